@@ -1,0 +1,56 @@
+# `make run` and `make test` work in a fresh clone; everything lands in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SPEC ?= ../shared/spec/requirements.md
+
+.DEFAULT_GOAL := help
+.PHONY: help run setup test quick lint soak bench requirements lock clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+run: $(VENV)/.installed ## set everything up and start coder here
+	@$(BIN)/coder
+
+setup: $(VENV)/.ready ## install the product and the development tools into .venv
+
+test: setup lint ## everything; what CI runs
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+quick: setup lint ## under a minute, for every commit
+	$(BIN)/python -m pytest -q -n auto -m quick
+
+lint: setup
+	$(BIN)/ruff check -q .
+	$(BIN)/ruff format -q --check .
+	$(BIN)/lint-imports --no-logo >.import_linter.log || { cat .import_linter.log; exit 1; }
+	$(BIN)/pyright --warnings >.pyright.log || { cat .pyright.log; exit 1; }
+
+soak: setup ## many random kills; minutes
+	CODER_SOAK=300 $(BIN)/python -m pytest -q tests/crash -n auto --timeout 1800
+
+bench: setup ## one table, each row beside a floor measured in the same run
+	$(BIN)/python -m bench
+
+requirements: setup ## ids of the specification that no test names
+	@$(BIN)/python tools/requirements.py $(SPEC) $(IDS)
+
+lock: setup ## write constraints.txt from what is installed
+	$(BIN)/python -m pip freeze --exclude-editable | grep -v -E '^(pip|setuptools)==' >constraints.txt
+
+clean: ## remove everything made here
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade "pip>=25.1"
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "setting up coderelay in $(VENV) …"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.ready: $(VENV)/.installed
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group dev
+	@touch $@

@@ -1,0 +1,1 @@
+"""Whoever runs a turn. `agent.py` is the contract."""

@@ -1,0 +1,73 @@
+"""The contract of an agent, and of the turn it is lent.
+
+An agent thinks and acts; it neither judges nor keeps records. It says what happened to the turn it is
+lent, and asks the turn what comes next: always decided from the log, never from the agent's memory.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Call, Need, Outcome, ToolSpec
+from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.ids import SessionId, TurnId
+from coderelay.protocol.live import Live
+from coderelay.session.next_action import Action
+from coderelay.session.state import Settings, State
+
+
+class Description(Struct, frozen=True):
+    """What an agent would send to its model: for the snapshot file and for people."""
+
+    system: str
+    tools: tuple[ToolSpec, ...]
+
+
+class Turn(Protocol):
+    """One turn of one session, lent to the agent that runs it."""
+
+    @property
+    def session(self) -> SessionId: ...
+
+    @property
+    def id(self) -> TurnId: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def state(self) -> State:
+        """To read, never to change."""
+        ...
+
+    def next_action(self) -> Action: ...
+
+    def show(self, live: Live) -> None:
+        """Something to look at meanwhile. May get lost."""
+        ...
+
+    async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
+        """Record a finished message. Its calls are judged together before any of them runs; `final`
+        ends the turn if there are none."""
+        ...
+
+    async def perform(self, call: Call, effect: Callable[[], Awaitable[Outcome]]) -> None:
+        """Run one call: its start is on disk before `effect` begins, its end before this returns."""
+        ...
+
+
+class Agent(Protocol):
+    name: str
+
+    def cannot_run(self, settings: Settings) -> str | None:
+        """Why this agent cannot run such a session here, or None."""
+        ...
+
+    def describe(self, settings: Settings) -> Description: ...
+
+    async def run(self, turn: Turn) -> None:
+        """Go on with the turn until it has ended or waits for people. Raises when it cannot."""
+        ...
+
+    async def close(self) -> None: ...

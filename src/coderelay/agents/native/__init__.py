@@ -1,0 +1,1 @@
+"""Our own agent: a model and tools in a loop."""

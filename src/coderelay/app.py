@@ -1,0 +1,73 @@
+"""Wiring: the only file that knows concrete parts."""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from coderelay.agents.native.loop import NativeAgent
+from coderelay.client.views import cowork
+from coderelay.config.load import Config
+from coderelay.host.host import Host
+from coderelay.host.ownership import Ownership
+from coderelay.models.model import Model
+from coderelay.models.providers import Providers
+from coderelay.protocol.events import Recorded
+from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.session.summary import summarise
+from coderelay.store.owners import FileOwners
+from coderelay.store.sqlite import SqliteStore
+from coderelay.store.store import Store
+from coderelay.tools.bash import Bash
+from coderelay.tools.read import Read
+from coderelay.tools.toolbox import Toolbox
+from coderelay.tools.write import Write
+from coderelay.workspace.environment import command_environment
+from coderelay.workspace.processes import Processes
+from coderelay.workspace.workspace import Workspace
+
+
+class Projection:
+    """How the store's rows come from events."""
+
+    def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None:
+        return summarise(row, recorded)
+
+    def messages(self, recorded: Recorded) -> Sequence[MessageRow]:
+        return cowork.rows(recorded)
+
+
+class House:
+    """Everything a process needs, from the store up. Parts that a test replaces are built by a method each."""
+
+    def __init__(self, config: Config, env: Mapping[str, str] = os.environ) -> None:
+        self.config = config
+        self.env = env
+        self.processes = Processes()
+
+    def store(self) -> Store:
+        return SqliteStore(self.config.database, Projection())
+
+    def ownership(self) -> Ownership:
+        return Ownership(FileOwners(self.config.owners))
+
+    def toolbox(self) -> Toolbox:
+        return Toolbox([Read(), Write(), Bash()])
+
+    def native_agent(self) -> NativeAgent:
+        return NativeAgent(self.open_model, self.toolbox(), self.workspace, self.why_not_model)
+
+    def open_model(self, name: str) -> Model:
+        return Providers(self.env).open(name)
+
+    def why_not_model(self, name: str) -> str | None:
+        return Providers(self.env).why_not(name)
+
+    def workspace(self, cwd: str) -> Workspace:
+        return Workspace(cwd, self.processes, command_environment(self.env))
+
+    def open(self) -> Host:
+        """Raises StoreFailed if the log cannot be used."""
+        return Host(self.store(), self.ownership(), {"native": self.native_agent()})
+
+    async def close(self, host: Host) -> None:
+        await host.close()
+        await self.processes.close()

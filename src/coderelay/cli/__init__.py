@@ -1,0 +1,19 @@
+"""The command `coder`: one file per subcommand, imported only when it is called."""
+
+import sys
+from importlib import import_module
+
+SUBCOMMANDS = ("sessions", "resume", "doctor")
+
+
+def main() -> int:
+    """Find the subcommand without importing any; each parses its own arguments."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        from coderelay import __version__
+
+        sys.stdout.write(f"coder {__version__}\n")
+        return 0
+    name = arguments[0] if arguments and arguments[0] in SUBCOMMANDS else "start"
+    command = import_module(f"coderelay.cli.{name}")
+    return command.main(arguments[1:] if name != "start" else arguments)

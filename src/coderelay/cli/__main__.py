@@ -1,0 +1,5 @@
+import sys
+
+from coderelay.cli import main
+
+sys.exit(main())

@@ -1,0 +1,127 @@
+"""`coder sessions`: list, show, export and delete sessions."""
+
+import argparse
+import asyncio
+import getpass
+import os
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from coderelay.app import House
+from coderelay.config.load import load
+from coderelay.host.host import Host
+from coderelay.protocol.asks import By
+from coderelay.protocol.commands import DeleteSession, Unchanged
+from coderelay.protocol.errors import CoderError, UnknownSession
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
+from coderelay.protocol.summary import Summary
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return asyncio.run(_run(options))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error}\n")
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="coder sessions", description=__doc__, allow_abbrev=False)
+    parser.set_defaults(action="list", here=False, json=False, limit=50)
+    actions = parser.add_subparsers(dest="action", metavar="list|show|export|delete")
+    listing = actions.add_parser("list", help="newest first")
+    listing.add_argument("--here", action="store_true", help="only those of this folder")
+    listing.add_argument("--json", action="store_true", help="one object per line")
+    listing.add_argument("--limit", type=int, default=50)
+    for name, what in (
+        ("show", "the conversation"),
+        ("export", "as JSON: model, tools and messages in the OpenAI form"),
+        ("delete", "the session and everything in it; a running turn is stopped"),
+    ):
+        actions.add_parser(name, help=what).add_argument("session", metavar="ID")
+    return parser
+
+
+async def _run(options: argparse.Namespace) -> int:
+    house = House(load(os.environ))
+    host = house.open()
+    try:
+        match options.action or "list":
+            case "list":
+                await _list(host, options)
+            case "show":
+                await _show(host, SessionId(options.session))
+            case "export":
+                _print_json(await host.get(ExportSession(SessionId(options.session))), indent=1)
+            case _:
+                await _delete(host, SessionId(options.session))
+    finally:
+        await house.close(host)
+    return 0
+
+
+async def _list(host: Host, options: argparse.Namespace) -> None:
+    cwd = os.path.realpath(".") if options.here else None
+    for each in await host.get(ListSessions(cwd=cwd, limit=options.limit)):
+        if options.json:
+            _print_json(each)
+        else:
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.updated_at / 1000))
+            sys.stdout.write(f"{each.id}  {when}  {_state(each):9} {each.title or '(no prompt yet)'}  {each.cwd}\n")
+
+
+async def _show(host: Host, session: SessionId) -> None:
+    summary = await host.get(ShowSession(session))
+    sys.stdout.write(
+        f"{summary.title or session}\n{summary.cwd}  {summary.model}  {summary.mode}  {_state(summary)}\n"
+    )
+    for row in await host.get(ReadMessages(session)):
+        for line in _lines(msgspec.json.decode(row.data)):
+            sys.stdout.write(f"\n{line}\n")
+
+
+def _lines(message: dict[str, Any]) -> list[str]:
+    match message:
+        case {"type": "user_prompt", "prompt": prompt}:
+            return [f"> {prompt}"]
+        case {"type": "assistant" | "user", "message": {"content": content}}:
+            return [line for block in content if (line := _block(block))]
+        case {"type": "result", "error": error}:
+            return [f"failed: {error}"]
+        case _:
+            return []
+
+
+def _block(block: dict[str, Any]) -> str:
+    match block:
+        case {"type": "text", "text": text}:
+            return text
+        case {"type": "thinking", "thinking": thinking}:
+            return f"({thinking})"
+        case {"type": "tool_use", "name": name, "input": arguments}:
+            return f"• {name} {msgspec.json.encode(arguments).decode()}"
+        case {"type": "tool_result", "content": content}:
+            return "\n".join(f"  {line}" for line in str(content).splitlines())
+        case _:
+            return ""
+
+
+async def _delete(host: Host, session: SessionId) -> None:
+    by = By(who=getpass.getuser(), via="cli")
+    if isinstance(await host.send(DeleteSession(session=session, by=by)), Unchanged):
+        raise UnknownSession(session)
+    sys.stdout.write(f"deleted {session}\n")
+
+
+def _state(summary: Summary) -> str:
+    return f"{summary.phase}+{summary.queued}" if summary.queued else summary.phase
+
+
+def _print_json(value: object, indent: int = 0) -> None:
+    text = msgspec.json.encode(value)
+    sys.stdout.write((msgspec.json.format(text, indent=indent) if indent else text).decode() + "\n")

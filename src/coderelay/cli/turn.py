@@ -1,0 +1,140 @@
+"""From options to a session and a surface on it."""
+
+import argparse
+import asyncio
+import getpass
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from coderelay.app import House
+from coderelay.client.client import Client
+from coderelay.config.load import load
+from coderelay.protocol.asks import By
+from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession
+from coderelay.protocol.errors import BadInput, CannotRun, CoderError
+from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.queries import ListSessions, ShowSession, WhyNotRun
+from coderelay.surfaces.headless.output import open_output
+from coderelay.surfaces.headless.run import FAILED, INTERRUPTED, PARKED, Run
+
+_NO_MODEL = "Set OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL for another server), or give --model."
+
+
+def run(options: argparse.Namespace, folder: str, prompt: str | None, house: House | None = None) -> int:
+    try:
+        return asyncio.run(_run(options, folder, prompt, house or House(load(os.environ))))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error}\n")
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+async def _run(options: argparse.Namespace, folder: str, prompt: str | None, house: House) -> int:
+    host = house.open()
+    try:
+        by = By(who=getpass.getuser(), via="terminal" if prompt is None else "headless")
+        session, after = await open_session(host, options, folder, house, by)
+        if prompt is not None:
+            return await _headless(host, options, session, after, prompt, by)
+        from coderelay.surfaces.terminal.lines import LineLoop
+
+        return await LineLoop(host, session, by).run(after)
+    finally:
+        await house.close(host)
+
+
+async def open_session(
+    client: Client, options: argparse.Namespace, folder: str, house: House, by: By
+) -> tuple[SessionId, int]:
+    """The session to work in, and where its log stands before anything is added."""
+    allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
+    known = await _known_session(client, options, folder)
+    if known is None:
+        model = options.model or house.config.model
+        if model is None:
+            raise CannotRun("no model is set up", _NO_MODEL)
+        session = SessionId(new_id())
+        if (problem := house.why_not_model(model)) is not None:
+            raise CannotRun(problem)
+        outcome = await client.send(
+            CreateSession(
+                session=session,
+                cwd=folder,
+                model=model,
+                mode=options.mode or "default",
+                agent=options.agent or "native",
+                allowed_tools=allowed,
+                by=by,
+            )
+        )
+        return session, outcome.head
+    configure = ConfigureSession(
+        session=known, by=by, mode=options.mode, model=options.model, allowed_tools=allowed or None
+    )
+    if options.model is not None and (problem := house.why_not_model(options.model)) is not None:
+        raise CannotRun(problem)
+    outcome = await client.send(configure)
+    if (problem := await client.get(WhyNotRun(known))) is not None:
+        raise CannotRun(f"session {known} cannot go on here: {problem}")
+    await client.send(OpenSession(session=known, by=by))
+    return known, outcome.head
+
+
+async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> SessionId | None:
+    if options.resume:
+        return (await client.get(ShowSession(SessionId(options.resume)))).id
+    if options.latest:
+        newest = await client.get(ListSessions(cwd=folder, limit=1))
+        if not newest:
+            raise BadInput(f"there is no session in {folder} to continue", "Start one without --continue.")
+        return newest[0].id
+    return None
+
+
+async def _headless(
+    client: Client, options: argparse.Namespace, session: SessionId, after: int, prompt: str, by: By
+) -> int:
+    run = Run(client, session, open_output(options.output, session), options.unattended, by)
+    main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
+    stopping: list[asyncio.Task[None]] = []
+
+    def interrupt() -> None:
+        if stopping:
+            main.cancel()  # a second Ctrl-C leaves at once; the turn is carried on by whoever opens it next
+        else:
+            stopping.append(asyncio.create_task(run.stop()))
+
+    _on_signals(interrupt, main.cancel)
+    try:
+        code = await main
+    except BrokenPipeError:
+        await run.stop()
+        return _deaf()
+    except asyncio.CancelledError:
+        return INTERRUPTED
+    finally:
+        await asyncio.gather(*stopping)
+    if code == PARKED:
+        sys.stderr.write(_parked(session, run.behind_others))
+    return code
+
+
+def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) -> None:
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    loop.add_signal_handler(signal.SIGTERM, leave)
+    loop.add_signal_handler(signal.SIGHUP, leave)
+
+
+def _parked(session: SessionId, behind_others: bool) -> str:
+    why = "an earlier question is still open; the prompt is queued" if behind_others else "a question is open"
+    return f"coder: parked, {why}\nsession {session}\n"
+
+
+def _deaf() -> int:
+    """Nobody reads stdout any more; keep Python from complaining about that at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return INTERRUPTED

@@ -1,0 +1,1 @@
+"""What every surface holds. `client.py` is the contract."""

@@ -1,0 +1,33 @@
+"""The contract between surfaces and sessions: commands in, values and events out."""
+
+from collections.abc import AsyncGenerator
+from typing import Any, Protocol, overload
+
+from coderelay.protocol.commands import Command, Outcome
+from coderelay.protocol.events import Recorded
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.live import Live
+from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession, WhyNotRun
+from coderelay.protocol.summary import MessageRow, Summary
+
+
+class Client(Protocol):
+    async def send(self, command: Command) -> Outcome:
+        """On disk when it returns. Raises a Refusal, and then nothing has changed."""
+        ...
+
+    @overload
+    async def get(self, query: ListSessions) -> list[Summary]: ...
+    @overload
+    async def get(self, query: ShowSession) -> Summary: ...
+    @overload
+    async def get(self, query: ReadMessages) -> list[MessageRow]: ...
+    @overload
+    async def get(self, query: ExportSession) -> dict[str, Any]: ...
+    @overload
+    async def get(self, query: WhyNotRun) -> str | None: ...
+
+    def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
+        """Everything after a cursor, then whatever comes: no gap, no repeat. Live pieces in between are
+        for showing only. Ends when the session is deleted."""
+        ...

@@ -1,0 +1,26 @@
+"""What a line typed by a person is: a shell command, a built-in command, or a prompt."""
+
+from msgspec import Struct
+
+
+class Shell(Struct, frozen=True):
+    command: str
+
+
+class Slash(Struct, frozen=True):
+    name: str
+    rest: str = ""
+
+
+class Prompted(Struct, frozen=True):
+    text: str
+
+
+def classify(line: str) -> Shell | Slash | Prompted:
+    text = line.strip()
+    if text.startswith("!"):
+        return Shell(text[1:].strip())
+    if text.startswith("/"):
+        name, _, rest = text[1:].partition(" ")
+        return Slash(name, rest.strip())
+    return Prompted(text)

@@ -1,0 +1,1 @@
+"""Events in the shapes that programs outside know."""

@@ -1,0 +1,154 @@
+"""Events as the messages of the Cowork contract, the shapes of `stream-json`.
+
+One event gives its messages by itself, without looking at others, so that the store can keep them as
+rows and write them again from the log.
+"""
+
+from typing import Any
+
+import msgspec
+
+from coderelay.client.views.tool_names import outside_input, outside_name
+from coderelay.protocol.calls import Call, Finished
+from coderelay.protocol.content import Text, Usage
+from coderelay.protocol.events import CallEnded, MessageAdded, Mode, Recorded, TurnEnded, TurnStarted
+from coderelay.protocol.ids import SessionId, derived_id
+from coderelay.protocol.summary import MessageRow
+from coderelay.session.transcript import result_text
+
+PERMISSION_MODES: dict[Mode, str] = {
+    "plan": "plan",
+    "default": "default",
+    "auto-edit": "acceptEdits",
+    "yolo": "bypassPermissions",
+}
+_encode = msgspec.json.Encoder().encode
+
+
+def rows(recorded: Recorded) -> list[MessageRow]:
+    return [MessageRow(message_id, _encode(data).decode()) for message_id, data in _messages(recorded)]
+
+
+def messages(recorded: Recorded) -> list[dict[str, Any]]:
+    return [data for _, data in _messages(recorded)]
+
+
+def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any]]]:
+    session = recorded.session
+    match recorded.event:
+        case TurnStarted() as event:
+            init = derived_id(session, recorded.seq)
+            prompt = {"type": "user_prompt", "prompt": event.text}
+            return [(event.prompt_id, prompt), (init, _init(session, init, event))]
+        case MessageAdded() as event:
+            return [(event.message_id, _assistant(session, event))]
+        case CallEnded() as event:
+            row = derived_id(session, recorded.seq)
+            return [(row, _tool_result(session, row, event))]
+        case TurnEnded() as event:
+            row = derived_id(session, recorded.seq)
+            return [(row, _result(session, row, event))]
+        case _:
+            return []
+
+
+def _init(session: SessionId, row: str, event: TurnStarted) -> dict[str, Any]:
+    return {
+        "type": "system",
+        "subtype": "init",
+        "uuid": row,
+        "session_id": session,
+        "cwd": event.cwd,
+        "model": event.model,
+        "permissionMode": PERMISSION_MODES[event.mode],
+        "tools": [outside_name(tool) for tool in event.tools],
+        "agent": event.agent,
+    }
+
+
+def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
+    said = [
+        {"type": "text", "text": block.text}
+        if isinstance(block, Text)
+        else {"type": "thinking", "thinking": block.thinking, "signature": ""}
+        for block in event.blocks
+    ]
+    stop_reason = "tool_use" if event.calls else event.stop_reason
+    return {
+        "type": "assistant",
+        "uuid": event.message_id,
+        "session_id": session,
+        "parent_tool_use_id": None,
+        "message": {
+            "id": event.message_id,
+            "type": "message",
+            "role": "assistant",
+            "model": event.model,
+            "content": [*said, *map(_tool_use, event.calls)],
+            "stop_reason": stop_reason,
+            "usage": _usage(event.usage),
+        },
+    }
+
+
+def _tool_use(call: Call) -> dict[str, Any]:
+    try:
+        arguments = msgspec.json.decode(call.arguments, type=dict[str, Any])
+    except msgspec.DecodeError:
+        arguments = {}
+    return {
+        "type": "tool_use",
+        "id": call.id,
+        "name": outside_name(call.name),
+        "input": outside_input(call.name, arguments),
+    }
+
+
+def _tool_result(session: SessionId, row: str, event: CallEnded) -> dict[str, Any]:
+    result = {
+        "type": "tool_result",
+        "tool_use_id": event.call_id,
+        "content": result_text(event.outcome),
+        "is_error": not isinstance(event.outcome, Finished),
+    }
+    return {
+        "type": "user",
+        "uuid": row,
+        "session_id": session,
+        "parent_tool_use_id": None,
+        "message": {"role": "user", "content": [result]},
+    }
+
+
+_SUBTYPES = {
+    "done": "success",
+    "step_limit": "error_max_turns",
+    "failed": "error_during_execution",
+    "stopped": "error_during_execution",
+}
+
+
+def _result(session: SessionId, row: str, event: TurnEnded) -> dict[str, Any]:
+    error = {"error": event.error} if event.error is not None else {}
+    return {
+        "type": "result",
+        "subtype": _SUBTYPES[event.ending],
+        "uuid": row,
+        "session_id": session,
+        "is_error": event.ending != "done",
+        "duration_ms": event.ms,
+        "num_turns": event.steps,
+        "result": event.text,
+        "stop_reason": event.stop_reason,
+        "usage": _usage(event.usage),
+        **error,
+    }
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+        "cache_creation_input_tokens": 0,
+    }

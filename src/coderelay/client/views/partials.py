@@ -1,0 +1,48 @@
+"""A message while it is written, as the `stream_event` messages of the Cowork contract.
+
+A block is started, grows by deltas and is stopped; then the whole message follows.
+"""
+
+from typing import Any
+
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.live import TextDelta, ThinkingDelta
+
+
+class Partials:
+    def __init__(self, session: SessionId) -> None:
+        self._session = session
+        self._open: str | None = None
+        self._index = -1
+
+    def grow(self, live: TextDelta | ThinkingDelta) -> list[dict[str, Any]]:
+        kind = "text" if isinstance(live, TextDelta) else "thinking"
+        started = [] if self._open == kind else [*self._stop(), self._start(kind)]
+        delta = {"type": f"{kind}_delta", kind: live.text}
+        return [*started, self._event({"type": "content_block_delta", "index": self._index, "delta": delta})]
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Before the whole message: nothing partial is left to show."""
+        stopped = self._stop()
+        self._index = -1
+        return stopped
+
+    def _start(self, kind: str) -> dict[str, Any]:
+        self._open = kind
+        self._index += 1
+        block = {"type": kind, kind: ""}
+        return self._event({"type": "content_block_start", "index": self._index, "content_block": block})
+
+    def _stop(self) -> list[dict[str, Any]]:
+        if self._open is None:
+            return []
+        self._open = None
+        return [self._event({"type": "content_block_stop", "index": self._index})]
+
+    def _event(self, event: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "type": "stream_event",
+            "session_id": self._session,
+            "parent_tool_use_id": None,
+            "event": event,
+        }

@@ -1,0 +1,1 @@
+"""What the person has set. Read in `app` and `cli` only."""

@@ -1,0 +1,1 @@
+"""What keeps sessions running inside one process."""

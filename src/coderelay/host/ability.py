@@ -1,0 +1,22 @@
+"""What this process can run: the folder must be here, the agent installed, its model reachable."""
+
+import os
+from collections.abc import Mapping
+
+from coderelay.agents.agent import Agent
+from coderelay.session.state import State
+
+
+def why_not(state: State, agents: Mapping[str, Agent]) -> str | None:
+    """Why this process cannot run the session, or None."""
+    settings = state.settings
+    if settings is None:
+        return "the session is gone"
+    if not folder_exists(settings.cwd):
+        return f"its folder {settings.cwd} is not there"
+    agent = agents.get(settings.agent)
+    return f"there is no agent {settings.agent!r} here" if agent is None else agent.cannot_run(settings)
+
+
+def folder_exists(path: str) -> bool:
+    return os.path.isdir(path)

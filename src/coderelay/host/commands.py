@@ -1,0 +1,54 @@
+"""What each command does. The decision is the session's; here it is written."""
+
+from coderelay.host.ability import folder_exists
+from coderelay.host.record import Decide, Record
+from coderelay.protocol.commands import (
+    Accepted,
+    AnswerAsk,
+    Answered,
+    Command,
+    ConfigureSession,
+    CreateSession,
+    DeleteSession,
+    OpenSession,
+    Outcome,
+    SendPrompt,
+    StopTurn,
+    Unchanged,
+)
+from coderelay.protocol.errors import BadInput
+from coderelay.session import decide
+
+
+async def carry_out(record: Record, command: Command) -> Outcome:
+    match command:
+        case CreateSession():
+            if not folder_exists(command.cwd):
+                raise BadInput(f"there is no folder {command.cwd}")
+            return await _write(record, lambda state: decide.create(state, command))
+        case ConfigureSession():
+            return await _write(record, lambda state: decide.configure(state, command))
+        case SendPrompt():
+            return await _write(record, lambda state: decide.send_prompt(state, command))
+        case StopTurn():
+            return await _write(record, lambda state: decide.stop(state, command))
+        case DeleteSession():
+            return await _write(record, lambda state: decide.delete(state, command))
+        case AnswerAsk():
+            return await _answer(record, command)
+        case OpenSession():
+            decide.require(record.state)
+            return Unchanged(record.state.head)
+
+
+async def _write(record: Record, decision: Decide) -> Outcome:
+    written = await record.append(decision)
+    return Accepted(record.state.head) if written else Unchanged(record.state.head)
+
+
+async def _answer(record: Record, command: AnswerAsk) -> Outcome:
+    outcome = await _write(record, lambda state: decide.answer(state, command))
+    if isinstance(outcome, Accepted):
+        return outcome
+    decision, by = decide.recorded_answer(record.state, command)
+    return Answered(decision, by, record.state.head)

@@ -1,0 +1,78 @@
+"""Replay from a cursor, then follow: the log in order, with live pieces where they belong."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import msgspec
+
+from coderelay.host.record import Record
+from coderelay.protocol.events import Recorded, SessionDeleted
+from coderelay.protocol.live import Live, Notice
+
+
+class Feed:
+    """One follower of one session. What is live is joined while it waits, so a slow follower sees fewer,
+    longer pieces and never a growing pile of them."""
+
+    def __init__(self, record: Record, after: int) -> None:
+        self._record = record
+        self._cursor = after
+        self._live: list[tuple[int, Live]] = []
+        self._woken = asyncio.Event()
+        self._failure: Exception | None = None
+
+    async def events(self) -> AsyncGenerator[Recorded | Live, None]:
+        self._record.followers.add(self)
+        try:
+            while True:
+                self._woken.clear()
+                for after, live in self._take_live():
+                    async for recorded in self._durable(after):
+                        yield recorded
+                    yield live
+                async for recorded in self._durable(self._record.state.head):
+                    yield recorded
+                    if isinstance(recorded.event, SessionDeleted):
+                        return
+                if self._failure is not None:
+                    raise self._failure
+                await self._woken.wait()
+        finally:
+            self._record.followers.discard(self)
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    def fail(self, error: Exception) -> None:
+        self._failure = error
+        self._woken.set()
+
+    def show(self, live: Live) -> None:
+        after = self._record.state.head
+        if self._live and (joined := _join(self._live[-1], after, live)):
+            self._live[-1] = joined
+        else:
+            self._live.append((after, live))
+        self._woken.set()
+
+    def _take_live(self) -> list[tuple[int, Live]]:
+        taken, self._live = self._live, []
+        return taken
+
+    async def _durable(self, until: int) -> AsyncGenerator[Recorded, None]:
+        while self._cursor < until:
+            page = await self._record.read(self._cursor)
+            if not page:
+                return
+            for recorded in page:
+                self._cursor = recorded.seq
+                yield recorded
+
+
+def _join(last: tuple[int, Live], after: int, live: Live) -> tuple[int, Live] | None:
+    stamp, before = last
+    if stamp != after or isinstance(live, Notice) or isinstance(before, Notice):
+        return None
+    if type(before) is not type(live) or before.message_id != live.message_id:
+        return None
+    return after, msgspec.structs.replace(before, text=before.text + live.text)

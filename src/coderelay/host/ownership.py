@@ -1,0 +1,67 @@
+"""Whose session is it? One owner at a time; the living keep theirs."""
+
+import time
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from coderelay.protocol.ids import OwnerId
+from coderelay.store.owners import Dead, Owners
+
+STILL_SECONDS = 15.0
+_MOST_BETWEEN_LOOKS = 1.0
+
+
+class _Watched(Struct):
+    counter: int
+    looked_at: float
+    still: float = 0.0
+
+
+class Ownership:
+    """A dead owner is followed at once. A living one only if its counter stood still for long enough,
+    in time this process itself was awake to watch: neither a suspended machine nor a stepped clock
+    takes anything from anyone."""
+
+    def __init__(
+        self,
+        owners: Owners,
+        *,
+        still_seconds: float = STILL_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._owners = owners
+        self._still_seconds = still_seconds
+        self._clock = clock
+        self._watched: dict[OwnerId, _Watched] = {}
+
+    def me(self) -> OwnerId:
+        return self._owners.me()
+
+    def beat(self) -> None:
+        self._owners.beat()
+
+    def may_follow(self, owner: OwnerId | None) -> bool:
+        """Whether the session of `owner` may be taken. Must be asked about once a second to find out
+        that a living owner stands still."""
+        if owner is None or owner == self._owners.me():
+            return True
+        seen = self._owners.look(owner)
+        if isinstance(seen, Dead):
+            self._watched.pop(owner, None)
+            return True
+        return self._stood_still(owner, seen.counter)
+
+    def close(self) -> None:
+        self._owners.close()
+
+    def _stood_still(self, owner: OwnerId, counter: int) -> bool:
+        now = self._clock()
+        watched = self._watched.get(owner)
+        if watched is None or watched.counter != counter:
+            self._watched[owner] = _Watched(counter, now)
+            return False
+        # A long gap between two looks says that this process slept too; it proves nothing.
+        watched.still += min(now - watched.looked_at, _MOST_BETWEEN_LOOKS)
+        watched.looked_at = now
+        return watched.still >= self._still_seconds

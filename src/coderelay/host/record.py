@@ -1,0 +1,83 @@
+"""One session as this process knows it: its state, and the one way to change it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from coderelay.protocol.errors import HeadMoved
+from coderelay.protocol.events import AnyEvent, Recorded
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.live import Live
+from coderelay.session.fold import apply
+from coderelay.session.state import State
+from coderelay.store.store import Store
+
+Decide = Callable[[State], list[AnyEvent]]
+
+
+class Follower(Protocol):
+    def wake(self) -> None: ...
+    def show(self, live: Live) -> None: ...
+    def fail(self, error: Exception) -> None: ...
+
+
+class Record:
+    """`state` is the log up to `state.head`, maybe a little behind what other processes wrote."""
+
+    def __init__(self, session: SessionId, store: Store) -> None:
+        self.session = session
+        self.state = State(session)
+        self.followers: set[Follower] = set()
+        self.watchers: set[Callable[[State], None]] = set()
+        self._store = store
+        self._lock = asyncio.Lock()
+
+    async def append(self, decide: Decide, *, epoch: int | None = None) -> list[Recorded]:
+        """Append what `decide` makes of the state. If somebody was faster, read on and decide again.
+
+        Carried out whole even if the caller is cancelled.
+        """
+        return await asyncio.shield(self._append(decide, epoch))
+
+    async def sync(self) -> None:
+        """Read what others appended."""
+        async with self._lock:
+            await self._read_on()
+
+    async def read(self, after: int) -> list[Recorded]:
+        return await self._store.read(self.session, after)
+
+    def show(self, live: Live) -> None:
+        for follower in self.followers:
+            follower.show(live)
+
+    def fail(self, error: Exception) -> None:
+        """Tell the followers that this process cannot go on with the session."""
+        for follower in self.followers:
+            follower.fail(error)
+
+    async def _append(self, decide: Decide, epoch: int | None) -> list[Recorded]:
+        async with self._lock:
+            while True:
+                events = decide(self.state)
+                if not events:
+                    return []
+                try:
+                    recorded = await self._store.append(self.session, self.state.head, events, epoch=epoch)
+                except HeadMoved:
+                    await self._read_on()
+                    continue
+                self._apply(recorded)
+                return recorded
+
+    async def _read_on(self) -> None:
+        while page := await self._store.read(self.session, self.state.head):
+            self._apply(page)
+
+    def _apply(self, page: list[Recorded]) -> None:
+        for recorded in page:
+            apply(self.state, recorded)
+        for watcher in tuple(self.watchers):
+            watcher(self.state)
+        for follower in self.followers:
+            follower.wake()

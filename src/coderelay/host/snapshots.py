@@ -1,0 +1,40 @@
+"""The session as a file beside the work: `.coder/sessions/<id>.json`, for people to read offline."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from coderelay.agents.agent import Agent, Description
+from coderelay.session.snapshot import snapshot
+from coderelay.session.state import State
+from coderelay.workspace.files import write_whole
+
+
+def export_state(state: State, agents: Mapping[str, Agent]) -> dict[str, Any]:
+    settings = state.settings
+    assert settings is not None
+    agent = agents.get(settings.agent)
+    description = Description("", ()) if agent is None else agent.describe(settings)
+    return snapshot(state, description.tools, description.system)
+
+
+def write_snapshot(state: State, agents: Mapping[str, Agent]) -> str | None:
+    """Returns what went wrong: the log is the truth, so a file that cannot be written is only said."""
+    assert state.settings is not None
+    folder = os.path.join(state.settings.cwd, ".coder")
+    content = msgspec.json.format(msgspec.json.encode(export_state(state, agents)), indent=1)
+    try:
+        os.makedirs(os.path.join(folder, "sessions"), mode=0o700, exist_ok=True)
+        _ignore_in_git(os.path.join(folder, "sessions"))
+        write_whole(os.path.join(folder, "sessions", f"{state.session}.json"), content + b"\n", 0o600)
+    except OSError as error:
+        return f"the session file in {folder} could not be written: {error.strerror}"
+    return None
+
+
+def _ignore_in_git(folder: str) -> None:
+    path = os.path.join(folder, ".gitignore")
+    if not os.path.exists(path):
+        write_whole(path, b"*\n", 0o644)

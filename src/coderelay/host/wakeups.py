@@ -1,0 +1,103 @@
+"""The long tasks of a host, all born here: a worker per busy session, and one look-out."""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from coderelay.host.ownership import Ownership
+from coderelay.host.record import Record
+from coderelay.host.worker import Worker
+from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.ids import SessionId
+from coderelay.session.next_action import needs_owner
+from coderelay.store.store import Store
+
+LOOK_SECONDS = 0.02
+_OWNERS_SECONDS = 0.25
+_BEAT_SECONDS = 1.0
+
+
+class Wakeups:
+    def __init__(self, store: Store, ownership: Ownership, new_worker: Callable[[Record], Worker]) -> None:
+        self._store = store
+        self._ownership = ownership
+        self._new_worker = new_worker
+        self._records: dict[SessionId, Record] = {}
+        self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
+        self._again: set[SessionId] = set()
+        self._look_out: asyncio.Task[None] | None = None
+        self._closing = False
+
+    def attend(self, record: Record) -> None:
+        """From now on, what other processes do to this session is noticed here."""
+        self._records[record.session] = record
+        if self._look_out is None:
+            self._look_out = asyncio.create_task(self._look())
+
+    def wake(self, record: Record) -> None:
+        """The session may have something to do."""
+        if self._closing:
+            return
+        self.attend(record)
+        if record.session in self._workers:
+            self._again.add(record.session)
+            return
+        worker = self._new_worker(record)
+        task = asyncio.create_task(worker.run())
+        self._workers[record.session] = (worker, task)
+        task.add_done_callback(lambda _: self._finished(record))
+
+    async def close(self) -> None:
+        """Workers leave their turns as they are; what is being written is finished first."""
+        self._closing = True
+        if self._look_out is not None:
+            self._look_out.cancel()
+        for worker, _ in self._workers.values():
+            worker.leave()
+        tasks = [task for _, task in self._workers.values()]
+        await asyncio.gather(*tasks, *filter(None, [self._look_out]), return_exceptions=True)
+
+    def _finished(self, record: Record) -> None:
+        _, task = self._workers.pop(record.session)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
+        if record.session in self._again:
+            self._again.discard(record.session)
+            self.wake(record)
+
+    async def _look(self) -> None:
+        """Follow the log of attended sessions, the lives of their owners, and show our own."""
+        counter = self._store.change_counter()
+        owners_at = beat_at = 0.0
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            now = time.monotonic()
+            try:
+                if (seen := self._store.change_counter()) != counter:
+                    counter = seen
+                    await self._read_on()
+            except StoreFailed as error:
+                for record in self._records.values():
+                    record.fail(error)
+                return
+            if now - owners_at >= _OWNERS_SECONDS:
+                owners_at = now
+                self._look_at_owners()
+            if self._workers and now - beat_at >= _BEAT_SECONDS:
+                beat_at = now
+                self._ownership.beat()
+
+    async def _read_on(self) -> None:
+        heads = await self._store.heads(list(self._records))
+        for session, head in heads.items():
+            record = self._records[session]
+            if head > record.state.head:
+                await record.sync()
+                if needs_owner(record.state):
+                    self.wake(record)
+
+    def _look_at_owners(self) -> None:
+        """A session that needs an owner and has one elsewhere is ours when that one dies."""
+        for record in tuple(self._records.values()):
+            if record.session not in self._workers and needs_owner(record.state):
+                self.wake(record)

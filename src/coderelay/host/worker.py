@@ -1,0 +1,141 @@
+"""Drives one session for as long as it needs an owner and this process may be that owner."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+from coderelay.agents.agent import Agent
+from coderelay.host.ability import why_not
+from coderelay.host.ownership import Ownership
+from coderelay.host.record import Record
+from coderelay.host.turn import HostTurn, now
+from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
+from coderelay.protocol.events import AnyEvent, Ending
+from coderelay.protocol.ids import TurnId, new_id
+from coderelay.session import progress
+from coderelay.session.next_action import EndTurn, needs_owner, next_action
+from coderelay.session.state import State
+
+log = logging.getLogger(__name__)
+
+Export = Callable[[State], None]
+
+
+class Worker:
+    def __init__(
+        self, record: Record, ownership: Ownership, agents: Mapping[str, Agent], export: Export, max_steps: int
+    ) -> None:
+        self._record = record
+        self._ownership = ownership
+        self._agents = agents
+        self._export = export
+        self._max_steps = max_steps
+        self._agent_task: asyncio.Task[None] | None = None
+        self._leaving = False
+
+    async def run(self) -> None:
+        """Until the session rests, waits for people, or belongs to somebody else."""
+        try:
+            while not self._leaving and await self._claim():
+                await self._carry_on(self._record.state.epoch)
+        except Fenced:
+            log.info("session %s has another owner now", self._record.session)
+        except StoreFailed as error:
+            self._record.fail(error)
+
+    def leave(self) -> None:
+        """Stop driving, and leave the turn as it is for the next owner."""
+        self._leaving = True
+        if self._agent_task is not None:
+            self._agent_task.cancel()
+
+    async def _claim(self) -> bool:
+        await self._record.sync()
+        return bool(await self._record.append(self._decide_claim))
+
+    def _decide_claim(self, state: State) -> list[AnyEvent]:
+        if not needs_owner(state) or not self._ownership.may_follow(state.owner):
+            return []
+        if not isinstance(next_action(state), EndTurn) and why_not(state, self._agents) is not None:
+            return []
+        agent, settings = self._agent(state), state.settings
+        tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
+        return progress.claim(
+            state,
+            progress.Claim(
+                owner=self._ownership.me(),
+                now=now(),
+                turn_id=TurnId(new_id()),
+                max_steps=self._max_steps,
+                tools=tuple(tool.name for tool in tools),
+            ),
+        )
+
+    async def _carry_on(self, epoch: int) -> None:
+        agent = self._agent(self._record.state)
+        if self._record.state.turn is not None and agent is not None:
+            error = await self._run_agent(agent, epoch)
+            if not self._leaving:
+                await self._settle(epoch, error)
+        if self._record.state.turn is None and not self._record.state.deleted:
+            self._export(self._record.state)
+
+    async def _run_agent(self, agent: Agent, epoch: int) -> str | None:
+        """Returns why the turn failed, if it did. A stop, a deletion or a new owner cancels the agent."""
+        task = self._agent_task = asyncio.create_task(agent.run(HostTurn(self._record, epoch)))
+
+        def watch(state: State) -> None:
+            if state.epoch != epoch or state.turn is None or state.turn.stop_requested:
+                task.cancel()
+
+        self._record.watchers.add(watch)
+        try:
+            watch(self._record.state)
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task})
+            raise
+        finally:
+            self._record.watchers.discard(watch)
+            self._agent_task = None
+        return None if task.cancelled() else _why_failed(task.exception())
+
+    async def _settle(self, epoch: int, error: str | None) -> None:
+        """End a turn that its agent left open. One that waits for people has no owner: it is not ours to end."""
+        me = self._ownership.me()
+
+        def decide(state: State) -> list[AnyEvent]:
+            if state.turn is None or state.owner != me:
+                return []
+            ending, text = _ending(next_action(state), error)
+            return progress.close_turn(state, ending, now=now(), error=text)
+
+        await self._record.append(decide, epoch=epoch)
+
+    def _agent(self, state: State) -> Agent | None:
+        return None if state.settings is None else self._agents.get(state.settings.agent)
+
+
+def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:
+    match action:
+        case EndTurn(stopped=True):
+            return "stopped", None
+        case EndTurn():
+            return "step_limit", "step limit reached"
+        case _:
+            return "failed", error or "the agent ended without finishing its turn"
+
+
+def _why_failed(error: BaseException | None) -> str | None:
+    """The door around one turn: whatever went wrong ends the turn, is told once and logged once."""
+    match error:
+        case None:
+            return None
+        case Fenced() | StoreFailed():
+            raise error
+        case CoderError():
+            return str(error)
+        case _:
+            log.error("a turn failed", exc_info=error)
+            return f"{type(error).__name__}: {error}"

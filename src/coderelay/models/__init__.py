@@ -1,0 +1,1 @@
+"""Whoever completes one step for the native agent. `model.py` is the contract."""

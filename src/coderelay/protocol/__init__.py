@@ -1,0 +1,1 @@
+"""The words everything else speaks: data only, no behaviour beyond encoding."""

@@ -1,0 +1,84 @@
+"""A tool call: what the model wants, what it would touch, how it ended."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.ids import CallId
+
+Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
+
+
+class Call(Struct, frozen=True):
+    """One tool call of an assistant message. `arguments` is the JSON text as the model wrote it."""
+
+    id: CallId
+    name: str
+    arguments: str
+
+
+class Need(Struct, frozen=True, omit_defaults=True):
+    """What a call would touch, found out without running it. Shown to people and judged.
+
+    `problem` says why the call cannot run at all (unknown tool, bad arguments); such a call is
+    never asked about and ends as Failed with that text.
+    """
+
+    tool: str
+    kind: Kind
+    title: str
+    paths: tuple[str, ...] = ()
+    command: str | None = None
+    problem: str | None = None
+
+
+class ToolSpec(Struct, frozen=True):
+    """A tool as a model is told of it. `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
+    output: str
+    summary: str = ""
+
+
+class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):
+    """The tool ran and reports an error, or could not be run at all."""
+
+    message: str
+    summary: str = ""
+
+
+class Denied(Struct, frozen=True, tag="denied"):
+    message: str
+
+
+class Stopped(Struct, frozen=True, tag="stopped"):
+    """The turn was stopped. `started` tells whether the call may have had an effect."""
+
+    started: bool
+
+
+class Unknown(Struct, frozen=True, tag="unknown"):
+    """It had started when its owner went away. It may have run, and is never run again."""
+
+
+Outcome = Finished | Failed | Denied | Stopped | Unknown
+
+
+def one_line(outcome: Outcome) -> str:
+    """How a call ended, for people."""
+    match outcome:
+        case Finished():
+            return outcome.summary or "done"
+        case Failed():
+            return outcome.summary or outcome.message.partition("\n")[0]
+        case Denied():
+            return f"not allowed: {outcome.message}"
+        case Stopped():
+            return "stopped"
+        case Unknown():
+            return "interrupted; it may have run"

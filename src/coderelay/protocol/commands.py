@@ -1,0 +1,87 @@
+"""What anyone may ask a session to do. Every command says who, and through which surface."""
+
+from msgspec import Struct
+
+from coderelay.protocol.asks import By, Decision
+from coderelay.protocol.events import Mode
+from coderelay.protocol.ids import AskId, PromptId, SessionId
+
+
+class CreateSession(Struct, frozen=True, kw_only=True):
+    session: SessionId
+    cwd: str
+    model: str
+    by: By
+    mode: Mode = "default"
+    agent: str = "native"
+    title: str = ""
+    allowed_tools: tuple[str, ...] = ()
+
+
+class ConfigureSession(Struct, frozen=True, kw_only=True):
+    session: SessionId
+    by: By
+    title: str | None = None
+    model: str | None = None
+    mode: Mode | None = None
+    allowed_tools: tuple[str, ...] | None = None
+
+
+class SendPrompt(Struct, frozen=True, kw_only=True):
+    """Queue a prompt. The same `prompt_id` again changes nothing."""
+
+    session: SessionId
+    prompt_id: PromptId
+    text: str
+    by: By
+    max_steps: int | None = None
+
+
+class AnswerAsk(Struct, frozen=True, kw_only=True):
+    session: SessionId
+    ask: AskId
+    decision: Decision
+    by: By
+
+
+class StopTurn(Struct, frozen=True, kw_only=True):
+    session: SessionId
+    by: By
+
+
+class OpenSession(Struct, frozen=True, kw_only=True):
+    """Attend a session: carry on what a crash cut off, and take over if its owner dies."""
+
+    session: SessionId
+    by: By
+
+
+class DeleteSession(Struct, frozen=True, kw_only=True):
+    session: SessionId
+    by: By
+
+
+Command = CreateSession | ConfigureSession | SendPrompt | AnswerAsk | StopTurn | OpenSession | DeleteSession
+
+
+class Accepted(Struct, frozen=True, tag="accepted"):
+    """It is on disk; `head` is where the log stands now."""
+
+    head: int
+
+
+class Unchanged(Struct, frozen=True, tag="unchanged"):
+    """There was nothing to do; the log stands at `head`."""
+
+    head: int
+
+
+class Answered(Struct, frozen=True, tag="answered"):
+    """The ask was decided before: by whom, and how."""
+
+    decision: Decision | None
+    by: By | None
+    head: int
+
+
+Outcome = Accepted | Unchanged | Answered

@@ -1,0 +1,100 @@
+"""The error tree.
+
+CoderError
+├── Refusal               expected; the person or program asking can act on it
+│   ├── BadInput          what was given is wrong: names it, and what is right
+│   ├── UnknownSession
+│   ├── UnknownAsk
+│   └── CannotRun         nothing here can run this session (no key, no folder, no agent)
+├── StoreFailed           the log cannot be used; nothing was changed
+│   ├── StoreDamaged  StoreNewer  StoreLocked  StoreReadOnly  StoreFull
+├── HeadMoved             somebody appended first: read the tail and decide again
+├── Fenced                somebody else owns the session now: stop at once
+├── ModelFailed           the provider failed or refused
+└── ToolFailed            a tool reports an error; becomes a result, never ends a turn
+"""
+
+
+class CoderError(Exception):
+    """`message` says what is wrong; `hint` what to do about it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class Refusal(CoderError):
+    pass
+
+
+class BadInput(Refusal):
+    pass
+
+
+class UnknownSession(Refusal):
+    def __init__(self, session: str) -> None:
+        super().__init__(f"Unknown session {session}", "`coder sessions list` shows the sessions there are.")
+        self.session = session
+
+
+class UnknownAsk(Refusal):
+    def __init__(self, ask: str) -> None:
+        super().__init__(f"Unknown ask {ask}")
+        self.ask = ask
+
+
+class CannotRun(Refusal):
+    pass
+
+
+class StoreFailed(CoderError):
+    pass
+
+
+class StoreDamaged(StoreFailed):
+    pass
+
+
+class StoreNewer(StoreFailed):
+    pass
+
+
+class StoreLocked(StoreFailed):
+    pass
+
+
+class StoreReadOnly(StoreFailed):
+    pass
+
+
+class StoreFull(StoreFailed):
+    pass
+
+
+class HeadMoved(CoderError):
+    def __init__(self, session: str, expected: int, head: int) -> None:
+        super().__init__(f"session {session} is at {head}, not at {expected}")
+        self.head = head
+
+
+class Fenced(CoderError):
+    def __init__(self, session: str, epoch: int, current: int) -> None:
+        super().__init__(f"session {session} is owned at epoch {current}; epoch {epoch} may not write")
+        self.current = current
+
+
+class ModelFailed(CoderError):
+    """`status` is the HTTP status, if there was an answer; `retryable` whether trying again may help."""
+
+    def __init__(self, message: str, *, status: int | None = None, retryable: bool = False, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.status = status
+        self.retryable = retryable
+
+
+class ToolFailed(CoderError):
+    pass

@@ -1,0 +1,212 @@
+"""What happened. Only these rows are truth; everything else can be rebuilt from them.
+
+A session's life, in order:
+
+    session.created
+      prompt.admitted                     any time, by anyone; waits in the queue
+      session.claimed  turn.started       one owner at a time, a higher epoch each time
+        message.added  batch.opened       the calls of one message, judged together
+          ask.answered …  batch.resumed   only if someone had to be asked
+          call.started  call.ended        per call, in the message's order
+        message.added                     … until one has no calls
+      turn.ended
+    session.deleted
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.asks import Ask, By, Decision
+from coderelay.protocol.calls import Call, Need, Outcome
+from coderelay.protocol.content import Block, Usage
+from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+
+Mode = Literal["plan", "default", "auto-edit", "yolo"]
+Ending = Literal["done", "failed", "stopped", "step_limit"]
+StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]
+
+
+class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """Base of all that is written to the log."""
+
+
+class SessionCreated(Event, frozen=True, tag="session.created"):
+    """Always the first event."""
+
+    cwd: str
+    agent: str
+    model: str
+    mode: Mode
+    by: By
+    title: str = ""
+    allowed_tools: tuple[str, ...] = ()
+    agent_session_id: str | None = None
+
+
+class SessionConfigured(Event, frozen=True, tag="session.configured"):
+    """Settings changed; those left out stay as they were."""
+
+    by: By
+    title: str | None = None
+    model: str | None = None
+    mode: Mode | None = None
+    allowed_tools: tuple[str, ...] | None = None
+
+
+class SessionClaimed(Event, frozen=True, tag="session.claimed"):
+    """A process took the session to run it. Older epochs can write nothing from here on.
+
+    Ends with the turn, with a batch that waits for people, or with the next claim.
+    """
+
+    owner: OwnerId
+    epoch: int
+
+
+class SessionDeleted(Event, frozen=True, tag="session.deleted"):
+    """Nothing follows. The store erases all earlier events of the session with this append."""
+
+    by: By
+
+
+class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
+    """A prompt is on disk and waits for its turn."""
+
+    prompt_id: PromptId
+    text: str
+    by: By
+    max_steps: int | None = None
+
+
+class TurnStarted(Event, frozen=True, tag="turn.started"):
+    """The oldest waiting prompt begins. Exactly one turn.ended follows."""
+
+    turn_id: TurnId
+    prompt_id: PromptId
+    text: str
+    agent: str
+    model: str
+    mode: Mode
+    cwd: str
+    max_steps: int
+    tools: tuple[str, ...] = ()
+
+
+class MessageAdded(Event, frozen=True, tag="message.added"):
+    """A finished message of the model. With calls, its batch is opened in the same append."""
+
+    message_id: MessageId
+    turn_id: TurnId
+    model: str
+    blocks: tuple[Block, ...] = ()
+    calls: tuple[Call, ...] = ()
+    usage: Usage = Usage()
+    stop_reason: StopReason = "end_turn"
+
+
+class Judged(Struct, frozen=True, omit_defaults=True):
+    """The verdict on one call of a batch. An ask carries the question a person must answer."""
+
+    call_id: CallId
+    verdict: Literal["allow", "ask", "deny"]
+    need: Need
+    reason: str = ""
+    ask: Ask | None = None
+
+
+class BatchOpened(Event, frozen=True, tag="batch.opened"):
+    """All calls of one message, judged before any of them runs. Its id is the message's."""
+
+    batch_id: MessageId
+    turn_id: TurnId
+    judged: tuple[Judged, ...]
+
+
+class AskAnswered(Event, frozen=True, tag="ask.answered"):
+    """The one answer that counts."""
+
+    ask_id: AskId
+    decision: Decision
+    by: By
+
+
+class BatchResumed(Event, frozen=True, tag="batch.resumed"):
+    """Every ask of the batch is answered. Exactly once, and only if there were asks."""
+
+    batch_id: MessageId
+
+
+class CallStarted(Event, frozen=True, tag="call.started"):
+    """A tool is about to act. Exactly one call.ended follows.
+
+    Written before the side effect, so a crash can leave it without an end; recovery then
+    writes call.ended(unknown) and the call is never repeated.
+    """
+
+    batch_id: MessageId
+    call_id: CallId
+
+
+class CallEnded(Event, frozen=True, tag="call.ended"):
+    """The result, as the model will see it. Denied and stopped calls end without having started."""
+
+    batch_id: MessageId
+    call_id: CallId
+    outcome: Outcome
+    ms: int = 0
+
+
+class StopRequested(Event, frozen=True, tag="stop.requested"):
+    """A person wants the open turn to end now. turn.ended(stopped) follows."""
+
+    by: By
+
+
+class TurnEnded(Event, frozen=True, tag="turn.ended"):
+    """The turn is over and every call of it has its end."""
+
+    turn_id: TurnId
+    ending: Ending
+    stop_reason: StopReason = "end_turn"
+    text: str = ""
+    error: str | None = None
+    usage: Usage = Usage()
+    steps: int = 0
+    ms: int = 0
+
+
+class Unrecognised(Struct, frozen=True):
+    """An event of a newer version. Kept as it is, skipped by the fold."""
+
+    kind: str
+    body: dict[str, Any]
+
+
+AnyEvent = (
+    SessionCreated
+    | SessionConfigured
+    | SessionClaimed
+    | SessionDeleted
+    | PromptAdmitted
+    | TurnStarted
+    | MessageAdded
+    | BatchOpened
+    | AskAnswered
+    | BatchResumed
+    | CallStarted
+    | CallEnded
+    | StopRequested
+    | TurnEnded
+    | Unrecognised
+)
+
+
+class Recorded(Struct, frozen=True):
+    """An event where it stands in the log. `at` is milliseconds since 1970, for people only."""
+
+    session: SessionId
+    seq: int
+    epoch: int
+    at: int
+    event: AnyEvent

@@ -1,0 +1,21 @@
+"""Names for things. All are UUIDs, except call ids, which the model chooses."""
+
+import uuid
+from typing import NewType
+
+SessionId = NewType("SessionId", str)
+TurnId = NewType("TurnId", str)
+PromptId = NewType("PromptId", str)
+MessageId = NewType("MessageId", str)
+CallId = NewType("CallId", str)
+AskId = NewType("AskId", str)
+OwnerId = NewType("OwnerId", str)
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
+
+def derived_id(*parts: object) -> str:
+    """The same id for the same parts, for rows that can be rebuilt."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, "/".join(map(str, parts))))

@@ -1,0 +1,39 @@
+"""One session in a line: what lists show, and the row the store keeps of it."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.events import Mode
+from coderelay.protocol.ids import OwnerId, SessionId
+
+Phase = Literal["idle", "running", "waiting", "done", "failed", "stopped", "deleted"]
+
+
+class Summary(Struct, frozen=True, omit_defaults=True):
+    id: SessionId
+    cwd: str
+    agent: str
+    model: str
+    mode: Mode
+    created_at: int
+    updated_at: int
+    title: str = ""
+    agent_session_id: str | None = None
+    allowed_tools: tuple[str, ...] = ()
+    phase: Phase = "idle"
+    last_prompt: str = ""
+    error: str | None = None
+    head: int = 0
+    epoch: int = 0
+    owner: OwnerId | None = None
+    open_asks: int = 0
+    queued: int = 0
+    turn_open: bool = False
+
+
+class MessageRow(Struct, frozen=True):
+    """A message in the shape wire surfaces show; `data` is its JSON text."""
+
+    id: str
+    data: str

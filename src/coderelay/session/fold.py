@@ -1,0 +1,165 @@
+"""The log, read into a state. The only place where state changes."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from coderelay.protocol.content import text_of
+from coderelay.protocol.events import (
+    AskAnswered,
+    BatchOpened,
+    BatchResumed,
+    CallEnded,
+    CallStarted,
+    MessageAdded,
+    PromptAdmitted,
+    Recorded,
+    SessionClaimed,
+    SessionConfigured,
+    SessionCreated,
+    SessionDeleted,
+    StopRequested,
+    TurnEnded,
+    TurnStarted,
+    Unrecognised,
+)
+from coderelay.protocol.ids import SessionId
+from coderelay.session.state import AskState, Batch, CallState, OpenTurn, Settings, State
+
+
+def fold(session: SessionId, log: Iterable[Recorded]) -> State:
+    state = State(session)
+    for recorded in log:
+        apply(state, recorded)
+    return state
+
+
+def apply(state: State, recorded: Recorded) -> None:
+    state.head = recorded.seq
+    state.epoch = recorded.epoch
+    match recorded.event:
+        case CallStarted() as event:
+            _start_call(state, event, recorded.epoch)
+        case CallEnded() as event:
+            _end_call(state, event)
+        case MessageAdded() as event:
+            _add_message(state, event)
+        case BatchOpened() as event:
+            _open_batch(state, event)
+        case PromptAdmitted() as event:
+            state.queue.append(event)
+            state.prompt_ids.add(event.prompt_id)
+            state.held = False
+        case TurnStarted() as event:
+            _start_turn(state, event, recorded.at)
+        case TurnEnded() as event:
+            _end_turn(state, event)
+        case SessionClaimed() as event:
+            state.owner = event.owner
+        case AskAnswered() as event:
+            _answer(state, event)
+        case BatchResumed():
+            if state.batch is not None:
+                state.batch.resumed = True
+        case StopRequested():
+            if state.turn is not None:
+                state.turn.stop_requested = True
+        case SessionCreated() as event:
+            state.settings = _settings(event)
+        case SessionConfigured() as event:
+            _configure(state, event)
+        case SessionDeleted():
+            _delete(state)
+        case Unrecognised():
+            pass  # written by a newer version; what it means is not ours to guess
+
+
+def _start_turn(state: State, event: TurnStarted, at: int) -> None:
+    state.queue = [each for each in state.queue if each.prompt_id != event.prompt_id]
+    state.turn = OpenTurn(event, started_at=at)
+    state.history.append(event)
+
+
+def _add_message(state: State, event: MessageAdded) -> None:
+    state.history.append(event)
+    if state.turn is not None:
+        state.turn.steps += 1
+        state.turn.usage = state.turn.usage.plus(event.usage)
+        state.turn.text = text_of(event.blocks)
+
+
+def _open_batch(state: State, event: BatchOpened) -> None:
+    message = state.history[-1]
+    assert isinstance(message, MessageAdded)
+    assert message.message_id == event.batch_id
+    asks = [each.ask for each in event.judged if each.ask is not None]
+    for call, judged in zip(message.calls, event.judged, strict=True):
+        state.calls[call.id] = CallState(call, event.batch_id, judged)
+    for ask in asks:
+        state.asks[ask.id] = AskState(ask)
+    state.batch = Batch(event.batch_id, [call.id for call in message.calls], [ask.id for ask in asks])
+    if asks:
+        state.owner = None  # waiting is rest: nobody owns a session that waits for people
+
+
+def _answer(state: State, event: AskAnswered) -> None:
+    asked = state.asks.get(event.ask_id)
+    if asked is not None:
+        asked.decision, asked.by = event.decision, event.by
+        state.calls[asked.ask.call_id].answer = event.decision
+
+
+def _start_call(state: State, event: CallStarted, epoch: int) -> None:
+    call = state.calls.get(event.call_id)
+    if call is not None:
+        call.started_epoch = epoch
+
+
+def _end_call(state: State, event: CallEnded) -> None:
+    call = state.calls.get(event.call_id)
+    if call is not None:
+        call.outcome = event.outcome
+
+
+def _end_turn(state: State, event: TurnEnded) -> None:
+    _close_asks(state)
+    state.turn = None
+    state.batch = None
+    state.owner = None
+    state.last_ending = event
+    state.held = event.ending == "stopped" and bool(state.queue)
+
+
+def _close_asks(state: State) -> None:
+    for ask in state.open_asks():
+        state.asks[ask.id].closed = True
+
+
+def _settings(event: SessionCreated) -> Settings:
+    return Settings(
+        cwd=event.cwd,
+        agent=event.agent,
+        model=event.model,
+        mode=event.mode,
+        title=event.title,
+        allowed_tools=event.allowed_tools,
+        agent_session_id=event.agent_session_id,
+    )
+
+
+def _configure(state: State, event: SessionConfigured) -> None:
+    if state.settings is None:
+        return
+    named = {"title": event.title, "model": event.model, "mode": event.mode}
+    changes: dict[str, object] = {name: value for name, value in named.items() if value is not None}
+    if event.allowed_tools is not None:
+        changes["allowed_tools"] = event.allowed_tools
+    state.settings = msgspec.structs.replace(state.settings, **changes)
+
+
+def _delete(state: State) -> None:
+    head, epoch = state.head, state.epoch
+    blank = State(state.session)
+    for name in state.__struct_fields__:
+        setattr(state, name, getattr(blank, name))
+    state.head, state.epoch, state.deleted = head, epoch, True

@@ -1,0 +1,55 @@
+"""What a session needs next. Decided from its state alone, so that any process can go on with it."""
+
+from msgspec import Struct
+
+from coderelay.protocol.ids import CallId
+from coderelay.session.state import State
+
+
+class Rest(Struct, frozen=True):
+    """Nothing to do."""
+
+
+class Wait(Struct, frozen=True):
+    """People must answer first."""
+
+
+class StartTurn(Struct, frozen=True):
+    """A prompt is waiting in the queue."""
+
+
+class EndTurn(Struct, frozen=True):
+    """A stop was asked for, or the steps are used up."""
+
+    stopped: bool
+
+
+class RunCall(Struct, frozen=True):
+    call_id: CallId
+
+
+class AskModel(Struct, frozen=True):
+    """Everything so far is settled: the agent may think on."""
+
+
+Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel
+
+
+def next_action(state: State) -> Action:
+    turn = state.turn
+    if turn is None:
+        return StartTurn() if state.queue and not state.held else Rest()
+    if turn.stop_requested:
+        return EndTurn(stopped=True)
+    if state.open_asks():
+        return Wait()
+    open_calls = state.open_calls()
+    if open_calls:
+        return RunCall(open_calls[0].call.id)
+    if turn.steps >= turn.started.max_steps:
+        return EndTurn(stopped=False)
+    return AskModel()
+
+
+def needs_owner(state: State) -> bool:
+    return not isinstance(next_action(state), Rest | Wait)

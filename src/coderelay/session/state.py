@@ -1,0 +1,101 @@
+"""Everything a session is at one point of its log. Built by `fold`, read by everyone."""
+
+from msgspec import Struct, field
+
+from coderelay.protocol.asks import Ask, By, Decision
+from coderelay.protocol.calls import Call, Outcome
+from coderelay.protocol.content import Usage
+from coderelay.protocol.events import Judged, MessageAdded, Mode, PromptAdmitted, TurnEnded, TurnStarted
+from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId
+from coderelay.protocol.summary import Phase
+
+
+class Settings(Struct, frozen=True):
+    cwd: str
+    agent: str
+    model: str
+    mode: Mode
+    title: str = ""
+    allowed_tools: tuple[str, ...] = ()
+    agent_session_id: str | None = None
+
+
+class CallState(Struct):
+    call: Call
+    batch_id: MessageId
+    judged: Judged
+    answer: Decision | None = None
+    started_epoch: int | None = None
+    outcome: Outcome | None = None
+
+
+class AskState(Struct):
+    ask: Ask
+    decision: Decision | None = None
+    by: By | None = None
+    closed: bool = False
+
+
+class Batch(Struct):
+    id: MessageId
+    calls: list[CallId]
+    asks: list[AskId]
+    resumed: bool = False
+
+
+class OpenTurn(Struct):
+    started: TurnStarted
+    started_at: int
+    steps: int = 0
+    usage: Usage = Usage()
+    text: str = ""
+    stop_requested: bool = False
+
+
+class State(Struct):
+    session: SessionId
+    head: int = 0
+    epoch: int = 0
+    owner: OwnerId | None = None
+    deleted: bool = False
+    settings: Settings | None = None
+    queue: list[PromptAdmitted] = field(default_factory=list[PromptAdmitted])
+    held: bool = False
+    prompt_ids: set[PromptId] = field(default_factory=set[PromptId])
+    turn: OpenTurn | None = None
+    last_ending: TurnEnded | None = None
+    history: list[TurnStarted | MessageAdded] = field(default_factory=list[TurnStarted | MessageAdded])
+    batch: Batch | None = None
+    calls: dict[CallId, CallState] = field(default_factory=dict[CallId, CallState])
+    asks: dict[AskId, AskState] = field(default_factory=dict[AskId, AskState])
+
+    def open_asks(self) -> list[Ask]:
+        if self.batch is None:
+            return []
+        asks = [self.asks[ask_id] for ask_id in self.batch.asks]
+        return [each.ask for each in asks if each.decision is None and not each.closed]
+
+    def open_calls(self) -> list[CallState]:
+        """The calls of the open batch that have no end yet, in the message's order."""
+        if self.batch is None:
+            return []
+        calls = [self.calls[call_id] for call_id in self.batch.calls]
+        return [each for each in calls if each.outcome is None]
+
+    @property
+    def phase(self) -> Phase:
+        if self.deleted:
+            return "deleted"
+        if self.turn is not None:
+            return "waiting" if self.open_asks() else "running"
+        if self.last_ending is None:
+            return "idle"
+        return _PHASE_AFTER[self.last_ending.ending]
+
+
+_PHASE_AFTER: dict[str, Phase] = {
+    "done": "done",
+    "failed": "failed",
+    "step_limit": "failed",
+    "stopped": "stopped",
+}

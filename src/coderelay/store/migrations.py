@@ -1,0 +1,90 @@
+"""The SQLite schema, one step at a time. Steps are only ever added; none is edited or removed.
+
+`user_version` holds MAJOR * 1000 + number of steps applied. A program accepts any number of steps of
+its own major version, so that an old and a new one can share a log; a newer major is refused.
+"""
+
+import sqlite3
+
+from coderelay.protocol.errors import StoreNewer
+
+MAJOR = 1
+APPLICATION_ID = 0x636F6472  # "codr"
+
+STEPS = (
+    """
+    CREATE TABLE event (
+        session_id TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        epoch INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session_id, seq)
+    );
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        title TEXT NOT NULL,
+        claude_session_id TEXT,
+        status TEXT NOT NULL GENERATED ALWAYS AS (
+            CASE phase
+                WHEN 'running' THEN 'running' WHEN 'waiting' THEN 'running'
+                WHEN 'done' THEN 'completed' WHEN 'failed' THEN 'error'
+                ELSE 'idle'
+            END
+        ) VIRTUAL,
+        cwd TEXT NOT NULL,
+        allowed_tools TEXT NOT NULL,
+        last_prompt TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        phase TEXT NOT NULL,
+        summary TEXT NOT NULL
+    );
+    CREATE INDEX sessions_by_change ON sessions (updated_at);
+    CREATE INDEX sessions_by_folder ON sessions (cwd, updated_at);
+    CREATE TABLE messages (
+        id TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        data TEXT NOT NULL,
+        created_at INTEGER NOT NULL
+    );
+    CREATE INDEX messages_by_session ON messages (session_id, created_at);
+    """,
+)
+
+
+def check_version(connection: sqlite3.Connection, path: str) -> int:
+    """How many steps this database has had. Refuses one this program must not touch."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    if version // 1000 > MAJOR:
+        raise StoreNewer(
+            f"{path} was written by a newer version of coderelay",
+            "Upgrade coderelay, or point CODER_HOME at another folder. Nothing was changed.",
+        )
+    if version and application != APPLICATION_ID:
+        raise StoreNewer(
+            f"{path} is a database of another program",
+            "Point CODER_HOME at another folder. Nothing was changed.",
+        )
+    return version % 1000
+
+
+def migrate(connection: sqlite3.Connection, path: str) -> None:
+    """Bring the schema up to date. Safe when several processes start at once."""
+    if check_version(connection, path) >= len(STEPS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        done = check_version(connection, path)
+        for step in STEPS[done:]:
+            for statement in filter(str.strip, step.split(";")):
+                connection.execute(statement)
+        if done < len(STEPS):
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {MAJOR * 1000 + len(STEPS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

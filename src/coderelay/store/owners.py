@@ -1,0 +1,103 @@
+"""Which processes are alive. A living one holds the lock of a file; the kernel lets go when it dies.
+
+The file also holds a counter the process raises about once a second, so that others can tell a
+living process that works from one that stands still.
+"""
+
+import fcntl
+import os
+from contextlib import suppress
+from typing import Protocol
+
+from msgspec import Struct
+
+from coderelay.protocol.ids import OwnerId, new_id
+
+
+class Dead(Struct, frozen=True):
+    pass
+
+
+class Alive(Struct, frozen=True):
+    counter: int
+
+
+class Owners(Protocol):
+    """Seen from one process: itself, and signs of life of the others."""
+
+    def me(self) -> OwnerId: ...
+
+    def beat(self) -> None:
+        """Show that this process works."""
+        ...
+
+    def look(self, owner: OwnerId) -> Alive | Dead: ...
+
+    def close(self) -> None: ...
+
+
+class FileOwners:
+    """Owners on one machine, one file each in a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._id: OwnerId | None = None
+        self._file = -1
+        self._counter = 0
+
+    def me(self) -> OwnerId:
+        if self._id is None:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            self._remove_dead()
+            self._id, self._file = self._enter()
+        return self._id
+
+    def beat(self) -> None:
+        if self._file >= 0:
+            self._counter += 1
+            os.pwrite(self._file, self._counter.to_bytes(8, "big"), 0)
+
+    def look(self, owner: OwnerId) -> Alive | Dead:
+        try:
+            file = os.open(self._path(owner), os.O_RDWR)
+        except FileNotFoundError:
+            return Dead()
+        try:
+            if _lock(file):
+                return Dead()
+            return Alive(int.from_bytes(os.pread(file, 8, 0), "big"))
+        finally:
+            os.close(file)
+
+    def close(self) -> None:
+        if self._id is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(self._path(self._id))
+            os.close(self._file)
+            self._id, self._file = None, -1
+
+    def _enter(self) -> tuple[OwnerId, int]:
+        while True:
+            owner = OwnerId(new_id())
+            file = os.open(self._path(owner), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            # Between creating and locking, another process may have swept the file away.
+            if _lock(file) and os.path.exists(self._path(owner)):
+                return owner, file
+            os.close(file)
+
+    def _remove_dead(self) -> None:
+        for name in os.listdir(self._folder):
+            if isinstance(self.look(OwnerId(name)), Dead):
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path(name))
+
+    def _path(self, owner: str) -> str:
+        return os.path.join(self._folder, owner)
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

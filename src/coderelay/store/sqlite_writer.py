@@ -1,0 +1,129 @@
+"""One thread that writes. Jobs that arrive together share one commit; each stands or falls alone."""
+
+import asyncio
+import queue
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from coderelay.protocol.errors import CoderError, StoreFailed
+from coderelay.store.sqlite_file import failure
+
+T = TypeVar("T")
+
+GROUP = 256
+
+
+class _Job(Struct):
+    work: Callable[[sqlite3.Connection], Any]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: Exception | None = None
+
+
+class Writer:
+    def __init__(self, connection: sqlite3.Connection, path: str, lock_seconds: float) -> None:
+        self._connection = connection
+        self._path = path
+        self._lock_seconds = lock_seconds
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see _begin
+
+    async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction. Returns when it is on disk; is not undone by cancellation."""
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop, loop.create_future())
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
+            self._thread.start()
+        self._jobs.put(job)
+        return await asyncio.shield(job.future)
+
+    async def close(self) -> None:
+        """Finish what was submitted, then close the connection."""
+        if self._thread is not None:
+            self._jobs.put(None)
+            await asyncio.to_thread(self._thread.join)
+        self._connection.close()
+
+    def _run(self) -> None:
+        while group := self._next_group():
+            self._commit(group)
+            for loop in {job.loop for job in group}:
+                mine = [job for job in group if job.loop is loop]
+                with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+                    loop.call_soon_threadsafe(_resolve, mine)
+
+    def _next_group(self) -> list[_Job]:
+        group: list[_Job] = []
+        job = self._jobs.get()
+        while job is not None:
+            group.append(job)
+            if len(group) == GROUP:
+                break
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+        else:
+            if group:
+                self._jobs.put(None)  # closing: write these first
+        return group
+
+    def _commit(self, group: list[_Job]) -> None:
+        try:
+            self._begin()
+            try:
+                for job in group:
+                    self._perform(job)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK") if self._connection.in_transaction else None
+                raise
+        except Exception as error:  # noqa: BLE001 - the writer must outlive any failure; each job is told
+            told = failure(error, self._path) if isinstance(error, sqlite3.Error) else error
+            for job in group:
+                job.error = told
+
+    def _perform(self, job: _Job) -> None:
+        """A refused job takes back what it wrote; the others of its group stay."""
+        self._connection.execute("SAVEPOINT job")
+        try:
+            job.result = job.work(self._connection)
+        except CoderError as refused:
+            if isinstance(refused, StoreFailed):
+                raise
+            job.error = refused
+            self._connection.execute("ROLLBACK TO job")
+        self._connection.execute("RELEASE job")
+
+    def _begin(self) -> None:
+        """Several processes write: short random waits give each its turn within a few milliseconds."""
+        deadline = time.monotonic() + self._lock_seconds
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(random.uniform(0.0005, 0.003))
+
+
+def _resolve(jobs: list[_Job]) -> None:
+    for job in jobs:
+        if job.future.cancelled():
+            continue
+        if job.error is not None:
+            job.future.set_exception(job.error)
+            job.future.exception()  # seen: a caller that was cancelled will not ask for it
+        else:
+            job.future.set_result(job.result)

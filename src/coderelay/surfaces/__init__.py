@@ -1,0 +1,1 @@
+"""Where people are. Each surface holds a Client and nothing behind it."""

@@ -1,0 +1,1 @@
+"""`coder -p`: one turn without a terminal."""

@@ -1,0 +1,86 @@
+"""One prompt to its end, with nobody to ask."""
+
+from contextlib import aclosing
+from typing import Literal
+
+from coderelay.client.client import Client
+from coderelay.protocol.asks import Allow, By, Decision, Deny
+from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
+from coderelay.protocol.events import BatchOpened, Recorded, SessionDeleted, TurnEnded, TurnStarted
+from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
+from coderelay.protocol.queries import ShowSession
+from coderelay.surfaces.headless.output import Output
+
+Unattended = Literal["park", "deny", "allow"]
+
+DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+_ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
+_NOBODY = "nobody was there to allow it"
+
+
+class Run:
+    def __init__(self, client: Client, session: SessionId, output: Output, unattended: Unattended, by: By) -> None:
+        self._client = client
+        self._session = session
+        self._output = output
+        self._unattended = unattended
+        self._by = by
+        self._prompt_id = PromptId(new_id())
+        self._turn: TurnId | None = None
+        self._refused = False
+        self.behind_others = False
+
+    async def prompt(self, text: str, after: int, max_steps: int | None) -> int:
+        """Send the prompt and follow the session until its turn has ended. Returns the exit code."""
+        waiting = (await self._client.get(ShowSession(self._session))).open_asks > 0
+        await self._client.send(
+            SendPrompt(session=self._session, prompt_id=self._prompt_id, text=text, by=self._by, max_steps=max_steps)
+        )
+        if waiting:
+            self.behind_others = True
+            return PARKED
+        async with aclosing(self._client.follow(self._session, after)) as feed:
+            async for each in feed:
+                if not isinstance(each, Recorded):
+                    self._output.live(each)
+                    continue
+                self._output.event(each)
+                if (code := await self._exit_code(each)) is not None:
+                    return code
+        return FAILED
+
+    async def stop(self) -> None:
+        await self._client.send(StopTurn(session=self._session, by=self._by))
+
+    async def _exit_code(self, recorded: Recorded) -> int | None:
+        match recorded.event:
+            case TurnStarted(prompt_id=prompt_id, turn_id=turn_id) if prompt_id == self._prompt_id:
+                self._turn = turn_id
+            case BatchOpened() as event:
+                return await self._answer(event)
+            case TurnEnded() as event if event.turn_id == self._turn:
+                self._output.finish(recorded)
+                code = _ENDINGS[event.ending]
+                return DENIED if code == DONE and self._refused else code
+            case SessionDeleted():
+                return FAILED
+            case _:
+                pass
+        return None
+
+    async def _answer(self, batch: BatchOpened) -> int | None:
+        """Nothing is ever left hanging: asks of our own turn are decided, those of others are not ours."""
+        asks = [each.ask for each in batch.judged if each.ask is not None]
+        if not asks:
+            return None
+        if batch.turn_id != self._turn:
+            self.behind_others = True
+            return PARKED
+        if self._unattended == "park":
+            return PARKED
+        decision: Decision = Allow() if self._unattended == "allow" else Deny(_NOBODY)
+        self._refused = self._refused or self._unattended == "deny"
+        by = By(who=self._by.who, via=f"{self._by.via}:unattended")
+        for ask in asks:
+            await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=by))
+        return None

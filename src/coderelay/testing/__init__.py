@@ -1,0 +1,1 @@
+"""Doubles and conformance suites, shipped with the product."""

@@ -1,0 +1,85 @@
+"""`coder` as a person runs it: a process, an environment, a folder."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+
+class Ran(Struct, frozen=True):
+    code: int
+    out: str
+    err: str
+
+
+class Coder:
+    """Runs `coder` in `cwd` with its own CODER_HOME and the model server at `base_url`."""
+
+    def __init__(self, home: Path, cwd: Path, base_url: str | None) -> None:
+        self.home = home
+        self.cwd = cwd
+        self.env = _environment(home, base_url)
+
+    def run(self, *arguments: str, text: str | None = None, env: Mapping[str, str] | None = None) -> Ran:
+        done = subprocess.run(
+            _command(arguments),
+            cwd=self.cwd,
+            env=self.env | dict(env or {}),
+            input=text,
+            stdin=subprocess.DEVNULL if text is None else None,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    def start(
+        self, *arguments: str, env: Mapping[str, str] | None = None, module: str = "coderelay.cli"
+    ) -> "Started":
+        process = subprocess.Popen(
+            _command(arguments, module),
+            cwd=self.cwd,
+            env=self.env | dict(env or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        return Started(process)
+
+
+class Started:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def wait(self, seconds: float = 60.0) -> Ran:
+        out, err = self.process.communicate(timeout=seconds)
+        return Ran(self.process.returncode, out, err)
+
+    def kill(self) -> Ran:
+        """As a power cut would: no goodbye."""
+        self.process.kill()
+        return self.wait()
+
+
+def _command(arguments: Sequence[str], module: str = "coderelay.cli") -> list[str]:
+    return [sys.executable, "-m", module, *arguments]
+
+
+def _environment(home: Path, base_url: str | None) -> dict[str, str]:
+    """Nothing of the person's own set-up reaches the process, keys above all."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "HOME") if name in os.environ}
+    model = {} if base_url is None else {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "scripted"}
+    return {**kept, **model, "CODER_HOME": str(home), "OPENAI_MODEL": "scripted", "PYTHONWARNINGS": "error"}

@@ -1,0 +1,62 @@
+"""A model server that follows a script: a real HTTP door with no provider behind it.
+
+async with model_server(script(proposes(bash("make")), says("built"))) as server:
+    ...                          # a client speaks to server.base_url
+assert server.violations == []   # every request was one a strict provider accepts
+"""
+
+from coderelay.testing.model_server.answers import (
+    Answer,
+    Call,
+    bash,
+    call,
+    cut_off,
+    empty,
+    garbage,
+    hangs,
+    http_error,
+    proposes,
+    raw_call,
+    read,
+    says,
+    tokens,
+    write,
+)
+from coderelay.testing.model_server.echo import echo
+from coderelay.testing.model_server.script import Script, by_history, replies, script
+from coderelay.testing.model_server.server import ModelServer, Received, model_server
+from coderelay.testing.model_server.thread import ModelServerThread, model_server_thread
+from coderelay.testing.model_server.violation import Violation
+from coderelay.testing.model_server.wire_form import Body, History, Said
+
+__all__ = [
+    "Answer",
+    "Body",
+    "Call",
+    "History",
+    "ModelServer",
+    "ModelServerThread",
+    "Received",
+    "Said",
+    "Script",
+    "Violation",
+    "bash",
+    "by_history",
+    "call",
+    "cut_off",
+    "echo",
+    "empty",
+    "garbage",
+    "hangs",
+    "http_error",
+    "model_server",
+    "model_server_thread",
+    "proposes",
+    "raw_call",
+    "read",
+    "replies",
+    "says",
+    "script",
+    "tokens",
+    "write",
+]

@@ -1,0 +1,1 @@
+"""What the native agent can do. `tool.py` is the contract; one file per tool."""

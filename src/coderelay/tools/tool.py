@@ -1,0 +1,27 @@
+"""The contract of a tool: say what a call would touch without doing it; then do it.
+
+A tool never judges and never records. What goes wrong is a ToolFailed, which becomes a result the
+model can act on.
+"""
+
+from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.workspace.workspace import Workspace
+
+Arguments = TypeVar("Arguments", bound=Struct)
+
+
+class Tool(Protocol, Generic[Arguments]):
+    spec: ToolSpec
+    arguments: type[Arguments]
+
+    def need(self, arguments: Arguments, workspace: Workspace) -> Need:
+        """What the call would touch. Changes nothing."""
+        ...
+
+    async def run(self, arguments: Arguments, workspace: Workspace) -> Finished:
+        """Act. Raises ToolFailed with a message for the model."""
+        ...

@@ -1,0 +1,52 @@
+"""The tools an agent has at hand, by name."""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.protocol.calls import Call, Failed, Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.tool import Tool
+from coderelay.workspace.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+
+class Toolbox:
+    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+        self._tools = {tool.spec.name: tool for tool in tools}
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def need(self, call: Call, workspace: Workspace) -> Need:
+        """What the call would touch, or why it cannot run."""
+        try:
+            tool, arguments = self._parse(call)
+            return tool.need(arguments, workspace)
+        except ToolFailed as failed:
+            return Need(tool=call.name, kind="read", title=call.name, problem=failed.message)
+
+    async def run(self, call: Call, workspace: Workspace) -> Finished | Failed:
+        try:
+            tool, arguments = self._parse(call)
+            return await tool.run(arguments, workspace)
+        except ToolFailed as failed:
+            return Failed(failed.message, summary=failed.message.partition("\n")[0])
+        except Exception as error:  # the door around one call: a broken tool must not end the turn
+            log.exception("tool %s failed", call.name)
+            return Failed(f"{call.name} failed: {type(error).__name__}: {error}")
+
+    def _parse(self, call: Call) -> tuple[Tool[Any], Struct]:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            raise ToolFailed(f"there is no tool {call.name!r}; there are {', '.join(self._tools)}")
+        try:
+            return tool, msgspec.json.decode(call.arguments, type=tool.arguments)
+        except msgspec.DecodeError as error:
+            takes = ", ".join(tool.spec.parameters["properties"])
+            raise ToolFailed(f"bad arguments for {call.name}: {error}; it takes {takes}") from error

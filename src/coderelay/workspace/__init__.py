@@ -1,0 +1,1 @@
+"""The folder an agent works in: its files, its commands, its history."""

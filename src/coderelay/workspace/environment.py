@@ -1,0 +1,38 @@
+"""What a command may see of our environment: a list of names, so that a new key is hidden by default."""
+
+import re
+from collections.abc import Mapping
+
+ALLOWED = re.compile(
+    r"""
+      PATH | HOME | USER | LOGNAME | SHELL | LANG | LANGUAGE | LC_\w+ | TZ | TERM | COLORTERM | NO_COLOR | TMPDIR
+    | XDG_\w+_(HOME|DIR|DIRS) | HOMEBREW_PREFIX | ASDF_DIR | ASDF_DATA_DIR | MISE_DATA_DIR
+    | VIRTUAL_ENV | CONDA_PREFIX | CONDA_DEFAULT_ENV | PYENV_ROOT | PYENV_VERSION | PIP_CACHE_DIR | UV_CACHE_DIR
+    | NVM_DIR | NVM_BIN | FNM_DIR | VOLTA_HOME | PNPM_HOME | BUN_INSTALL | DENO_DIR
+    | CARGO_HOME | RUSTUP_HOME | RUSTUP_TOOLCHAIN | GOPATH | GOROOT | GOBIN | GOCACHE | GOMODCACHE
+    | JAVA_HOME | GRADLE_USER_HOME | MAVEN_HOME | SDKMAN_DIR | ANDROID_HOME | ANDROID_SDK_ROOT | DOTNET_ROOT
+    | RBENV_ROOT | GEM_HOME | GEM_PATH
+    | SSL_CERT_FILE | SSL_CERT_DIR | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE | NODE_EXTRA_CA_CERTS | PIP_CERT
+    | GIT_SSL_CAINFO | NIX_SSL_CERT_FILE
+    """,
+    re.VERBOSE,
+)
+PROXIES = re.compile(r"(all|ftp|http|https|no)_proxy", re.IGNORECASE)
+SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential", re.IGNORECASE)
+LOGIN_IN_ADDRESS = re.compile(r"://[^/\s]*@")
+
+# Nobody sits at the terminal of a command: it must neither ask nor page.
+ADDED = {"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER": "1"}
+
+
+def command_environment(source: Mapping[str, str]) -> dict[str, str]:
+    """`PWD` is left out because the command starts in a folder of its own, `CI` because it changes what tools do."""
+    return {name: value for name, value in source.items() if _may_be_seen(name, value)} | ADDED
+
+
+def _may_be_seen(name: str, value: str) -> bool:
+    if SECRET_NAME.search(name) or LOGIN_IN_ADDRESS.search(value):
+        return False
+    if PROXIES.fullmatch(name):
+        return "@" not in value  # a login needs no scheme before it here
+    return ALLOWED.fullmatch(name) is not None

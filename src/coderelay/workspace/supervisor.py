@@ -1,0 +1,346 @@
+"""Runs the commands of one owner, and lets none of them outlive it.
+
+A script of its own, never imported: it starts in milliseconds, is cheap to fork, and knows
+nothing of coderelay. `processes.py` is the other side of both conversations:
+
+    owner ── control socket ──> supervisor     one byte and two descriptors for each command:
+                                               its own socket, and where its output goes
+    owner <── command socket ─> keeper         in: the request, then one byte for each signal
+                                               out: ("ended", exit code) or (what failed, errno)
+
+The supervisor forks one keeper for each command. A keeper adopts whatever its command orphans
+(it is a subreaper), so its children are that command's processes and nothing else: when none is
+left, nothing of the command is left, however it forked or left its session. A keeper that is
+killed leaves its children to the supervisor, which kills them.
+
+The end of either socket means that the owner is gone, or wants an end.
+"""
+
+import ctypes
+import errno
+import marshal
+import os
+import select
+import signal
+import sys
+import time
+from _socket import MSG_WAITALL, socket  # the module `socket` would take 5 ms more
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+KEEPERS_MAY_TAKE = 2.0
+KILLING_MAY_TAKE = 1.0
+
+Request = tuple[list[bytes], bytes, dict[bytes, bytes]]  # arguments, folder, environment
+
+
+def main(control_descriptor: int) -> None:
+    os.set_inheritable(control_descriptor, False)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    Supervisor(socket(fileno=control_descriptor)).supervise()
+
+
+class Supervisor:
+    def __init__(self, control: socket) -> None:
+        self.control = control
+        self.alarm = child_alarm()
+        self.keepers: set[int] = set()
+
+    def supervise(self) -> None:
+        poll = select.poll()
+        poll.register(self.control.fileno(), select.POLLIN)
+        poll.register(self.alarm, select.POLLIN)
+        owned = True
+        while owned:
+            for descriptor, _ in poll.poll():
+                if descriptor == self.alarm:
+                    self.reap()
+                else:
+                    owned = self.admit()
+        self.leave()
+
+    def admit(self) -> bool:
+        """Take the next command; False when there is no owner any more."""
+        descriptors = receive_descriptors(self.control)
+        if descriptors is None:
+            return False
+        command, output = socket(fileno=descriptors[0]), descriptors[1]
+        try:
+            self.fork_keeper(command, output)
+        except OSError as error:
+            reply(command, ("process", error.errno))
+        command.close()
+        os.close(output)
+        return True
+
+    def fork_keeper(self, command: socket, output: int) -> None:
+        keeper = os.fork()
+        if keeper:
+            self.keepers.add(keeper)
+            return
+        status = 1
+        try:
+            self.control.close()  # or the owner would not see the supervisor die
+            os.close(self.alarm)
+            keep(command, output)
+            status = 0
+        finally:
+            os._exit(status)
+
+    def reap(self) -> bool:
+        """False when there is no child left.
+
+        A keeper that ends cleanly leaves nothing behind. After any other death there may be
+        processes that came to us, and killing one may bring its children.
+        """
+        silence(self.alarm)
+        strangers = False
+        try:
+            while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+                pid, status = ended
+                strangers |= status != 0 or pid not in self.keepers
+                self.keepers.discard(pid)
+        except ChildProcessError:
+            return False
+        if strangers:
+            kill_children(spared=self.keepers)
+        return True
+
+    def leave(self) -> None:
+        """The owner is gone, which every keeper has noticed by itself; what they leave is ours.
+
+        Bounded, so that a child on which even SIGKILL has to wait cannot hold an owner that closes.
+        """
+        for grace in (KEEPERS_MAY_TAKE, KILLING_MAY_TAKE):
+            if not self.children_after(grace):
+                return
+            self.keepers.clear()
+            kill_children()
+
+    def children_after(self, grace: float) -> bool:
+        poll = select.poll()
+        poll.register(self.alarm, select.POLLIN)
+        deadline = time.monotonic() + grace
+        while self.reap():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return True
+            poll.poll(left * 1000)
+        return False
+
+
+def keep(command: socket, output: int) -> None:
+    """Run one command to its end, and then end everything that it started."""
+    request = receive_request(command)
+    if request is None:
+        return
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    alarm = child_alarm()
+    failure, failure_writer = os.pipe()
+    keeper = os.getpid()
+    try:
+        leader = os.fork()
+    except OSError as error:
+        reply(command, ("process", error.errno))
+        return
+    if leader == 0:
+        lead(request, keeper, output, failure_writer)
+    os.close(output)
+    os.close(failure_writer)
+
+    exit_code = watch(command, alarm, leader)
+    signal_group(leader, signal.SIGKILL)
+    end_children()
+    if exit_code is not None:
+        failed = os.read(failure, 512)  # empty after a successful exec, which closed it
+        reply(command, marshal.loads(failed) if failed else ("ended", exit_code))
+
+
+def watch(command: socket, alarm: int, leader: int) -> int | None:
+    """Pass signals on until the leader ends (its exit code) or the owner leaves (None)."""
+    poll = select.poll()
+    poll.register(command.fileno(), select.POLLIN)
+    poll.register(alarm, select.POLLIN)
+    while True:
+        for descriptor, _ in poll.poll():
+            if descriptor == alarm:
+                silence(alarm)
+                while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+                    if ended[0] == leader:
+                        return os.waitstatus_to_exitcode(ended[1])
+                continue
+            signals = receive(command, 16)
+            if not signals:
+                return None
+            for number in signals:
+                signal_group(leader, number)
+
+
+def lead(request: Request, keeper: int, output: int, failure: int) -> None:
+    """Become the command, leading a session of its own; standard input is ours, /dev/null. Never returns."""
+    argv, cwd, env = request
+    what, number = "program", errno.EINVAL
+    try:
+        os.setsid()
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != keeper:
+            return  # it died before we could ask to die with it
+        # What is ignored stays ignored through exec, and Python ignores two of its own.
+        for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(ignored, signal.SIG_DFL)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        what = "folder"
+        os.chdir(cwd)
+        what = "program"
+        execute(argv, env)
+    except OSError as error:
+        number = error.errno
+    finally:
+        os.write(failure, marshal.dumps((what, number)))
+        os._exit(127)
+
+
+def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
+    """As execvpe, which would import `warnings` in every command."""
+    program = argv[0]
+    if b"/" in program:
+        os.execve(program, argv, env)
+    refused = FileNotFoundError(errno.ENOENT, "not on the path")
+    for folder in env.get(b"PATH", os.defpath.encode()).split(b":"):
+        try:
+            os.execve((folder or b".") + b"/" + program, argv, env)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            refused = error
+    raise refused
+
+
+def end_children() -> None:
+    """Kill until no child is left. What a killed child leaves behind comes to us and is next."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG) != (0, 0):
+                continue
+            if not kill_children():
+                return
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def kill_children(spared: set[int] | frozenset[int] = frozenset()) -> bool:
+    """False when there is none that we may kill (one that became another user stays)."""
+    own_group, killed = os.getpgrp(), False
+    for pid in children():
+        if pid in spared:
+            continue
+        try:
+            if (group := os.getpgid(pid)) != own_group:
+                os.killpg(group, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
+            killed = True
+        except (ProcessLookupError, PermissionError):
+            continue
+    return killed
+
+
+def children() -> list[int]:
+    """Empty where /proc is missing, or is that of another process namespace."""
+    own = str(os.getpid())
+    if not os.path.islink("/proc/self") or os.readlink("/proc/self") != own:
+        return []
+    try:
+        # One quick read, or a command that forks and exits without pause would stay ahead of us.
+        return [int(pid) for pid in read_file(f"/proc/{own}/task/{own}/children").split()]
+    except FileNotFoundError:  # a kernel may be built without it
+        return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(name) == own]
+
+
+def parent_of(pid: str) -> str:
+    try:
+        stat = read_file(f"/proc/{pid}/stat")
+    except OSError:
+        return ""
+    # The name, in parentheses, may itself hold spaces and parentheses.
+    return stat[stat.rindex(")") + 2 :].split(None, 2)[1]
+
+
+def read_file(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def signal_group(leader: int, number: int) -> None:
+    try:
+        os.killpg(leader, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def receive_descriptors(control: socket) -> list[int] | None:
+    try:
+        byte, ancillary, _, _ = control.recvmsg(1, 64)
+    except ConnectionError:
+        return None
+    if not byte:
+        return None
+    descriptors = memoryview(ancillary[0][2]).cast("i").tolist()
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    return descriptors
+
+
+def receive_request(command: socket) -> Request | None:
+    """None when the owner left before it was complete."""
+    length = int.from_bytes(receive(command, 4, MSG_WAITALL), "big")
+    body = receive(command, length, MSG_WAITALL)
+    return marshal.loads(body) if body and len(body) == length else None
+
+
+def receive(command: socket, size: int, flags: int = 0) -> bytes:
+    try:
+        return command.recv(size, flags)
+    except ConnectionError:
+        return b""
+
+
+def reply(command: socket, message: tuple[str, int | None]) -> None:
+    """Said once, then the socket is closed: its end is the end of the message."""
+    try:
+        command.sendall(marshal.dumps(message))
+    except ConnectionError:
+        return
+    command.close()
+
+
+def child_alarm() -> int:
+    """A descriptor that becomes readable when a child ends."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    return reader
+
+
+def silence(alarm: int) -> None:
+    try:
+        os.read(alarm, 512)
+    except BlockingIOError:
+        return
+
+
+def prctl(option: int, value: int) -> None:
+    """Nothing happens where there is no such call (macOS): then only process groups are ended."""
+    if hasattr(LIBC, "prctl"):
+        LIBC.prctl(option, value, 0, 0, 0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

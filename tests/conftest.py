@@ -1,0 +1,40 @@
+"""A model server that must end without a violation, and `coder` as a process in a folder of its own."""
+
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, Script, model_server_thread
+
+Serve = Callable[[Script], ModelServerThread]
+
+
+@pytest.fixture
+def serve() -> Generator[Serve]:
+    """Starts model servers; at the end, every request must have been one a strict provider accepts."""
+    with ExitStack() as stack:
+        servers: list[ModelServerThread] = []
+
+        def start(script: Script) -> ModelServerThread:
+            server = stack.enter_context(model_server_thread(script))
+            servers.append(server)
+            return server
+
+        yield start
+        violations = [each for server in servers for each in server.violations]
+    assert violations == []
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "work"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def coder_on(tmp_path: Path, folder: Path) -> Callable[[ModelServerThread], Coder]:
+    return lambda server: Coder(tmp_path / "home", folder, server.base_url)

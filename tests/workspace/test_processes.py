@@ -1,0 +1,361 @@
+"""Commands run to their end, and nothing of them is left: real processes, asked by pid."""
+
+import asyncio
+import errno
+import os
+import signal
+import sys
+import time
+import tracemalloc
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec
+
+import pytest
+
+from coderelay.workspace.environment import command_environment
+from coderelay.workspace.processes import CannotStart, Finished, Processes, ProcessesLost
+
+P = ParamSpec("P")
+ENV = {"PATH": os.environ["PATH"]}
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a subreaper")
+
+FAMILY = """
+trap '' TERM
+sleep 300 & echo $! > child
+setsid sleep 300 & echo $! > session
+( setsid bash -c 'echo $$ > daemon; exec sleep 300' & )
+echo $PPID > keeper; cut -d' ' -f4 /proc/$PPID/stat > supervisor
+echo $$ > leader
+wait
+"""
+MEMBERS = ("leader", "child", "session", "daemon")
+PARENTS = ("keeper", "supervisor")
+
+OWNER = """
+import asyncio, sys
+from coderelay.workspace.processes import Processes
+asyncio.run(Processes().run(["bash", "-c", sys.argv[2]], cwd=sys.argv[1], env={"PATH": sys.argv[3]}, seconds=300))
+"""
+
+RELAY = """
+import os, time
+end = time.monotonic() + 30
+while time.monotonic() < end:
+    if os.fork(): os._exit(0)
+    os.setsid()
+    open("last", "w").write(str(os.getpid()))
+"""
+
+
+def story(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
+    @wraps(test)
+    def tell(*args: P.args, **kwargs: P.kwargs) -> None:
+        asyncio.run(test(*args, **kwargs))
+
+    return tell
+
+
+@asynccontextmanager
+async def commands() -> AsyncGenerator[Processes]:
+    processes = Processes()
+    try:
+        yield processes
+    finally:
+        await processes.close()
+
+
+async def bash(processes: Processes, script: str, cwd: Path | str = "/") -> Finished:
+    return await processes.run(["bash", "-c", script], cwd=str(cwd), env=ENV, seconds=60)
+
+
+def run(script: str, cwd: Path | str = "/", *, seconds: float = 60, output_bytes: int = 1 << 20) -> Finished:
+    async def once() -> Finished:
+        async with commands() as processes:
+            argv = ["bash", "-c", script]
+            return await processes.run(argv, cwd=str(cwd), env=ENV, seconds=seconds, output_bytes=output_bytes)
+
+    return asyncio.run(once())
+
+
+async def eventually(claim: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not claim():
+        assert time.monotonic() < deadline, "this did not happen in time"
+        await asyncio.sleep(0.005)
+
+
+def pid_in(file: Path) -> int:
+    return int(file.read_text() or 0) if file.exists() else 0
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        # An orphan of ours is dead too while init takes its time to reap it.
+        return sys.platform != "linux" or ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def living(pids: dict[str, int], names: tuple[str, ...] = MEMBERS) -> list[str]:
+    return [name for name in names if is_alive(pids[name])]
+
+
+async def family(folder: Path) -> dict[str, int]:
+    """The pids that FAMILY writes, once all its members live."""
+    await eventually(lambda: all(pid_in(folder / name) for name in (*MEMBERS, *PARENTS)))
+    pids = {name: pid_in(folder / name) for name in (*MEMBERS, *PARENTS)}
+    assert living(pids, MEMBERS + PARENTS) == [*MEMBERS, *PARENTS]
+    return pids
+
+
+@asynccontextmanager
+async def running_family(folder: Path) -> AsyncGenerator[tuple[Processes, asyncio.Task[Finished], dict[str, int]]]:
+    async with commands() as processes:
+        task = asyncio.create_task(bash(processes, FAMILY, folder))
+        yield processes, task, await family(folder)
+
+
+def test_output_and_errors_come_in_the_order_they_were_written():
+    script = "for i in $(seq 100); do echo out $i; echo err $i >&2; done"
+    assert run(script).output == "".join(f"out {i}\nerr {i}\n" for i in range(1, 101))
+
+
+@pytest.mark.parametrize(
+    ("script", "exit_code", "number"),
+    [("true", 0, None), ("exit 3", 3, None), ("kill -TERM $$", None, 15), ("kill -KILL $$", None, 9)],
+)
+def test_the_end_of_a_command_is_told(script: str, exit_code: int | None, number: int | None):
+    finished = run(script)
+    assert (finished.exit_code, finished.signal, finished.timed_out) == (exit_code, number, False)
+
+
+def test_a_command_reads_an_empty_input():
+    assert run("cat; echo read").output == "read\n"
+
+
+@linux
+def test_a_command_inherits_no_descriptor_and_no_ignored_signal():
+    assert run("ls /proc/$$/fd; true").output.split() == ["0", "1", "2"]
+    assert run("grep SigIgn /proc/self/status").output.split()[1].strip("0") == ""
+
+
+@linux
+def test_the_parents_of_a_command_show_it_no_key(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-very-secret")
+    finished = run("cat /proc/$PPID/environ /proc/$(cut -d' ' -f4 /proc/$PPID/stat)/environ; env")
+    assert finished.exit_code == 0
+    assert "secret" not in finished.output
+
+
+def test_the_time_limit_asks_first():
+    finished = run("trap 'echo bye; exit 7' TERM; sleep 300 & wait", seconds=1)
+    assert (finished.exit_code, finished.output, finished.timed_out) == (7, "bye\n", True)
+
+
+def test_the_time_limit_ends_what_ignores_being_asked(tmp_path: Path):
+    finished = run("trap '' TERM; echo begun; sleep 300 & echo $! > child; wait", tmp_path, seconds=1)
+    assert (finished.signal, finished.output, finished.timed_out) == (signal.SIGKILL, "begun\n", True)
+    assert not is_alive(pid_in(tmp_path / "child"))
+
+
+@linux
+@story
+async def test_cancelling_leaves_nothing_however_it_forked_and_however_often_it_is_cancelled(tmp_path: Path):
+    async with running_family(tmp_path) as (_, task, pids):
+        while not task.done():
+            task.cancel()
+            await asyncio.sleep(0)
+        assert task.cancelled()
+        assert living(pids) == []
+
+
+@linux
+@story
+async def test_killing_the_owner_leaves_nothing(tmp_path: Path):
+    owner = await asyncio.create_subprocess_exec(sys.executable, "-c", OWNER, str(tmp_path), FAMILY, ENV["PATH"])
+    try:
+        pids = await family(tmp_path)
+    finally:
+        owner.kill()
+        await owner.wait()
+    await eventually(lambda: not living(pids, MEMBERS + PARENTS))
+
+
+@linux
+@story
+async def test_killing_the_supervisor_loses_its_commands_and_the_next_one_runs(tmp_path: Path):
+    async with running_family(tmp_path) as (processes, task, pids):
+        os.kill(pids["supervisor"], signal.SIGKILL)
+        with pytest.raises(ProcessesLost) as lost:
+            await task
+        assert (lost.value.program, lost.value.closed) == ("bash", False)
+        assert living(pids) == []
+        assert (await bash(processes, "echo again")).output == "again\n"
+
+
+@linux
+@story
+async def test_killing_a_keeper_loses_its_command_only(tmp_path: Path):
+    async with running_family(tmp_path) as (processes, task, pids):
+        other = asyncio.create_task(bash(processes, "until test -e gate; do sleep 0.01; done", tmp_path))
+        os.kill(pids["keeper"], signal.SIGKILL)
+        with pytest.raises(ProcessesLost):
+            await task
+        await eventually(lambda: not living(pids))
+        (tmp_path / "gate").touch()
+        assert (await other).exit_code == 0
+        assert living(pids, PARENTS) == ["supervisor"]
+
+
+@linux
+@story
+async def test_a_daemon_lives_as_long_as_its_own_command_whatever_else_ends(tmp_path: Path):
+    async with running_family(tmp_path) as (processes, task, pids):
+        await asyncio.gather(*(bash(processes, "setsid sleep 300 &") for _ in range(5)))
+        assert living(pids) == list(MEMBERS)
+        os.kill(pids["leader"], signal.SIGKILL)
+        assert (await task).signal == signal.SIGKILL
+        assert living(pids) == []
+
+
+@linux
+def test_a_process_that_forks_and_exits_without_pause_does_not_escape(tmp_path: Path):
+    (tmp_path / "relay.py").write_text(RELAY)
+    finished = run(f"{sys.executable} relay.py; while ! test -s last; do :; done; echo done", tmp_path)
+    assert finished.output == "done\n"
+    seen = (tmp_path / "last").read_text()
+    assert run("true").exit_code == 0
+    assert (tmp_path / "last").read_text() == seen
+
+
+@linux
+def test_a_background_child_that_holds_the_output_does_not_hold_the_command(tmp_path: Path):
+    finished = run("sleep 300 & echo $! > child; setsid sleep 300 & echo $! > session; echo done", tmp_path)
+    assert (finished.output, finished.timed_out) == ("done\n", False)
+    assert not is_alive(pid_in(tmp_path / "child"))
+    assert not is_alive(pid_in(tmp_path / "session"))
+
+
+@story
+async def test_closing_ends_running_commands_and_is_repeatable(tmp_path: Path):
+    processes = Processes()
+    task = asyncio.create_task(bash(processes, "sleep 300 & echo $! > child; wait", tmp_path))
+    await eventually(lambda: pid_in(tmp_path / "child") > 0)
+    await asyncio.gather(processes.close(), processes.close())
+    await processes.close()
+    assert not is_alive(pid_in(tmp_path / "child"))
+    for lost in (task, bash(processes, "true")):
+        with pytest.raises(ProcessesLost) as caught:
+            await lost
+        assert caught.value.closed
+
+
+@story
+async def test_twenty_at_once():
+    async with commands() as processes:
+        all_of_them = await asyncio.gather(*(bash(processes, f"echo {i}; exit {i}") for i in range(20)))
+    assert [(each.exit_code, each.output) for each in all_of_them] == [(i, f"{i}\n") for i in range(20)]
+
+
+@linux
+@story
+async def test_no_descriptor_is_left_open(tmp_path: Path):
+    async with commands() as processes:
+        await bash(processes, "true")
+        before = os.listdir("/proc/self/fd")
+        await asyncio.gather(*(bash(processes, "true") for _ in range(5)))
+        await processes.run(["sleep", "300"], cwd="/", env=ENV, seconds=0.05)
+        with pytest.raises(CannotStart):
+            await bash(processes, "true", tmp_path / "missing")
+        assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize(
+    ("argv", "folder", "what", "number"),
+    [
+        (["true"], "missing", "folder", errno.ENOENT),
+        (["true"], "file", "folder", errno.ENOTDIR),
+        (["no-such-program"], "", "program", errno.ENOENT),
+        (["./missing"], "", "program", errno.ENOENT),
+        (["./file"], "", "program", errno.EACCES),
+        (["true", "x" * 200_000], "", "program", errno.E2BIG),
+        (["true", "a\0b"], "", "program", errno.EINVAL),
+        (["true", "\ud83d"], "", "program", errno.EINVAL),
+    ],
+)
+@story
+async def test_what_cannot_start_says_why(tmp_path: Path, argv: list[str], folder: str, what: str, number: int):
+    (tmp_path / "file").write_text("not a program")
+    async with commands() as processes:
+        with pytest.raises(CannotStart) as refused:
+            await processes.run(argv, cwd=str(tmp_path / folder), env=ENV, seconds=60)
+        assert (refused.value.program, refused.value.what, refused.value.errno) == (argv[0], what, number)
+        assert os.strerror(number) in str(refused.value)
+
+
+@story
+async def test_a_supervisor_that_cannot_start_is_told():
+    with pytest.raises(CannotStart) as refused:
+        await bash(Processes(supervisor_python="/no/such/python"), "true")
+    assert (refused.value.program, refused.value.what) == ("/no/such/python", "process")
+
+
+@story
+async def test_long_arguments_and_a_large_environment_arrive_whole():
+    env = ENV | {f"NAME_{i}": "v" * 1000 for i in range(500)}
+    argv = ["bash", "-c", 'printf "%s" "$1" | wc -c; env | grep -c ^NAME_', "bash", "字" * 40_000]
+    async with commands() as processes:
+        finished = await processes.run(argv, cwd="/", env=env, seconds=60)
+    assert finished.output.split() == ["120000", "500"]
+
+
+def test_much_output_is_cut_in_the_middle_and_never_held():
+    tracemalloc.start()
+    finished = run("echo START; head -c 200000000 /dev/zero | tr '\\0' x; echo END", output_bytes=10_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert finished.output.startswith("START\nxxx")
+    assert finished.output.endswith("xxxEND\n")
+    assert finished.omitted_bytes == 200_000_000 + len("START\nEND\n") - 10_000
+    assert f"\n[{finished.omitted_bytes} bytes left out]\n" in finished.output
+    assert peak < 2_000_000
+
+
+@pytest.mark.parametrize("output_bytes", range(14))
+def test_a_cut_splits_no_character(tmp_path: Path, output_bytes: int):
+    text = "é字🙂aé字🙂"
+    (tmp_path / "text").write_text(text, encoding="utf-8")
+    finished = run("cat text", tmp_path, output_bytes=output_bytes)
+    head, _, tail = finished.output.partition(f"\n[{finished.omitted_bytes} bytes left out]\n")
+    kept = len((head + tail).encode())
+    assert (text.startswith(head), text.endswith(tail), kept <= output_bytes) == (True, True, True)
+    assert kept + finished.omitted_bytes == len(text.encode())
+
+
+def test_output_that_is_not_text_is_shown_replaced():
+    assert run(r"printf 'a\xff\xc3b\xe5\xad'").output == "a��b�"
+
+
+SEEN = """
+PATH=/bin HOME=/home/ada@example.org LC_ALL=C.UTF-8 XDG_CONFIG_HOME=/home/ada/.config XDG_RUNTIME_DIR=/run/user/1000
+VIRTUAL_ENV=/venv SSL_CERT_FILE=/etc/ca.pem https_proxy=http://proxy.local:3128 NO_PROXY=localhost,.local
+"""
+HIDDEN = """
+HTTPS_PROXY=http://ada:secret@proxy.local:3128 HTTP_PROXY=ada:secret@proxy.local:3128 ALL_PROXY=socks5://token@proxy
+ANTHROPIC_API_KEY=sk-1 OPENAI_API_KEY=sk-1 CODER_TOKEN=t CODER_DATABASE_URL=postgresql://ada:secret@db/coder
+AWS_SECRET_ACCESS_KEY=s GOOGLE_APPLICATION_CREDENTIALS=/c.json PGPASSWORD=p SSH_AUTH_SOCK=/tmp/agent
+XDG_SECRET_DIR=/s LC_API_KEY=sk-1 LC_token=t TMPDIR=https://ada:secret@example.org PWD=/work CI=1
+LD_PRELOAD=/evil.so SOMETHING_NEW=x XDG_SESSION_ID=1 PATHS=/bin
+"""
+ADDED = {"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER": "1"}
+
+
+@pytest.mark.parametrize("line", (SEEN + HIDDEN).split())
+def test_what_a_command_sees_of_our_environment(line: str):
+    name, _, value = line.partition("=")
+    expected = ADDED | {name: value} if line in SEEN.split() else ADDED
+    assert command_environment({name: value, "PAGER": "less"}) == expected

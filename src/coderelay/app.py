@@ -15,7 +15,7 @@ from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.session.summary import summarise
 from coderelay.store.owners import FileOwners
 from coderelay.store.sqlite import SqliteStore
-from coderelay.store.store import Store
+from coderelay.store.store import Projection, Store
 from coderelay.tools.bash import Bash
 from coderelay.tools.read import Read
 from coderelay.tools.toolbox import Toolbox
@@ -25,7 +25,7 @@ from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
 
 
-class Projection:
+class Rows:
     """How the store's rows come from events."""
 
     def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None:
@@ -44,7 +44,10 @@ class House:
         self.processes = Processes()
 
     def store(self) -> Store:
-        return SqliteStore(self.config.database, Projection())
+        return SqliteStore(self.config.database, self.projection())
+
+    def projection(self) -> Projection:
+        return Rows()
 
     def ownership(self) -> Ownership:
         return Ownership(FileOwners(self.config.owners))

@@ -11,14 +11,12 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec
 
 import pytest
 
 from coderelay.workspace.environment import command_environment
 from coderelay.workspace.processes import CannotStart, Finished, Processes, ProcessesLost
 
-P = ParamSpec("P")
 ENV = {"PATH": os.environ["PATH"]}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and a subreaper")
 
@@ -28,31 +26,27 @@ sleep 300 & echo $! > child
 setsid sleep 300 & echo $! > session
 ( setsid bash -c 'echo $$ > daemon; exec sleep 300' & )
 echo $PPID > keeper; cut -d' ' -f4 /proc/$PPID/stat > supervisor
-echo $$ > leader
-wait
+echo $$ > leader; wait
 """
 MEMBERS = ("leader", "child", "session", "daemon")
 PARENTS = ("keeper", "supervisor")
-
 OWNER = """
 import asyncio, sys
 from coderelay.workspace.processes import Processes
 asyncio.run(Processes().run(["bash", "-c", sys.argv[2]], cwd=sys.argv[1], env={"PATH": sys.argv[3]}, seconds=300))
 """
-
 RELAY = """
 import os, time
 end = time.monotonic() + 30
 while time.monotonic() < end:
     if os.fork(): os._exit(0)
-    os.setsid()
-    open("last", "w").write(str(os.getpid()))
+    os.setsid(); open("last", "w").write(str(os.getpid()))
 """
 
 
-def story(test: Callable[P, Coroutine[None, None, None]]) -> Callable[P, None]:
+def story(test: Callable[..., Coroutine[None, None, None]]) -> Callable[..., None]:
     @wraps(test)
-    def tell(*args: P.args, **kwargs: P.kwargs) -> None:
+    def tell(*args: object, **kwargs: object) -> None:
         asyncio.run(test(*args, **kwargs))
 
     return tell
@@ -120,8 +114,8 @@ async def running_family(folder: Path) -> AsyncGenerator[tuple[Processes, asynci
 
 
 def test_output_and_errors_come_in_the_order_they_were_written():
-    script = "for i in $(seq 100); do echo out $i; echo err $i >&2; done"
-    assert run(script).output == "".join(f"out {i}\nerr {i}\n" for i in range(1, 101))
+    finished = run("for i in $(seq 100); do echo out $i; echo err $i >&2; done")
+    assert finished.output == "".join(f"out {i}\nerr {i}\n" for i in range(1, 101))
 
 
 @pytest.mark.parametrize(
@@ -147,8 +141,7 @@ def test_a_command_inherits_no_descriptor_and_no_ignored_signal():
 def test_the_parents_of_a_command_show_it_no_key(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-very-secret")
     finished = run("cat /proc/$PPID/environ /proc/$(cut -d' ' -f4 /proc/$PPID/stat)/environ; env")
-    assert finished.exit_code == 0
-    assert "secret" not in finished.output
+    assert (finished.exit_code, "secret" in finished.output) == (0, False)
 
 
 def test_the_time_limit_asks_first():
@@ -225,8 +218,7 @@ async def test_a_daemon_lives_as_long_as_its_own_command_whatever_else_ends(tmp_
 @linux
 def test_a_process_that_forks_and_exits_without_pause_does_not_escape(tmp_path: Path):
     (tmp_path / "relay.py").write_text(RELAY)
-    finished = run(f"{sys.executable} relay.py; while ! test -s last; do :; done; echo done", tmp_path)
-    assert finished.output == "done\n"
+    assert run(f"{sys.executable} relay.py; until test -s last; do :; done", tmp_path).exit_code == 0
     seen = (tmp_path / "last").read_text()
     assert run("true").exit_code == 0
     assert (tmp_path / "last").read_text() == seen
@@ -236,12 +228,12 @@ def test_a_process_that_forks_and_exits_without_pause_does_not_escape(tmp_path: 
 def test_a_background_child_that_holds_the_output_does_not_hold_the_command(tmp_path: Path):
     finished = run("sleep 300 & echo $! > child; setsid sleep 300 & echo $! > session; echo done", tmp_path)
     assert (finished.output, finished.timed_out) == ("done\n", False)
-    assert not is_alive(pid_in(tmp_path / "child"))
-    assert not is_alive(pid_in(tmp_path / "session"))
+    assert not any(is_alive(pid_in(tmp_path / name)) for name in ("child", "session"))
 
 
 @story
 async def test_closing_ends_running_commands_and_is_repeatable(tmp_path: Path):
+    await Processes().close()
     processes = Processes()
     task = asyncio.create_task(bash(processes, "sleep 300 & echo $! > child; wait", tmp_path))
     await eventually(lambda: pid_in(tmp_path / "child") > 0)
@@ -280,7 +272,6 @@ async def test_no_descriptor_is_left_open(tmp_path: Path):
         (["true"], "missing", "folder", errno.ENOENT),
         (["true"], "file", "folder", errno.ENOTDIR),
         (["no-such-program"], "", "program", errno.ENOENT),
-        (["./missing"], "", "program", errno.ENOENT),
         (["./file"], "", "program", errno.EACCES),
         (["true", "x" * 200_000], "", "program", errno.E2BIG),
         (["true", "a\0b"], "", "program", errno.EINVAL),
@@ -321,7 +312,6 @@ def test_much_output_is_cut_in_the_middle_and_never_held():
     assert finished.output.startswith("START\nxxx")
     assert finished.output.endswith("xxxEND\n")
     assert finished.omitted_bytes == 200_000_000 + len("START\nEND\n") - 10_000
-    assert f"\n[{finished.omitted_bytes} bytes left out]\n" in finished.output
     assert peak < 2_000_000
 
 
@@ -331,9 +321,8 @@ def test_a_cut_splits_no_character(tmp_path: Path, output_bytes: int):
     (tmp_path / "text").write_text(text, encoding="utf-8")
     finished = run("cat text", tmp_path, output_bytes=output_bytes)
     head, _, tail = finished.output.partition(f"\n[{finished.omitted_bytes} bytes left out]\n")
-    kept = len((head + tail).encode())
-    assert (text.startswith(head), text.endswith(tail), kept <= output_bytes) == (True, True, True)
-    assert kept + finished.omitted_bytes == len(text.encode())
+    assert text == head + text[len(head) : len(text) - len(tail)] + tail
+    assert len((head + tail).encode()) == len(text.encode()) - finished.omitted_bytes <= output_bytes
 
 
 def test_output_that_is_not_text_is_shown_replaced():
@@ -357,5 +346,4 @@ ADDED = {"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER"
 @pytest.mark.parametrize("line", (SEEN + HIDDEN).split())
 def test_what_a_command_sees_of_our_environment(line: str):
     name, _, value = line.partition("=")
-    expected = ADDED | {name: value} if line in SEEN.split() else ADDED
-    assert command_environment({name: value, "PAGER": "less"}) == expected
+    assert command_environment({name: value, "PAGER": "less"}) == ADDED | ({name: value} if line in SEEN else {})

@@ -3,6 +3,8 @@
 import sys
 from importlib import import_module
 
+from coderelay import __version__
+
 SUBCOMMANDS = ("sessions", "resume", "doctor")
 
 
@@ -10,8 +12,6 @@ def main() -> int:
     """Find the subcommand without importing any; each parses its own arguments."""
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
-        from coderelay import __version__
-
         sys.stdout.write(f"coder {__version__}\n")
         return 0
     name = arguments[0] if arguments and arguments[0] in SUBCOMMANDS else "start"

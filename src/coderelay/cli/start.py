@@ -4,6 +4,8 @@ import argparse
 import os
 import sys
 
+from coderelay import __version__
+
 _EXIT_CODES = """\
 commands:
   coder sessions [list|show ID|export ID|delete ID]
@@ -40,17 +42,21 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--max-steps", type=_positive, metavar="N", help="at most N model answers in a turn")
     parser.add_argument("--cwd", metavar="DIR", help="the folder to work in")
-    parser.add_argument("-V", "--version", action="store_true", help="print the version")
+    parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
     return parser
 
 
 def main(arguments: list[str]) -> int:
-    options = parser().parse_args(arguments)
-    if options.version:
-        from coderelay import __version__
+    options, folder, prompt = parse(arguments)
 
-        sys.stdout.write(f"coder {__version__}\n")
-        return 0
+    from coderelay.cli.turn import run  # --help and usage errors do not need the house
+
+    return run(options, folder, prompt)
+
+
+def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
+    """The options, the folder, and the prompt if there is one. Leaves with 2 if something is wrong."""
+    options = parser().parse_args(arguments)
     if options.resume and options.latest:
         parser().error("--resume and --continue exclude each other")
     if options.path and options.cwd:
@@ -61,10 +67,7 @@ def main(arguments: list[str]) -> int:
     prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
     if prompt is not None and not prompt.strip():
         parser().error("the prompt is empty")
-
-    from coderelay.cli.turn import run
-
-    return run(options, folder, prompt)
+    return options, folder, prompt
 
 
 def _positive(text: str) -> int:

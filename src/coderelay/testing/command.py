@@ -9,6 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+PROGRAM = ("-m", "coderelay.cli")
+
 
 class Ran(Struct, frozen=True):
     code: int
@@ -26,7 +28,7 @@ class Coder:
 
     def run(self, *arguments: str, text: str | None = None, env: Mapping[str, str] | None = None) -> Ran:
         done = subprocess.run(
-            _command(arguments),
+            [sys.executable, *PROGRAM, *arguments],
             cwd=self.cwd,
             env=self.env | dict(env or {}),
             input=text,
@@ -39,10 +41,10 @@ class Coder:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def start(
-        self, *arguments: str, env: Mapping[str, str] | None = None, module: str = "coderelay.cli"
+        self, *arguments: str, env: Mapping[str, str] | None = None, program: Sequence[str] = PROGRAM
     ) -> "Started":
         process = subprocess.Popen(
-            _command(arguments, module),
+            [sys.executable, *program, *arguments],
             cwd=self.cwd,
             env=self.env | dict(env or {}),
             stdin=subprocess.DEVNULL,
@@ -72,10 +74,6 @@ class Started:
         """As a power cut would: no goodbye."""
         self.process.kill()
         return self.wait()
-
-
-def _command(arguments: Sequence[str], module: str = "coderelay.cli") -> list[str]:
-    return [sys.executable, "-m", module, *arguments]
 
 
 def _environment(home: Path, base_url: str | None) -> dict[str, str]:

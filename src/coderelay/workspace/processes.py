@@ -34,7 +34,7 @@ CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 class Finished(msgspec.Struct, frozen=True):
     """A command that ended: by itself with an exit code, or by a signal.
 
-    `output` is what it wrote to standard output and error, in that order. When `omitted_bytes`
+    `output` is what it wrote to standard output and error, in the order written. When `omitted_bytes`
     is not 0, a line in the middle of it says so.
     """
 

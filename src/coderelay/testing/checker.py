@@ -1,0 +1,121 @@
+"""Is this log one that the promises allow? Reads the database file as an outside program would."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+Event = dict[str, Any]
+
+
+class BrokenPromise(AssertionError):
+    pass
+
+
+def read_logs(database: Path) -> dict[str, list[Event]]:
+    """Every session's events, each with its `seq` and `epoch`. Checks the file first."""
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    try:
+        (integrity,) = connection.execute("PRAGMA integrity_check").fetchone()
+        _promise(integrity == "ok", f"the database is damaged: {integrity}")
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'").fetchone():
+            return {}  # killed before the schema was there
+        rows = connection.execute("SELECT session_id, seq, epoch, body FROM event ORDER BY session_id, seq")
+        logs: dict[str, list[Event]] = {}
+        for session, seq, epoch, body in rows:
+            logs.setdefault(session, []).append({**json.loads(body), "seq": seq, "epoch": epoch})
+        return logs
+    finally:
+        connection.close()
+
+
+def check_log(log: Sequence[Event]) -> None:
+    """Numbers without holes; calls at most once and in order; one owner; turns whole."""
+    _promise([e["seq"] for e in log] == list(range(1, len(log) + 1)), "the numbers have holes")
+    epochs = [e["epoch"] for e in log]
+    _promise(epochs == sorted(epochs), "an older epoch wrote after a newer one")
+    _once("call.started", (e["call_id"] for e in _of(log, "call.started")))
+    _once("call.ended", (e["call_id"] for e in _of(log, "call.ended")))
+    _once("turn.started", (e["prompt_id"] for e in _of(log, "turn.started")))
+    _once("turn.ended", (e["turn_id"] for e in _of(log, "turn.ended")))
+    _once("batch.resumed", (e["batch_id"] for e in _of(log, "batch.resumed")))
+    _once("ask.answered", (e["ask_id"] for e in _of(log, "ask.answered")))
+    _check_order_of_calls(log)
+    _check_owner_writes(log)
+
+
+def check_settled(log: Sequence[Event]) -> None:
+    """Nothing is left open: every prompt had its turn, every turn and every call its end."""
+    check_log(log)
+    prompts = [e["prompt_id"] for e in _of(log, "prompt.admitted")]
+    _promise([e["prompt_id"] for e in _of(log, "turn.started")] == prompts, "prompts did not run in order")
+    started = [e["turn_id"] for e in _of(log, "turn.started")]
+    _promise([e["turn_id"] for e in _of(log, "turn.ended")] == started, "a turn has no end")
+    proposed = [call["id"] for e in _of(log, "message.added") for call in e.get("calls", [])]
+    ended = [e["call_id"] for e in _of(log, "call.ended")]
+    _promise(sorted(ended) == sorted(proposed), "a call has no end")
+
+
+def check_effects(log: Sequence[Event], effects: Sequence[str]) -> None:
+    """What really happened outside. Every call wrote its command's last word as one line."""
+    _once("effect", effects)
+    outcomes = {e["call_id"]: e["outcome"]["type"] for e in _of(log, "call.ended")}
+    calls = [call for e in _of(log, "message.added") for call in e.get("calls", [])]
+    words = {call["id"]: json.loads(call["arguments"])["command"].split()[-1] for call in calls}
+    # A call that was written off may still act late, when the process that began it wakes again.
+    known = [words[call["id"]] for call in calls if outcomes.get(call["id"]) != "unknown"]
+    in_order = [word for word in effects if word in known]
+    _promise(in_order == [word for word in known if word in effects], f"effects out of order: {effects}")
+    for call_id, outcome in outcomes.items():
+        if outcome == "finished":
+            _promise(words[call_id] in effects, f"call {call_id} finished without an effect")
+        if outcome == "denied":
+            _promise(words[call_id] not in effects, f"call {call_id} was denied and ran")
+
+
+def check_acknowledged(log: Sequence[Event], lines: Iterable[str]) -> None:
+    """Everything a process showed as done is in the log, in the same order."""
+    shown = [json.loads(line) for line in lines if line.endswith("}\n")]
+    ids = [each["uuid"] for each in shown if each["type"] == "assistant"]
+    kept = [e["message_id"] for e in _of(log, "message.added")]
+    positions = [kept.index(each) if each in kept else -1 for each in ids]
+    _promise(-1 not in positions, "a message that was shown is lost")
+    _promise(positions == sorted(positions), "messages were shown in another order")
+    results = [
+        block["tool_use_id"] for each in shown if each["type"] == "user" for block in each["message"]["content"]
+    ]
+    ended = {e["call_id"] for e in _of(log, "call.ended")}
+    _promise(set(results) <= ended, "a result that was shown is lost")
+
+
+def _check_order_of_calls(log: Sequence[Event]) -> None:
+    started = [e["call_id"] for e in _of(log, "call.started")]
+    for message in _of(log, "message.added"):
+        proposed = [call["id"] for call in message.get("calls", [])]
+        mine = [each for each in started if each in proposed]
+        _promise(mine == [each for each in proposed if each in mine], "calls ran out of order")
+
+
+def _check_owner_writes(log: Sequence[Event]) -> None:
+    """Starts and ends of calls belong to an epoch; a call that another epoch started ends unknown."""
+    started = {e["call_id"]: e["epoch"] for e in _of(log, "call.started")}
+    for ended in _of(log, "call.ended"):
+        begun = started.get(ended["call_id"])
+        if begun is not None and begun != ended["epoch"]:
+            _promise(ended["outcome"]["type"] == "unknown", "a call was ended by an owner that did not start it")
+
+
+def _of(log: Sequence[Event], kind: str) -> list[Event]:
+    return [event for event in log if event["kind"] == kind]
+
+
+def _once(what: str, keys: Iterable[str]) -> None:
+    twice = [key for key, times in Counter(keys).items() if times > 1]
+    _promise(not twice, f"{what} more than once: {twice}")
+
+
+def _promise(kept: bool, broken: str) -> None:
+    if not kept:
+        raise BrokenPromise(broken)

@@ -1,0 +1,177 @@
+"""`coder` with failpoints: dies without a goodbye before or after a chosen arrow of a turn.
+
+    CODER_CRASH=before:call.started:2 python tests/crash/crashing.py -p …
+
+An arrow is an append that holds an event of that kind, or one of `model.asked`, `model.heard`,
+`model.answered`, `tool.ran`, `snapshot`; the number says which time. CODER_PAUSE stops the process there
+instead, until somebody continues it. CODER_STILL_SECONDS shortens the time after which a living owner
+that stands still is followed. CODER_MUTANT breaks a promise on purpose, so that the checks of the
+crash journeys can be seen to fail: `rerun`, `no-epoch`, `no-compare`.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Sequence
+
+from msgspec.structs import replace
+
+from coderelay.app import House
+from coderelay.cli import start
+from coderelay.cli.turn import run
+from coderelay.config.load import load
+from coderelay.host import snapshots
+from coderelay.host.ownership import STILL_SECONDS, Ownership
+from coderelay.models.model import Completion, Model, Piece, Request
+from coderelay.protocol.calls import Call, Failed, Finished
+from coderelay.protocol.codec import kind_of
+from coderelay.protocol.errors import HeadMoved
+from coderelay.protocol.events import AnyEvent, Recorded
+from coderelay.protocol.ids import SessionId
+from coderelay.session import progress
+from coderelay.session.state import State
+from coderelay.store.owners import FileOwners
+from coderelay.store.sqlite import SqliteStore
+from coderelay.store.store import Projection, Store
+from coderelay.tools.bash import Bash
+from coderelay.tools.read import Read
+from coderelay.tools.toolbox import Toolbox
+from coderelay.tools.write import Write
+from coderelay.workspace.workspace import Workspace
+
+
+class Failpoint:
+    """Counts how often its arrow was reached, and dies or stands still there."""
+
+    def __init__(self, crash: str, pause: str) -> None:
+        self._signal = signal.SIGKILL if crash else signal.SIGSTOP
+        self._side, self._arrow, times = (crash or pause or "::0").split(":")
+        self._left = int(times)
+
+    def reach(self, side: str, *arrows: str) -> None:
+        if side == self._side and self._arrow in arrows:
+            self._left -= 1
+            if self._left == 0:
+                os.kill(os.getpid(), self._signal)
+
+
+class CrashingStore(SqliteStore):
+    def __init__(self, path: str, projection: Projection, failpoint: Failpoint, mutant: str) -> None:
+        super().__init__(path, projection)
+        self._failpoint = failpoint
+        self._mutant = mutant
+
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        kinds = [kind_of(event) for event in events]
+        self._failpoint.reach("before", *kinds)
+        recorded = await self._mutated_append(session, at, events, epoch)
+        self._failpoint.reach("after", *kinds)
+        return recorded
+
+    async def _mutated_append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], epoch: int | None
+    ) -> list[Recorded]:
+        while True:
+            try:
+                if self._mutant == "no-epoch":
+                    return _without_epochs(await super().append(session, at, events))
+                return await super().append(session, at, events, epoch=epoch)
+            except HeadMoved as moved:
+                if self._mutant != "no-compare":
+                    raise
+                at = moved.head
+
+    async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        recorded = await super().read(session, after, limit)
+        return _without_epochs(recorded) if self._mutant == "no-epoch" else recorded
+
+
+def _without_epochs(recorded: list[Recorded]) -> list[Recorded]:
+    return [replace(each, epoch=0) for each in recorded]
+
+
+class CrashingModel:
+    def __init__(self, model: Model, failpoint: Failpoint) -> None:
+        self.name = model.name
+        self._model = model
+        self._failpoint = failpoint
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        self._failpoint.reach("before", "model.asked")
+        async for piece in self._model.stream(request):
+            if isinstance(piece, Completion):
+                self._failpoint.reach("after", "model.answered")
+            yield piece
+            self._failpoint.reach("after", "model.heard")
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+class CrashingToolbox(Toolbox):
+    def __init__(self, failpoint: Failpoint) -> None:
+        super().__init__([Read(), Write(), Bash()])
+        self._failpoint = failpoint
+
+    async def run(self, call: Call, workspace: Workspace) -> Finished | Failed:
+        self._failpoint.reach("before", "tool.ran")
+        outcome = await super().run(call, workspace)
+        self._failpoint.reach("after", "tool.ran")
+        return outcome
+
+
+class CrashingHouse(House):
+    def __init__(self) -> None:
+        super().__init__(load(os.environ))
+        self.failpoint = Failpoint(os.environ.get("CODER_CRASH", ""), os.environ.get("CODER_PAUSE", ""))
+        self.mutant = os.environ.get("CODER_MUTANT", "")
+        self.still_seconds = float(os.environ.get("CODER_STILL_SECONDS", STILL_SECONDS))
+
+    def store(self) -> Store:
+        return CrashingStore(self.config.database, self.projection(), self.failpoint, self.mutant)
+
+    def ownership(self) -> Ownership:
+        return Ownership(FileOwners(self.config.owners), still_seconds=self.still_seconds)
+
+    def toolbox(self) -> Toolbox:
+        return CrashingToolbox(self.failpoint)
+
+    def open_model(self, name: str) -> Model:
+        return CrashingModel(super().open_model(name), self.failpoint)
+
+
+def main() -> int:
+    house = CrashingHouse()
+    _fail_around_snapshots(house.failpoint)
+    if house.mutant == "rerun":
+        _forget_what_started()
+    options, folder, prompt = start.parse(sys.argv[1:])
+    return run(options, folder, prompt, house)
+
+
+def _fail_around_snapshots(failpoint: Failpoint) -> None:
+    write_whole = snapshots.write_whole
+
+    def failing(path: str, content: bytes, mode: int) -> None:
+        failpoint.reach("before", "snapshot")
+        write_whole(path, content, mode)
+        failpoint.reach("after", "snapshot")
+
+    snapshots.write_whole = failing
+
+
+def _forget_what_started() -> None:
+    claim = progress.claim
+
+    def forgetful(state: State, what: progress.Claim) -> list[AnyEvent]:
+        for call in state.open_calls():
+            call.started_epoch = None
+        return claim(state, what)
+
+    progress.claim = forgetful
+
+
+if __name__ == "__main__":
+    sys.exit(main())

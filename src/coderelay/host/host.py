@@ -29,7 +29,7 @@ class Host:
     def __init__(
         self, store: Store, ownership: Ownership, agents: Mapping[str, Agent], *, max_steps: int = MAX_STEPS
     ) -> None:
-        self._store = store
+        self.store = store
         self._ownership = ownership
         self._agents = agents
         self._max_steps = max_steps
@@ -55,12 +55,12 @@ class Host:
     async def get(self, query: Query) -> list[Summary] | Summary | list[MessageRow] | dict[str, Any] | str | None:
         match query:
             case ListSessions():
-                return await self._store.sessions(cwd=query.cwd, limit=query.limit)
+                return await self.store.sessions(cwd=query.cwd, limit=query.limit)
             case ShowSession():
                 return await self._summary(query.session)
             case ReadMessages():
                 await self._summary(query.session)
-                return await self._store.messages(query.session)
+                return await self.store.messages(query.session)
             case ExportSession():
                 await self._summary(query.session)
                 record = await self.record(query.session)
@@ -82,7 +82,7 @@ class Host:
         """The session as it stands now."""
         record = self._records.get(session)
         if record is None:
-            record = self._records[session] = Record(session, self._store)
+            record = self._records[session] = Record(session, self.store)
         await record.sync()
         return record
 
@@ -91,7 +91,7 @@ class Host:
         for agent in self._agents.values():
             await agent.close()
         self._ownership.close()
-        await self._store.close()
+        await self.store.close()
 
     def _worker(self, record: Record) -> Worker:
         return Worker(record, self._ownership, self._agents, self._export, self._max_steps)
@@ -102,7 +102,7 @@ class Host:
             self._records[state.session].show(Notice(problem))
 
     async def _summary(self, session: SessionId) -> Summary:
-        found = await self._store.session(session)
+        found = await self.store.session(session)
         if found is None:
             raise UnknownSession(session)
         return found

@@ -1,5 +1,6 @@
 """The log on SQLite: WAL, every commit on disk, any number of processes on one file."""
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 
 from coderelay.protocol.codec import decode, encode, kind_of
-from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged
+from coderelay.protocol.errors import BadInput, Fenced, HeadMoved, StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
@@ -17,7 +18,13 @@ from coderelay.store.sqlite_writer import Writer
 from coderelay.store.store import Projection
 
 _summaries = msgspec.json.Decoder(Summary)
-_EVENTS = "SELECT seq, epoch, at, kind, body FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+# The body as bytes: whether it is text at all is for `_recorded` to say, which knows where it stands.
+_EVENTS = (
+    "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event"
+    " WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+)
+_SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
+_HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 
 def wall_clock() -> int:
@@ -39,41 +46,49 @@ class SqliteStore:
         self._projection = projection
         self._clock = clock
         self._reader = open_file(path, lock_seconds)
-        self._writer = Writer(open_file(path, lock_seconds), path, lock_seconds)
+        try:
+            self._writer = Writer(open_file(path, lock_seconds), path, lock_seconds)
+        except BaseException:
+            self._reader.close()
+            raise
 
     async def append(
         self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
     ) -> list[Recorded]:
-        bodies = [(kind_of(event), encode(event).decode()) for event in events]
+        events = tuple(events)
+        bodies = _bodies(session, events)
 
         def work(connection: sqlite3.Connection) -> list[Recorded]:
-            head, current, last_at = _head(connection, session)
+            head, current, last_at = connection.execute(_HEAD, (session,)).fetchone() or (0, 0, 0)
             if epoch is not None and epoch != current:
                 raise Fenced(session, epoch, current)
             if head != at:
                 raise HeadMoved(session, at, head)
             recorded = _place(session, head, current, events, max(self._clock(), last_at))
-            _insert(connection, session, recorded, bodies)
-            self._project(connection, session, recorded)
+            if recorded:
+                _insert(connection, session, recorded, bodies)
+                self._project(connection, session, recorded)
             return recorded
 
         return await self._writer.submit(work)
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        return [self._recorded(session, row) for row in self._query(_EVENTS, (session, after, limit))]
+        page = [self._recorded(session, row) for row in self._query(_EVENTS, (session, after, limit))]
+        self._refuse_holes(session, after, page)
+        return page
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
-        heads = {session: _head(self._reader, session)[0] for session in sessions}
-        return {session: head for session, head in heads.items() if head}
+        found = {session: self._query(_HEAD, (session,)) for session in sessions}
+        return {session: rows[0][0] for session, rows in found.items() if rows}
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         where, values = ("", (limit,)) if cwd is None else ("WHERE cwd = ?", (cwd, limit))
-        rows = self._query(f"SELECT summary FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?", values)
-        return [_summaries.decode(summary) for (summary,) in rows]
+        rows = self._query(f"SELECT id, summary FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?", values)
+        return [self._summary(*row) for row in rows]
 
     async def session(self, session: SessionId) -> Summary | None:
-        rows = self._query("SELECT summary FROM sessions WHERE id = ?", (session,))
-        return _summaries.decode(rows[0][0]) if rows else None
+        rows = self._query(_SUMMARY, (session,))
+        return self._summary(*rows[0]) if rows else None
 
     async def messages(self, session: SessionId) -> list[MessageRow]:
         rows = self._query(
@@ -89,22 +104,25 @@ class SqliteStore:
 
     async def close(self) -> None:
         await self._writer.close()
-        self._reader.close()
+        await asyncio.to_thread(self._reader.close)  # the last to close folds the -wal file into the database
 
     def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:
-        before = _summary(connection, session)
-        row = before
+        """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
+        found = connection.execute(_SUMMARY, (session,)).fetchone()
+        row = self._summary(*found) if found else None
+        messages: list[tuple[str, str, str, int]] = []
         for each in recorded:
-            row = self._projection.summary(row, each)
+            before, row = row, self._projection.summary(row, each)
+            if row is not None:
+                messages += [(m.id, session, m.data, each.at) for m in self._projection.messages(each)]
+            elif before is not None:
+                messages.clear()
+                _drop_rows(connection, session)
         if row is not None:
             _write_summary(connection, row)
             connection.executemany(
-                "INSERT OR IGNORE INTO messages (id, session_id, data, created_at) VALUES (?, ?, ?, ?)",
-                [(m.id, session, m.data, each.at) for each in recorded for m in self._projection.messages(each)],
+                "INSERT OR IGNORE INTO messages (id, session_id, data, created_at) VALUES (?, ?, ?, ?)", messages
             )
-        elif before is not None:
-            connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
-            connection.execute("DELETE FROM messages WHERE session_id = ?", (session,))
 
     def _rebuild(self, connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM sessions")
@@ -114,33 +132,58 @@ class SqliteStore:
             rows = connection.execute(_EVENTS, (session, 0, -1)).fetchall()
             self._project(connection, session, [self._recorded(session, row) for row in rows])
 
-    def _recorded(self, session: SessionId, row: tuple[int, int, int, str, str]) -> Recorded:
+    def _recorded(self, session: SessionId, row: tuple[int, int, int, str, bytes]) -> Recorded:
         seq, epoch, at, kind, body = row
         try:
             return Recorded(session, seq, epoch, at, decode(kind, body))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise self._damaged(f"event {seq} of session {session}", str(error)) from error
+
+    def _refuse_holes(self, session: SessionId, after: int, page: Sequence[Recorded]) -> None:
+        """Rows can go missing in a damaged file. Only a deletion may stand where earlier events were."""
+        expected = after + 1
+        for each in page:
+            if each.seq != expected and not isinstance(each.event, SessionDeleted):
+                raise self._damaged(f"event {expected} of session {session}", "it is missing")
+            expected = each.seq + 1
+
+    def _summary(self, session: str, summary: str) -> Summary:
+        try:
+            return _summaries.decode(summary)
         except msgspec.DecodeError as error:
-            raise StoreDamaged(f"{self.path}: event {seq} of session {session} is damaged: {error}") from error
+            raise self._damaged(f"the row of session {session} in the table of sessions", str(error)) from error
+
+    def _damaged(self, what: str, why: str) -> StoreDamaged:
+        return StoreDamaged(f"{self.path} is damaged: {what}: {why}", "Restore it from a backup. Nothing was changed.")
 
     def _query(self, sql: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
         try:
             return self._reader.execute(sql, values).fetchall()
+        except UnicodeEncodeError:
+            return []  # no session has a name that cannot be written
         except sqlite3.Error as error:
             raise failure(error, self.path) from error
 
 
-def _head(connection: sqlite3.Connection, session: SessionId) -> tuple[int, int, int]:
-    """Where the log stands: last number, epoch and time."""
-    row = connection.execute(
-        "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1", (session,)
-    ).fetchone()
-    return row or (0, 0, 0)
+def _bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, str]]:
+    """Kinds and bodies as they are stored. The name of the session is checked with them."""
+    try:
+        session.encode()
+        return [(kind_of(event), encode(event).decode()) for event in events]
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            f"session {session!r}: text with U+{ord(error.object[error.start]):04X}, half of a character, cannot be kept",
+            "Names of files and folders must be valid Unicode too. Nothing was changed.",
+        ) from error
 
 
 def _place(session: SessionId, head: int, epoch: int, events: Sequence[AnyEvent], at: int) -> list[Recorded]:
-    """Number the events. A claim raises the epoch for itself and all that follows it."""
+    """Number the events. A claim raises the epoch for itself and all that follows it, or is too late."""
     recorded: list[Recorded] = []
     for seq, event in enumerate(events, head + 1):
         if isinstance(event, SessionClaimed):
+            if event.epoch <= epoch:
+                raise Fenced(session, event.epoch, epoch)
             epoch = event.epoch
         recorded.append(Recorded(session, seq, epoch, at, event))
     return recorded
@@ -156,14 +199,14 @@ def _insert(
         "INSERT INTO event (session_id, seq, epoch, at, kind, body) VALUES (?, ?, ?, ?, ?, ?)",
         [(session, r.seq, r.epoch, r.at, *body) for r, body in zip(recorded, bodies, strict=True)],
     )
-    last = recorded[-1]
-    if isinstance(last.event, SessionDeleted):
-        connection.execute("DELETE FROM event WHERE session_id = ? AND seq < ?", (session, last.seq))
+    for each in recorded:
+        if isinstance(each.event, SessionDeleted):
+            connection.execute("DELETE FROM event WHERE session_id = ? AND seq < ?", (session, each.seq))
 
 
-def _summary(connection: sqlite3.Connection, session: SessionId) -> Summary | None:
-    row = connection.execute("SELECT summary FROM sessions WHERE id = ?", (session,)).fetchone()
-    return None if row is None else _summaries.decode(row[0])
+def _drop_rows(connection: sqlite3.Connection, session: SessionId) -> None:
+    connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
+    connection.execute("DELETE FROM messages WHERE session_id = ?", (session,))
 
 
 def _write_summary(connection: sqlite3.Connection, row: Summary) -> None:
@@ -171,8 +214,9 @@ def _write_summary(connection: sqlite3.Connection, row: Summary) -> None:
         "INSERT INTO sessions (id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at,"
         " updated_at, phase, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (id) DO UPDATE SET title = excluded.title,"
-        " claude_session_id = excluded.claude_session_id, allowed_tools = excluded.allowed_tools,"
-        " last_prompt = excluded.last_prompt, updated_at = excluded.updated_at, phase = excluded.phase,"
+        " claude_session_id = excluded.claude_session_id, cwd = excluded.cwd,"
+        " allowed_tools = excluded.allowed_tools, last_prompt = excluded.last_prompt,"
+        " created_at = excluded.created_at, updated_at = excluded.updated_at, phase = excluded.phase,"
         " summary = excluded.summary",
         (
             row.id,

@@ -1,19 +1,18 @@
 """One thread that writes. Jobs that arrive together share one commit; each stands or falls alone."""
 
 import asyncio
+import os
 import queue
-import random
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from coderelay.protocol.errors import CoderError, StoreFailed
-from coderelay.store.sqlite_file import failure
+from coderelay.protocol.errors import CoderError, StoreFailed, StoreLocked
+from coderelay.store.sqlite_file import failure, patiently
 
 T = TypeVar("T")
 
@@ -33,24 +32,32 @@ class Writer:
         self._connection = connection
         self._path = path
         self._lock_seconds = lock_seconds
+        self._file = _identity(path)
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see _begin
+        self._door = threading.Lock()
+        self._closed = False
+        connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see patiently
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction. Returns when it is on disk; is not undone by cancellation."""
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
-            self._thread.start()
-        self._jobs.put(job)
+        with self._door:
+            if self._closed:
+                raise StoreFailed(f"{self._path} was closed by this program", "Nothing was changed.")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
+                self._thread.start()
+            self._jobs.put(job)
         return await asyncio.shield(job.future)
 
     async def close(self) -> None:
-        """Finish what was submitted, then close the connection."""
-        if self._thread is not None:
+        """Finish what was submitted, then close the connection. Nothing is taken any more."""
+        with self._door:
+            self._closed = True
             self._jobs.put(None)
+        if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
         self._connection.close()
 
@@ -80,42 +87,56 @@ class Writer:
 
     def _commit(self, group: list[_Job]) -> None:
         try:
-            self._begin()
-            try:
-                for job in group:
-                    self._perform(job)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self._connection.execute("ROLLBACK") if self._connection.in_transaction else None
-                raise
+            self._transact(group)
         except Exception as error:  # noqa: BLE001 - the writer must outlive any failure; each job is told
-            told = failure(error, self._path) if isinstance(error, sqlite3.Error) else error
+            if len(group) > 1 and not isinstance(self._told(error), StoreLocked):
+                for job in group:  # one of them may be to blame, so none fails because of its company
+                    self._commit([job])
+                return
             for job in group:
-                job.error = told
+                job.error = self._told(error)
+
+    def _told(self, error: Exception) -> Exception:
+        return failure(error, self._path) if isinstance(error, sqlite3.Error) else error
+
+    def _transact(self, group: list[_Job]) -> None:
+        patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"), self._lock_seconds)
+        try:
+            self._check_place()
+            for job in group:
+                self._perform(job)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # a full disk ends it by itself
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _check_place(self) -> None:
+        """What is written to a file that was removed would be lost, though SQLite accepts it."""
+        if _identity(self._path) != self._file:
+            raise StoreFailed(
+                f"{self._path} was moved or deleted while in use",
+                "Put it back together with its -wal file, or start again to begin a new one. Nothing was written.",
+            )
 
     def _perform(self, job: _Job) -> None:
         """A refused job takes back what it wrote; the others of its group stay."""
+        job.error = None
         self._connection.execute("SAVEPOINT job")
         try:
             job.result = job.work(self._connection)
         except CoderError as refused:
-            if isinstance(refused, StoreFailed):
-                raise
             job.error = refused
             self._connection.execute("ROLLBACK TO job")
         self._connection.execute("RELEASE job")
 
-    def _begin(self) -> None:
-        """Several processes write: short random waits give each its turn within a few milliseconds."""
-        deadline = time.monotonic() + self._lock_seconds
-        while True:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                    raise
-            time.sleep(random.uniform(0.0005, 0.003))
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _resolve(jobs: list[_Job]) -> None:

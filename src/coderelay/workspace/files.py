@@ -33,13 +33,16 @@ class Files:
             file = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             raise ToolFailed(f"cannot read {path}: {error.strerror}") from error
-        with os.fdopen(file, "rb") as opened:
+        try:
             found = os.fstat(file)
             if stat.S_ISDIR(found.st_mode):
                 raise ToolFailed(f"{path} is a folder")
             if not stat.S_ISREG(found.st_mode):
                 raise ToolFailed(f"{path} is not a regular file")
-            return opened.read(limit), found.st_size
+            with os.fdopen(file, "rb", closefd=False) as opened:
+                return opened.read(limit), found.st_size
+        finally:
+            os.close(file)
 
     def write(self, path: str, content: bytes) -> bool:
         """Replace a file whole, or not at all; its mode is kept. Returns whether it is new."""

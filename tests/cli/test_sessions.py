@@ -1,0 +1,182 @@
+"""`coder sessions`, `coder resume`, `coder doctor`, `coder --version`."""
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coderelay import __version__
+from coderelay.testing.command import Coder, Ran
+from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.conftest import Serve
+
+pytestmark = pytest.mark.quick
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+
+def test_list_shows_the_newest_first_and_the_folder_ones(serve: Serve, coder_on: CoderOn, tmp_path: Path) -> None:
+    coder = coder_on(serve(script(says("a"), says("b"), says("c"))))
+    coder.run("-p", "first one")
+    coder.run("-p", "second one")
+    other = tmp_path / "other"
+    other.mkdir()
+    coder.run("-p", "elsewhere", "--cwd", str(other))
+    lines = coder.run("sessions").out.splitlines()
+    assert [line.partition(" done ")[2].strip().split("  ")[0] for line in lines] == [
+        "elsewhere",
+        "second one",
+        "first one",
+    ]
+    assert len(coder.run("sessions", "list", "--here").out.splitlines()) == 2
+    assert [json.loads(line)["title"] for line in coder.run("sessions", "list", "--json").out.splitlines()] == [
+        "elsewhere",
+        "second one",
+        "first one",
+    ]
+
+
+def test_show_tells_the_conversation(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(proposes(bash("echo hi"), text="look"), says("done"))))
+    coder.run("-p", "go", "--mode", "yolo")
+    out = coder.run("sessions", "show", _only(coder)).out
+    assert out.endswith('\n> go\n\nlook\n\n• Bash {"command":"echo hi"}\n\n  hi\n\ndone\n')
+
+
+def test_export_is_the_snapshot(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    coder = coder_on(serve(script(says("done"))))
+    coder.run("-p", "go")
+    session = _only(coder)
+    exported = json.loads(coder.run("sessions", "export", session).out)
+    assert exported == json.loads((folder / ".coder" / "sessions" / f"{session}.json").read_text())
+
+
+def test_b25_delete_removes_it_and_says_so_if_there_is_none(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(says("done"))))
+    coder.run("-p", "go")
+    session = _only(coder)
+    assert coder.run("sessions", "delete", session) == Ran(0, f"deleted {session}\n", "")
+    assert coder.run("sessions").out == ""
+    again = coder.run("sessions", "delete", session)
+    assert again.code == 1
+    assert f"Unknown session {session}" in again.err
+
+
+@pytest.mark.parametrize("action", ["show", "export", "delete"])
+def test_an_unknown_session_is_named(serve: Serve, coder_on: CoderOn, action: str) -> None:
+    ran = coder_on(serve(script())).run("sessions", action, "nope")
+    assert (ran.code, ran.out) == (1, "")
+    assert "Unknown session nope" in ran.err
+
+
+def test_delete_from_another_process_ends_a_running_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    coder = coder_on(serve(script(proposes(bash("touch began; sleep 600")))))
+    started = coder.start("-p", "go", "--mode", "yolo", "--output", "stream-json")
+    assert started.process.stdout is not None
+    while '"tool_use"' not in started.process.stdout.readline():
+        assert started.process.poll() is None
+    assert coder.run("sessions", "delete", _only(coder)).code == 0
+    assert started.wait().code == 1
+    assert coder.run("sessions").out == ""
+
+
+def test_resume_carries_on_what_was_cut_off(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    coder = coder_on(serve(script(proposes(bash("touch began; sleep 600")), says("carried on"), says("more"))))
+    started = coder.start("-p", "go", "--mode", "yolo", "--output", "stream-json")
+    assert started.process.stdout is not None
+    while '"tool_use"' not in started.process.stdout.readline():
+        assert started.process.poll() is None
+    started.kill()
+    ran = coder.run("resume", _only(coder), text="and now\n")
+    assert ran.code == 0
+    assert "interrupted; it may have run" in ran.out
+    assert ran.out.endswith("carried on\n> and now\nmore\n")
+
+
+def test_resume_of_an_unknown_session_is_refused(serve: Serve, coder_on: CoderOn) -> None:
+    ran = coder_on(serve(script())).run("resume", "nope")
+    assert ran.code == 1
+    assert "Unknown session nope" in ran.err
+
+
+def test_resume_where_the_folder_is_gone_says_so_and_changes_nothing(
+    serve: Serve, coder_on: CoderOn, tmp_path: Path
+) -> None:
+    coder = coder_on(serve(script(says("a"))))
+    other = tmp_path / "other"
+    other.mkdir()
+    coder.run("-p", "go", "--cwd", str(other))
+    for path in sorted(other.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    other.rmdir()
+    before = coder.run("sessions", "list", "--json").out
+    ran = coder.run("-p", "more", "--resume", _only(coder))
+    assert ran.code == 1
+    assert "is not there" in ran.err
+    assert coder.run("sessions", "list", "--json").out == before
+
+
+def test_doctor_says_what_is_there_and_what_is_missing(serve: Serve, coder_on: CoderOn, tmp_path: Path) -> None:
+    coder = coder_on(serve(script(says("a"))))
+    coder.run("-p", "go")
+    good = coder.run("doctor")
+    assert good.code == 0
+    assert "whole, 1 sessions" in good.out
+    bad = Coder(tmp_path / "nothing", coder.cwd, None).run("doctor")
+    assert bad.code == 1
+    assert "OPENAI_API_KEY" in bad.out
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_doctor_finds_a_damaged_log_and_leaves_it_alone(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    coder.home.mkdir()
+    (coder.home / "sessions.db").write_bytes(b"not a database at all" * 100)
+    ran = coder.run("doctor")
+    assert ran.code == 1
+    assert "is damaged or not a database" in ran.out
+    assert "damaged" in coder.run("-p", "hi").err
+    assert (coder.home / "sessions.db").read_bytes() == b"not a database at all" * 100
+
+
+def test_doctor_never_prints_a_secret(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    env = {"OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": "https://me:sk-hidden@example.org/v1"}
+    ran = coder.run("doctor", env=env)
+    assert "sk-" not in ran.out + ran.err
+
+
+def test_version_and_help(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    assert coder.run("--version") == Ran(0, f"coder {__version__}\n", "")
+    help_text = coder.run("--help").out
+    for word in ("-p", "--output", "--unattended", "sessions", "resume", "doctor", "exit codes"):
+        assert word in help_text
+
+
+def test_start_up_loads_nothing_heavy(serve: Serve, coder_on: CoderOn) -> None:
+    """`--version` and `--help` stay fast because they import almost nothing."""
+    coder = coder_on(serve(script()))
+    for flag in ("--version", "--help"):
+        loaded = coder.run(flag, env={"PYTHONPROFILEIMPORTTIME": "1"}).err
+        for module in ("asyncio", "msgspec", "sqlite3", "coderelay.host"):
+            assert f" {module}\n" not in loaded
+
+
+def _only(coder: Coder) -> str:
+    (line,) = coder.run("sessions", "list", "--json").out.splitlines()
+    return json.loads(line)["id"]
+
+
+def test_ctrl_c_at_once_leaves_cleanly(serve: Serve, coder_on: CoderOn) -> None:
+    """However early the signal comes, there is no traceback and the log stays whole."""
+    coder = coder_on(serve(script(*[says("a") for _ in range(8)])))
+    for _ in range(4):
+        started = coder.start("-p", "go")
+        started.send(signal.SIGINT)
+        ran = started.wait()
+        assert ran.code in (0, 130, -2)
+        assert "Traceback" not in ran.err or "coderelay" not in ran.err
+    assert coder.run("doctor").code == 0

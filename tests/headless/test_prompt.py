@@ -1,6 +1,7 @@
 """`coder -p` through its front door."""
 
 import json
+import os
 import signal
 import stat
 from collections.abc import Callable
@@ -363,15 +364,25 @@ def test_sigterm_leaves_the_turn_to_whoever_comes_next(serve: Serve, coder_on: C
     assert "may have run; check before repeating" in result
 
 
-def test_a_closed_pipe_stops_the_turn(serve: Serve, coder_on: CoderOn) -> None:
-    coder = coder_on(serve(script(hangs(says("one two three four"), after_pieces=3))))
-    started = coder.start("-p", "go", "--output", "stream-json")
-    _wait_for_line(started, "system")
+def test_a_closed_pipe_stops_the_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    wait = bash("touch began; until [ -e go ]; do sleep 0.01; done")
+    coder = coder_on(serve(script(proposes(wait), proposes(bash("sleep 600")), says("never"))))
+    started = coder.start("-p", "go", "--mode", "yolo", "--output", "stream-json")
+    _wait_for_line(started, "tool_use")
     assert started.process.stdout is not None
     started.process.stdout.close()
     started.process.stdout = None
-    started.send(signal.SIGINT)
-    assert started.wait().code == 130
+    (folder / "go").touch()
+    assert started.wait() == Ran(130, "", "")
+    assert _sessions(coder)[0]["phase"] == "stopped"
+
+
+def test_bytes_that_are_no_text_do_no_harm(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("a"), says("b")))
+    coder = coder_on(server)
+    assert coder.run("-p", os.fsdecode(b"caf\xe9")).code == 0
+    assert coder.run("-p", "-", text="\udcff!").code == 0
+    assert [each["messages"][-1]["content"] for each in server.requests] == ["caf\ufffd", "\ufffd!"]
 
 
 def _wait_for_line(started: Any, part: str) -> None:

@@ -15,5 +15,8 @@ def main() -> int:
         sys.stdout.write(f"coder {__version__}\n")
         return 0
     name = arguments[0] if arguments and arguments[0] in SUBCOMMANDS else "start"
-    command = import_module(f"coderelay.cli.{name}")
-    return command.main(arguments[1:] if name != "start" else arguments)
+    try:
+        command = import_module(f"coderelay.cli.{name}")
+        return command.main(arguments[1:] if name != "start" else arguments)
+    except KeyboardInterrupt:
+        return 130

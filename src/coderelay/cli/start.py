@@ -64,10 +64,21 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     folder = os.path.realpath(options.cwd or options.path or ".")
     if not os.path.isdir(folder):
         parser().error(f"there is no folder {folder}")
-    prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
+    if not _is_text(folder):
+        parser().error("the folder's name is not UTF-8, which coder cannot work with")
+    prompt = sys.stdin.buffer.read() if options.prompt == "-" else _bytes(options.prompt)
     if prompt is not None and not prompt.strip():
         parser().error("the prompt is empty")
-    return options, folder, prompt
+    return options, folder, None if prompt is None else prompt.decode("utf-8", "replace")
+
+
+def _bytes(argument: str | None) -> bytes | None:
+    """An argument as it was typed, whatever its encoding."""
+    return None if argument is None else os.fsencode(argument)
+
+
+def _is_text(name: str) -> bool:
+    return name == os.fsencode(name).decode("utf-8", "replace")
 
 
 def _positive(text: str) -> int:

@@ -110,13 +110,13 @@ async def _headless(
     _on_signals(interrupt, main.cancel)
     try:
         code = await main
-    except BrokenPipeError:
-        await run.stop()
-        return _deaf()
     except asyncio.CancelledError:
         return INTERRUPTED
     finally:
         await asyncio.gather(*stopping)
+    if run.deaf:
+        _keep_quiet()
+        return INTERRUPTED
     if code == PARKED:
         sys.stderr.write(_parked(session, run.behind_others))
     return code
@@ -134,7 +134,6 @@ def _parked(session: SessionId, behind_others: bool) -> str:
     return f"coder: parked, {why}\nsession {session}\n"
 
 
-def _deaf() -> int:
+def _keep_quiet() -> None:
     """Nobody reads stdout any more; keep Python from complaining about that at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return INTERRUPTED

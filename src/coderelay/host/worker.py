@@ -86,6 +86,7 @@ class Worker:
 
         def watch(state: State) -> None:
             if state.epoch != epoch or state.turn is None or state.turn.stop_requested:
+                self._record.watchers.discard(watch)  # once: the agent is still writing down how it was cut short
                 task.cancel()
 
         self._record.watchers.add(watch)

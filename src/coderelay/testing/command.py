@@ -34,7 +34,8 @@ class Coder:
             input=text,
             stdin=subprocess.DEVNULL if text is None else None,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="surrogateescape",
             timeout=60,
             check=False,
         )
@@ -68,7 +69,7 @@ class Started:
 
     def wait(self, seconds: float = 60.0) -> Ran:
         out, err = self.process.communicate(timeout=seconds)
-        return Ran(self.process.returncode, out, err)
+        return Ran(self.process.returncode, out or "", err or "")
 
     def kill(self) -> Ran:
         """As a power cut would: no goodbye."""

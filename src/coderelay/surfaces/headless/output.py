@@ -71,17 +71,24 @@ class TextOutput:
             self._err.write(line + "\n")
 
 
-class JsonOutput:
-    """One object at the end: the result."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
+class Silence:
+    """For when nobody reads any more."""
 
     def event(self, recorded: Recorded) -> None:
         pass
 
     def live(self, live: Live) -> None:
         pass
+
+    def finish(self, ended: Recorded) -> None:
+        pass
+
+
+class JsonOutput(Silence):
+    """One object at the end: the result."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
 
     def finish(self, ended: Recorded) -> None:
         for message in cowork.messages(ended):

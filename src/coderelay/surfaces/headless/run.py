@@ -8,8 +8,9 @@ from coderelay.protocol.asks import Allow, By, Decision, Deny
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
 from coderelay.protocol.events import BatchOpened, Recorded, SessionDeleted, TurnEnded, TurnStarted
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
+from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ShowSession
-from coderelay.surfaces.headless.output import Output
+from coderelay.surfaces.headless.output import Output, Silence
 
 Unattended = Literal["park", "deny", "allow"]
 
@@ -29,6 +30,7 @@ class Run:
         self._turn: TurnId | None = None
         self._refused = False
         self.behind_others = False
+        self.deaf = False
 
     async def prompt(self, text: str, after: int, max_steps: int | None) -> int:
         """Send the prompt and follow the session until its turn has ended. Returns the exit code."""
@@ -41,16 +43,30 @@ class Run:
             return PARKED
         async with aclosing(self._client.follow(self._session, after)) as feed:
             async for each in feed:
-                if not isinstance(each, Recorded):
-                    self._output.live(each)
-                    continue
-                self._output.event(each)
-                if (code := await self._exit_code(each)) is not None:
+                try:
+                    self._show(each)
+                except BrokenPipeError:
+                    await self._go_deaf()
+                if isinstance(each, Recorded) and (code := await self._exit_code(each)) is not None:
                     return code
         return FAILED
 
     async def stop(self) -> None:
         await self._client.send(StopTurn(session=self._session, by=self._by))
+
+    def _show(self, each: Recorded | Live) -> None:
+        if not isinstance(each, Recorded):
+            self._output.live(each)
+            return
+        self._output.event(each)
+        if isinstance(each.event, TurnEnded) and each.event.turn_id == self._turn:
+            self._output.finish(each)
+
+    async def _go_deaf(self) -> None:
+        """Nobody reads the output any more: stop, as Ctrl-C would."""
+        self.deaf = True
+        self._output = Silence()
+        await self.stop()
 
     async def _exit_code(self, recorded: Recorded) -> int | None:
         match recorded.event:
@@ -59,7 +75,6 @@ class Run:
             case BatchOpened() as event:
                 return await self._answer(event)
             case TurnEnded() as event if event.turn_id == self._turn:
-                self._output.finish(recorded)
                 code = _ENDINGS[event.ending]
                 return DENIED if code == DONE and self._refused else code
             case SessionDeleted():

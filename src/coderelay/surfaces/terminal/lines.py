@@ -1,19 +1,22 @@
-"""A plain line loop: one line in, one turn, its answer out."""
+"""A plain line loop. Lines and events arrive in one inbox; each is dealt with at once, so that a line
+can be an answer, a prompt or a prompt for later, and an ask can be answered elsewhere meanwhile."""
 
 import asyncio
 import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from coderelay.client.client import Client
 from coderelay.client.slash import Prompted, Shell, Slash, classify
 from coderelay.protocol.asks import Allow, Ask, By, Decision, Deny, DenyAndStop
 from coderelay.protocol.calls import one_line
-from coderelay.protocol.commands import AnswerAsk, Answered, SendPrompt, StopTurn
+from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
 from coderelay.protocol.content import text_of
+from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
+    AnyEvent,
+    AskAnswered,
     BatchOpened,
     CallEnded,
     CallStarted,
@@ -26,10 +29,32 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, PromptId, SessionId, new_id
 from coderelay.protocol.live import Live, Notice, TextDelta
 from coderelay.protocol.queries import ShowSession
+from coderelay.protocol.summary import Summary
 
 _HELP = """\
-Enter sends the line. Ctrl-C stops the turn. Ctrl-D on an empty line leaves; the session stays.
-/help shows this."""
+Enter sends the line; while a turn runs, it is queued behind it. Ctrl-C stops the turn.
+Ctrl-D on an empty line leaves; the session stays. /help shows this.
+"""
+_ALLOW = "allow? y / n / s(top) > "
+_DECISIONS: dict[str, Decision] = {
+    "y": Allow(),
+    "yes": Allow(),
+    "n": Deny(),
+    "no": Deny(),
+    "s": DenyAndStop(),
+    "stop": DenyAndStop(),
+}
+
+
+class _Line(str):
+    pass
+
+
+class _End:
+    """No more lines will come."""
+
+
+_Item = _Line | _End | Recorded | Live | CoderError
 
 
 class LineLoop:
@@ -37,129 +62,178 @@ class LineLoop:
         self._client = client
         self._session = session
         self._by = by
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._inbox: asyncio.Queue[_Item] = asyncio.Queue()
         self._interactive = sys.stdin.isatty()
         self._titles: dict[CallId, str] = {}
-        self._shown: str | None = None
+        self._asks: list[Ask] = []
+        self._outstanding: set[PromptId] = set()
+        self._turn: PromptId | None = None
+        self._carrying_on = False
+        self._streamed: str | None = None
+        self._leaving = False
 
     async def run(self, after: int) -> int:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._stop()))
+        self._greet(await self._client.get(ShowSession(self._session)))
         # A daemon, because a thread that waits for a line cannot be ended.
-        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
-        summary = await self._client.get(ShowSession(self._session))
-        _print(f"coder · {summary.model} · {summary.mode} · {summary.cwd}\nsession {self._session}\n")
-        async with aclosing(self._client.follow(self._session, after)) as feed:
-            if summary.turn_open:
-                _print("(carrying on what was cut off)\n")
-                await self._show_turn(feed)
-            while (line := await self._next_line("> ")) is not None:
-                if await self._take(line) and not await self._show_turn(feed):
-                    break
+        threading.Thread(target=self._read_lines, args=(loop,), daemon=True).start()
+        follower = asyncio.create_task(self._follow(after))
+        try:
+            while not (self._leaving and (self._interactive or not self._busy())):
+                await self._take(await self._inbox.get())
+        finally:
+            follower.cancel()
+            await asyncio.wait({follower})
         return 0
 
-    async def _take(self, line: str) -> bool:
-        """Whether a turn was asked for."""
+    def _greet(self, summary: Summary) -> None:
+        _print(f"coder · {summary.model} · {summary.mode} · {summary.cwd}\nsession {self._session}\n")
+        self._carrying_on = summary.turn_open
+        if self._carrying_on:
+            _print("(carrying on what was cut off)\n")
+        else:
+            self._show_prompt()
+
+    async def _take(self, item: _Item) -> None:
+        match item:
+            case _Line():
+                await self._take_line(item)
+            case _End():
+                self._leaving = True
+            case Recorded():
+                await self._take_event(item.event)
+            case CoderError():
+                raise item
+            case _:
+                self._show_live(item)
+
+    async def _take_line(self, line: str) -> None:
+        if self._asks and self._interactive:  # a piped line is never an answer
+            decision = _DECISIONS.get(line.strip().lower())
+            await self._answer(self._asks[0], decision) if decision else _print(_ALLOW)
+            return
         match classify(line):
             case Prompted(text) if text:
-                prompt_id = PromptId(new_id())
-                await self._client.send(
-                    SendPrompt(session=self._session, prompt_id=prompt_id, text=text, by=self._by)
-                )
-                return True
+                await self._prompt(text)
+                return
             case Slash(name="help"):
-                _print(_HELP + "\n")
+                _print(_HELP)
             case Slash(name):
                 _print(f"unknown command /{name}; /help shows what there is\n")
             case Shell():
                 _print("shell commands with ! are not available in the plain line loop\n")
             case _:
                 pass
-        return False
+        self._show_prompt()
 
-    async def _show_turn(self, feed: AsyncGenerator[Recorded | Live, None]) -> bool:
-        """Draw until the turn has ended. False if the session is gone."""
-        async for each in feed:
-            if not isinstance(each, Recorded):
-                self._show_live(each)
-                continue
-            match each.event:
-                case TurnEnded() as event:
-                    self._show_end(event)
-                    return True
-                case SessionDeleted():
-                    _print("the session was deleted\n")
-                    return False
-                case BatchOpened() as event:
-                    self._titles.update({j.call_id: f"{j.need.tool} {j.need.title}" for j in event.judged})
-                    for ask in [j.ask for j in event.judged if j.ask is not None]:
-                        await self._ask(ask)
-                case _:
-                    self._show_event(each)
-        return False
+    async def _prompt(self, text: str) -> None:
+        prompt_id = PromptId(new_id())
+        if self._busy() and self._interactive:
+            _print("(queued)\n")
+        self._outstanding.add(prompt_id)
+        await self._client.send(SendPrompt(session=self._session, prompt_id=prompt_id, text=text, by=self._by))
+
+    async def _take_event(self, event: AnyEvent) -> None:
+        match event:
+            case BatchOpened():
+                self._titles.update({each.call_id: f"{each.need.tool} {each.need.title}" for each in event.judged})
+                await self._open_asks([each.ask for each in event.judged if each.ask is not None])
+            case AskAnswered():
+                self._close_ask(event)
+            case TurnStarted():
+                self._turn = event.prompt_id
+                self._outstanding.add(event.prompt_id)
+                _print("" if self._interactive else f"> {event.text}\n")
+            case TurnEnded():
+                self._end_turn(event)
+            case SessionDeleted():
+                _print("the session was deleted\n")
+                self._leaving = True
+                self._outstanding.clear()
+            case _:
+                self._show_event(event)
+
+    def _show_event(self, event: AnyEvent) -> None:
+        match event:
+            case MessageAdded():
+                text = text_of(event.blocks)
+                _print(("" if self._streamed == event.message_id else text) + ("\n" if text else ""))
+            case CallStarted():
+                _print(f"• {self._titles.get(event.call_id, '')}\n")
+            case CallEnded():
+                _print(f"  {one_line(event.outcome)}\n")
+            case _:
+                pass
 
     def _show_live(self, live: Live) -> None:
         match live:
             case TextDelta():
-                self._shown = live.message_id
+                self._streamed = live.message_id
                 _print(live.text)
             case Notice():
                 _print(f"({live.text})\n")
             case _:
                 pass
 
-    def _show_event(self, recorded: Recorded) -> None:
-        match recorded.event:
-            case MessageAdded() as event:
-                text = text_of(event.blocks)
-                _print(("" if self._shown == event.message_id else text) + ("\n" if text else ""))
-            case CallStarted() as event:
-                _print(f"• {self._titles.get(event.call_id, '')}\n")
-            case CallEnded() as event:
-                _print(f"  {one_line(event.outcome)}\n")
-            case TurnStarted() as event if not self._interactive:
-                _print(f"> {event.text}\n")
-            case _:
-                pass
+    async def _open_asks(self, asks: list[Ask]) -> None:
+        self._asks = asks
+        if self._interactive:
+            self._show_ask()
+        else:
+            for ask in asks:
+                await self._answer(ask, Deny("nobody was there to allow it"))
 
-    def _show_end(self, event: TurnEnded) -> None:
+    def _show_ask(self) -> None:
+        if self._asks:
+            ask = self._asks[0]
+            _print(f"{ask.need.tool} wants: {ask.need.title}\n  {ask.reason}\n{_ALLOW}")
+
+    async def _answer(self, ask: Ask, decision: Decision) -> None:
+        await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._by))
+
+    def _close_ask(self, event: AskAnswered) -> None:
+        shown = self._asks[0].id if self._asks else None
+        self._asks = [ask for ask in self._asks if ask.id != event.ask_id]
+        if event.by != self._by:
+            _print(f"\n(answered in {event.by.via} by {event.by.who})\n")
+        if event.ask_id == shown and not isinstance(event.decision, DenyAndStop):
+            self._show_ask()
+
+    def _end_turn(self, event: TurnEnded) -> None:
         if event.ending != "done":
-            _print(f"({event.error or event.ending})\n")
+            _print(f"\n({event.error or event.ending})\n")
+        self._asks = []
+        self._carrying_on = False
+        self._outstanding.discard(self._turn or PromptId(""))
+        if event.ending == "stopped" and self._outstanding:
+            _print(f"({len(self._outstanding)} queued; they go on with the next line you send)\n")
+            self._outstanding.clear()
+        self._turn = None
+        self._show_prompt()
 
-    async def _ask(self, ask: Ask) -> None:
-        decision = await self._decision(ask) if self._interactive else Deny("nobody was there to allow it")
-        command = AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._by)
-        outcome = await self._client.send(command)
-        if isinstance(outcome, Answered) and outcome.by is not None:
-            _print(f"(answered in {outcome.by.via} by {outcome.by.who})\n")
+    def _show_prompt(self) -> None:
+        if self._interactive and not self._busy():
+            _print("> ")
 
-    async def _decision(self, ask: Ask) -> Decision:
-        """A piped line is never an answer, so this is only reached at a terminal."""
-        _print(f"{ask.need.tool} wants: {ask.need.title}\n  {ask.reason}\n")
-        while (line := await self._next_line("allow? y / n / s(top) > ")) is not None:
-            match line.strip().lower():
-                case "y" | "yes":
-                    return Allow()
-                case "n" | "no":
-                    return Deny()
-                case "s" | "stop":
-                    return DenyAndStop()
-                case _:
-                    continue
-        return Deny("the person left")
+    def _busy(self) -> bool:
+        return bool(self._outstanding) or self._carrying_on
 
     async def _stop(self) -> None:
         await self._client.send(StopTurn(session=self._session, by=self._by))
 
-    async def _next_line(self, prompt: str) -> str | None:
-        if self._interactive:
-            _print(prompt)
-        return await self._lines.get()
+    async def _follow(self, after: int) -> None:
+        try:
+            async with aclosing(self._client.follow(self._session, after)) as feed:
+                async for each in feed:
+                    self._inbox.put_nowait(each)
+        except CoderError as error:
+            self._inbox.put_nowait(error)
 
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _read_lines(self, loop: asyncio.AbstractEventLoop) -> None:
         while line := sys.stdin.readline():
-            loop.call_soon_threadsafe(self._lines.put_nowait, line.rstrip("\n"))
-        loop.call_soon_threadsafe(self._lines.put_nowait, None)
+            loop.call_soon_threadsafe(self._inbox.put_nowait, _Line(line.rstrip("\n")))
+        loop.call_soon_threadsafe(self._inbox.put_nowait, _End())
 
 
 def _print(text: str) -> None:

@@ -1,0 +1,97 @@
+"""The plain line loop, at a real terminal and with lines from a pipe."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script, write
+from coderelay.testing.terminal import terminal
+from tests.conftest import Serve
+
+pytestmark = pytest.mark.quick
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+
+def test_a_conversation(serve: Serve, coder_on: CoderOn) -> None:
+    with terminal(coder_on(serve(script(says("hello you"), says("bye"))))) as screen:
+        assert "openai:scripted · default" in screen.wait_for("\n> ")
+        screen.type("hi\n")
+        assert "hello you\n" in screen.wait_for("\n> ")
+        screen.type("see you\n")
+        screen.wait_for("bye\n")
+        screen.wait_for("> ")
+        screen.type("\x04")
+        assert screen.wait() == 0
+
+
+def test_c35_an_ask_is_answered_with_y_or_n(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    calls = proposes(write("a", "x"), bash("touch b"), write("c", "x"))
+    with terminal(coder_on(serve(script(calls, says("done"))))) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        assert "write wants: a" in screen.wait_for("allow? y / n / s(top) > ")
+        screen.type("what\n")
+        screen.wait_for("allow? y / n / s(top) > ")
+        screen.type("y\n")
+        assert "bash wants: touch b" in screen.wait_for("allow? y / n / s(top) > ")
+        screen.type("n\n")
+        screen.wait_for("allow? y / n / s(top) > ")
+        screen.type("y\n")
+        shown = screen.wait_for("done\n")
+        assert "• write a\n  created, 1 lines\n  not allowed: the person did not allow it\n• write c\n" in shown
+    assert sorted(path.name for path in folder.glob("[!.]*")) == ["a", "c"]
+
+
+def test_x03_stop_at_an_ask_ends_the_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    calls = proposes(write("a", "x"), write("b", "x"))
+    with terminal(coder_on(serve(script(calls)))) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for("s(top) > ")
+        screen.type("s\n")
+        screen.wait_for("(stopped)\n> ")
+    assert list(folder.glob("[!.]*")) == []
+
+
+def test_ctrl_c_stops_the_turn_and_not_the_loop(serve: Serve, coder_on: CoderOn) -> None:
+    with terminal(coder_on(serve(script(hangs(says("one two three"), 2), says("fine"))))) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for("one")
+        screen.type("\x03")
+        screen.wait_for("(stopped)\n> ")
+        screen.type("again\n")
+        screen.wait_for("fine\n")
+
+
+def test_ctrl_c_at_an_ask_stops_the_turn(serve: Serve, coder_on: CoderOn) -> None:
+    with terminal(coder_on(serve(script(proposes(bash("touch x")), says("fine"))))) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for("s(top) > ")
+        screen.type("\x03")
+        screen.wait_for("(stopped)\n> ")
+        screen.type("again\n")
+        screen.wait_for("fine\n")
+
+
+def test_c01_c19_slash_and_bang_do_not_reach_the_model(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script())
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        for typed, shown in [("/help", "Ctrl-C stops"), ("/fly", "unknown command /fly"), ("!ls", "not available")]:
+            screen.type(typed + "\n")
+            screen.wait_for(shown)
+            screen.wait_for("> ")
+    assert server.requests == []
+
+
+def test_x16_a_piped_line_is_never_an_answer(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    server = serve(script(proposes(bash("touch x")), says("no"), says("yes?")))
+    ran = coder_on(server).run(text="go\ny\n")
+    assert ran.code == 0
+    assert not (folder / "x").exists()
+    assert [each["messages"][-1]["content"] for each in server.requests][2] == "y"

@@ -1,18 +1,22 @@
 """Wiring: the only file that knows concrete parts."""
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.client.views import cowork
 from coderelay.config.load import Config
+from coderelay.host.exchange import Exchange
 from coderelay.host.host import Host
 from coderelay.host.ownership import Ownership
 from coderelay.models.model import Model
 from coderelay.models.providers import Providers
 from coderelay.protocol.events import Recorded
+from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.session.summary import summarise
+from coderelay.store.live import LiveFile
 from coderelay.store.owners import FileOwners
 from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Projection, Store
@@ -23,6 +27,8 @@ from coderelay.tools.write import Write
 from coderelay.workspace.environment import command_environment
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
+
+_SHORT_RUN_SECONDS = 0.3
 
 
 class Rows:
@@ -52,6 +58,10 @@ class House:
     def ownership(self) -> Ownership:
         return Ownership(FileOwners(self.config.owners))
 
+    def exchange(self) -> Exchange:
+        process = OwnerId(new_id())
+        return Exchange(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
+
     def toolbox(self) -> Toolbox:
         return Toolbox([Read(), Write(), Bash()])
 
@@ -69,7 +79,7 @@ class House:
 
     def open(self) -> Host:
         """Raises StoreFailed if the log cannot be used."""
-        return Host(self.store(), self.ownership(), {"native": self.native_agent()})
+        return Host(self.store(), self.ownership(), self.exchange(), {"native": self.native_agent()})
 
     async def close(self, host: Host) -> None:
         await host.close()

@@ -264,3 +264,42 @@ async def test_by_is_kept_with_what_was_done(tmp_path: Path) -> None:
         await coder.ended()
         by = [getattr(each.event, "by", None) for each in await coder.events()]
         assert by[:2] == [ME, ME]
+
+
+@story
+async def test_live_text_reaches_another_process_and_one_that_comes_late(tmp_path: Path) -> None:
+    text = " ".join(f"word{n}" for n in range(60))
+    async with (
+        house(tmp_path, script(says(text, token_delay=0.03))) as first,
+        house(tmp_path, script()) as second,
+    ):
+        await first.prompt("talk")
+        await first.server.wait_for_requests(1)
+        second.session = first.session
+        heard = ""
+        async with aclosing(second.host.follow(first.session)) as feed:
+            async for each in feed:
+                if isinstance(each, TextDelta):
+                    heard += each.text
+                if isinstance(each, Recorded) and isinstance(each.event, TurnEnded):
+                    break
+        assert text.startswith(heard)
+        assert len(heard) > len(text) / 2
+
+
+@story
+async def test_the_file_of_live_text_may_be_deleted_at_any_time(tmp_path: Path) -> None:
+    async with (
+        house(tmp_path, script(says("one two three " * 20, token_delay=0.02))) as first,
+        house(tmp_path, script()) as second,
+    ):
+        await first.prompt("talk")
+        second.session = first.session
+        async with aclosing(second.host.follow(first.session)) as feed:
+            async for each in feed:
+                if isinstance(each, TextDelta):
+                    for path in (tmp_path / "home").glob("live.db*"):
+                        path.unlink(missing_ok=True)
+                if isinstance(each, Recorded) and isinstance(each.event, TurnEnded):
+                    break
+        assert (await second.ended()).ending == "done"

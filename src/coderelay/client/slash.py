@@ -21,6 +21,6 @@ def classify(line: str) -> Shell | Slash | Prompted:
     if text.startswith("!"):
         return Shell(text[1:].strip())
     if text.startswith("/"):
-        name, _, rest = text[1:].partition(" ")
-        return Slash(name, rest.strip())
+        name, *rest = text[1:].split(maxsplit=1) or [""]
+        return Slash(name, *rest)
     return Prompted(text)

@@ -15,6 +15,10 @@ class Config(Struct, frozen=True):
         return os.path.join(self.home, "sessions.db")
 
     @property
+    def live(self) -> str:
+        return os.path.join(self.home, "live.db")
+
+    @property
     def owners(self) -> str:
         return os.path.join(self.home, "owners")
 

@@ -3,21 +3,19 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-import msgspec
-
 from coderelay.host.record import Record
 from coderelay.protocol.events import Recorded, SessionDeleted
-from coderelay.protocol.live import Live, Notice
+from coderelay.protocol.live import Live, Placed, join
 
 
 class Feed:
     """One follower of one session. What is live is joined while it waits, so a slow follower sees fewer,
-    longer pieces and never a growing pile of them."""
+    longer pieces."""
 
     def __init__(self, record: Record, after: int) -> None:
         self._record = record
         self._cursor = after
-        self._live: list[tuple[int, Live]] = []
+        self._live = list(record.saying)
         self._woken = asyncio.Event()
         self._failure: Exception | None = None
 
@@ -48,15 +46,11 @@ class Feed:
         self._woken.set()
 
     def show(self, live: Live) -> None:
-        after = self._record.state.head
-        if self._live and (joined := _join(self._live[-1], after, live)):
-            self._live[-1] = joined
-        else:
-            self._live.append((after, live))
+        self._live.append((self._record.state.head, live))
         self._woken.set()
 
-    def _take_live(self) -> list[tuple[int, Live]]:
-        taken, self._live = self._live, []
+    def _take_live(self) -> list[Placed]:
+        taken, self._live = join(self._live), []
         return taken
 
     async def _durable(self, until: int) -> AsyncGenerator[Recorded, None]:
@@ -67,12 +61,3 @@ class Feed:
             for recorded in page:
                 self._cursor = recorded.seq
                 yield recorded
-
-
-def _join(last: tuple[int, Live], after: int, live: Live) -> tuple[int, Live] | None:
-    stamp, before = last
-    if stamp != after or isinstance(live, Notice) or isinstance(before, Notice):
-        return None
-    if type(before) is not type(live) or before.message_id != live.message_id:
-        return None
-    return after, msgspec.structs.replace(before, text=before.text + live.text)

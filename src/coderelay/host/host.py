@@ -6,6 +6,7 @@ from typing import Any, overload
 from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
 from coderelay.host.commands import carry_out
+from coderelay.host.exchange import Exchange
 from coderelay.host.feed import Feed
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
@@ -27,14 +28,20 @@ MAX_STEPS = 128
 
 class Host:
     def __init__(
-        self, store: Store, ownership: Ownership, agents: Mapping[str, Agent], *, max_steps: int = MAX_STEPS
+        self,
+        store: Store,
+        ownership: Ownership,
+        exchange: Exchange,
+        agents: Mapping[str, Agent],
+        *,
+        max_steps: int = MAX_STEPS,
     ) -> None:
         self.store = store
         self._ownership = ownership
         self._agents = agents
         self._max_steps = max_steps
         self._records: dict[SessionId, Record] = {}
-        self._wakeups = Wakeups(store, ownership, self._worker)
+        self._wakeups = Wakeups(store, ownership, exchange, self._worker)
 
     async def send(self, command: Command) -> Outcome:
         record = await self.record(command.session)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from coderelay.protocol.errors import HeadMoved
-from coderelay.protocol.events import AnyEvent, Recorded
+from coderelay.protocol.events import AnyEvent, MessageAdded, Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Live
+from coderelay.protocol.live import Live, Notice, Placed
 from coderelay.session.fold import apply
 from coderelay.session.state import State
 from coderelay.store.store import Store
@@ -16,6 +16,8 @@ Decide = Callable[[State], list[AnyEvent]]
 
 
 class Follower(Protocol):
+    """Somebody who wants to know. `show` comes before the log holds what is shown."""
+
     def wake(self) -> None: ...
     def show(self, live: Live) -> None: ...
     def fail(self, error: Exception) -> None: ...
@@ -28,6 +30,7 @@ class Record:
         self.session = session
         self.state = State(session)
         self.followers: set[Follower] = set()
+        self.saying: list[Placed] = []  # the message that is being written, for whoever comes in the middle of it
         self.watchers: set[Callable[[State], None]] = set()
         self._store = store
         self._lock = asyncio.Lock()
@@ -48,6 +51,8 @@ class Record:
         return await self._store.read(self.session, after)
 
     def show(self, live: Live) -> None:
+        if not isinstance(live, Notice):
+            self.saying.append((self.state.head, live))
         for follower in self.followers:
             follower.show(live)
 
@@ -77,6 +82,8 @@ class Record:
     def _apply(self, page: list[Recorded]) -> None:
         for recorded in page:
             apply(self.state, recorded)
+            if isinstance(recorded.event, MessageAdded | TurnEnded):
+                self.saying.clear()
         for watcher in tuple(self.watchers):
             watcher(self.state)
         for follower in self.followers:

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from coderelay.host.exchange import Exchange
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.worker import Worker
@@ -18,9 +19,12 @@ _BEAT_SECONDS = 1.0
 
 
 class Wakeups:
-    def __init__(self, store: Store, ownership: Ownership, new_worker: Callable[[Record], Worker]) -> None:
+    def __init__(
+        self, store: Store, ownership: Ownership, exchange: Exchange, new_worker: Callable[[Record], Worker]
+    ) -> None:
         self._store = store
         self._ownership = ownership
+        self._exchange = exchange
         self._new_worker = new_worker
         self._records: dict[SessionId, Record] = {}
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
@@ -56,6 +60,7 @@ class Wakeups:
             worker.leave()
         tasks = [task for _, task in self._workers.values()]
         await asyncio.gather(*tasks, *filter(None, [self._look_out]), return_exceptions=True)
+        self._exchange.close()
 
     def _finished(self, record: Record) -> None:
         _, task = self._workers.pop(record.session)
@@ -80,6 +85,7 @@ class Wakeups:
                 for record in self._records.values():
                     record.fail(error)
                 return
+            self._exchange.tick(self._records, self._workers, now)
             if now - owners_at >= _OWNERS_SECONDS:
                 owners_at = now
                 self._look_at_owners()

@@ -15,7 +15,8 @@ _NEVER_RESTRICTED = {"ask_user", "todo", "plan_exit"}
 
 
 def is_allowed(tool: str, allowed: tuple[str, ...]) -> bool:
-    """Names compare without case. An empty list allows everything."""
+    """Names compare without case or blanks around them. An empty list allows everything."""
     if not allowed or tool in _NEVER_RESTRICTED:
         return True
-    return any(tool.lower() in _ALIASES.get(name.lower(), {name.lower()}) for name in allowed)
+    names = [name.strip().lower() for name in allowed]
+    return any(tool.lower() in _ALIASES.get(name, {name}) for name in names)

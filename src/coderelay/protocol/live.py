@@ -1,6 +1,9 @@
 """What is shown while it happens and never relied upon; the durable event replaces it."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.protocol.ids import MessageId
 
@@ -22,3 +25,34 @@ class Notice(Struct, frozen=True, tag="notice"):
 
 
 Live = TextDelta | ThinkingDelta | Notice
+
+Placed = tuple[int, Live]
+"""A live piece and the number of the event it comes after."""
+
+
+def join(pieces: Iterable[Placed]) -> list[Placed]:
+    """The same said in fewer pieces: neighbours of one message and kind become one."""
+    joined: list[Placed] = []
+    texts: list[str] = []
+    for after, live in pieces:
+        if joined and _continues(joined[-1], after, live):
+            texts.append(live.text)
+            continue
+        _finish(joined, texts)
+        joined.append((after, live))
+        texts = [live.text]
+    _finish(joined, texts)
+    return joined
+
+
+def _continues(last: Placed, after: int, live: Live) -> bool:
+    stamp, before = last
+    if isinstance(live, Notice) or isinstance(before, Notice):
+        return False
+    return stamp == after and type(before) is type(live) and before.message_id == live.message_id
+
+
+def _finish(joined: list[Placed], texts: list[str]) -> None:
+    if len(texts) > 1:
+        after, live = joined[-1]
+        joined[-1] = (after, replace(live, text="".join(texts)))

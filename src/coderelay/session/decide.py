@@ -59,6 +59,8 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
     require(state)
     if not command.text.strip():
         raise BadInput("the prompt is empty")
+    if command.max_steps is not None and command.max_steps < 1:
+        raise BadInput(f"a turn takes at least one step, not {command.max_steps}")
     if command.prompt_id in state.prompt_ids:
         return []
     return [
@@ -67,15 +69,18 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
 
 
 def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
-    """Nothing, if the ask was decided or closed before: see `state.asks` for by whom."""
+    """Nothing, if the ask was decided before or its turn stopped: see `state.asks` for by whom."""
     require(state)
     asked = state.asks.get(command.ask)
     if asked is None:
         raise UnknownAsk(command.ask)
     if asked.decision is not None or asked.closed:
         return []
-    batch = state.batch
+    turn, batch = state.turn, state.batch
+    assert turn is not None
     assert batch is not None
+    if turn.stop_requested:
+        return []
     events: list[AnyEvent] = [AskAnswered(ask_id=command.ask, decision=command.decision, by=command.by)]
     if isinstance(command.decision, DenyAndStop):
         events.append(StopRequested(by=command.by))

@@ -62,6 +62,7 @@ def apply(state: State, recorded: Recorded) -> None:
             if state.batch is not None:
                 state.batch.resumed = True
         case StopRequested():
+            state.held = True
             if state.turn is not None:
                 state.turn.stop_requested = True
         case SessionCreated() as event:
@@ -127,7 +128,6 @@ def _end_turn(state: State, event: TurnEnded) -> None:
     state.batch = None
     state.owner = None
     state.last_ending = event
-    state.held = event.ending == "stopped" and bool(state.queue)
 
 
 def _close_asks(state: State) -> None:

@@ -6,7 +6,7 @@ with its batch and the first start, each end with the next start, the last end.
 
 from collections.abc import Iterable
 
-from coderelay.protocol.asks import Deny
+from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Denied, Failed, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, text_of
 from coderelay.protocol.events import (
@@ -53,9 +53,10 @@ def claim(state: State, claim: Claim) -> list[AnyEvent]:
 def after_message(
     state: State, message: MessageAdded, judged: tuple[Judged, ...], *, final: bool, now: int
 ) -> list[AnyEvent]:
+    """A message that meets a stop is kept; nothing that would follow from it begins."""
     turn = _open_turn(state)
     if not message.calls:
-        if not final:
+        if not final or turn.stop_requested:
             return [message]
         return [
             message,
@@ -70,7 +71,7 @@ def after_message(
             ),
         ]
     opened = BatchOpened(batch_id=message.message_id, turn_id=message.turn_id, judged=judged)
-    if any(each.ask is not None for each in judged):
+    if turn.stop_requested or any(each.ask is not None for each in judged):
         return [message, opened]
     pairs = zip(message.calls, judged, strict=True)
     calls = [CallState(call, message.message_id, verdict) for call, verdict in pairs]
@@ -82,47 +83,51 @@ def after_call(
 ) -> list[AnyEvent]:
     """`go_on` is False when the call was cut short: then the next one must not start."""
     ended = _ended(state.calls[call_id], outcome, ms)
-    turn = _open_turn(state)
-    if not go_on or turn.stop_requested:
+    if _open_turn(state).stop_requested:
         return [ended]
-    return [ended, *_go_on(each for each in state.open_calls() if each.started_epoch is None)]
+    waiting = [each for each in state.open_calls() if each.started_epoch is None]
+    return [ended, *_go_on(waiting, start=go_on)]
 
 
 def close_turn(
     state: State, ending: Ending, *, now: int, error: str | None = None, text: str | None = None
 ) -> list[AnyEvent]:
     """End the turn and, before it, every call that has no end yet."""
-    ends = [_ended(each, _cut_short(each)) for each in state.open_calls()]
+    ends = [_ended(each, _cut_short(each, ending)) for each in state.open_calls()]
     reason: StopReason = "cancelled" if ending == "stopped" else "end_turn"
     turn = _open_turn(state)
     return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text)]
 
 
-def _go_on(calls: Iterable[CallState]) -> list[AnyEvent]:
+def _go_on(calls: Iterable[CallState], *, start: bool = True) -> list[AnyEvent]:
     """End the calls that may not run, up to the first that may; that one starts."""
     events: list[AnyEvent] = []
     for each in calls:
         refused = refusal(each)
         if refused is None:
-            return [*events, CallStarted(batch_id=each.batch_id, call_id=each.call.id)]
+            started = CallStarted(batch_id=each.batch_id, call_id=each.call.id)
+            return [*events, started] if start else events
         events.append(_ended(each, refused))
     return events
 
 
 def refusal(call: CallState) -> Outcome | None:
-    """Why this call ends without running, or None if it may run."""
-    judged = call.judged
+    """Why this call ends without running, or None if it may run. Silence is never consent."""
+    judged, answer = call.judged, call.answer
     if judged.need.problem is not None:
         return Failed(judged.need.problem)
+    if judged.verdict == "allow" or (judged.verdict == "ask" and isinstance(answer, Allow)):
+        return None
     if judged.verdict == "deny":
         return Denied(judged.reason)
-    if judged.verdict == "ask" and isinstance(call.answer, Deny):
-        return Denied(call.answer.message or "the person did not allow it")
-    return None
+    told = answer.message if isinstance(answer, Deny) else ""
+    return Denied(told or "the person did not allow it")
 
 
-def _cut_short(call: CallState) -> Outcome:
-    return Stopped(started=False) if call.started_epoch is None else Unknown()
+def _cut_short(call: CallState, ending: Ending) -> Outcome:
+    if call.started_epoch is not None:
+        return Unknown()
+    return Stopped(started=False) if ending == "stopped" else Failed("not run, because the turn failed before")
 
 
 def _ended(call: CallState, outcome: Outcome, ms: int = 0) -> CallEnded:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.content import text_of, thinking_of
+from coderelay.protocol.events import MessageAdded
 from coderelay.session.state import State
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 
@@ -16,8 +18,6 @@ def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, 
     """Enough to repeat a request: model, tools and messages, and what a reader wants to know besides."""
     settings = state.settings
     assert settings is not None
-    settled = not state.open_calls()
-    history = transcript(state) if settled else []
     first: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
     return {
         "id": state.session,
@@ -28,8 +28,16 @@ def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, 
         "model": settings.model,
         "state": state.phase,
         "tools": [openai_tool(tool) for tool in tools],
-        "messages": [*first, *(openai_message(each, full=True) for each in history)],
+        "messages": [*first, *(openai_message(each, full=True) for each in transcript(_settled(state)))],
     }
+
+
+def _settled(state: State) -> State:
+    """Up to a message whose calls have no end yet: without their results it could not be sent again."""
+    if state.batch is None or not state.open_calls():
+        return state
+    ids = [each.message_id if isinstance(each, MessageAdded) else None for each in state.history]
+    return replace(state, history=state.history[: ids.index(state.batch.id)])
 
 
 def openai_tool(tool: ToolSpec) -> dict[str, Any]:

@@ -53,6 +53,8 @@ class OpenTurn(Struct):
 
 
 class State(Struct):
+    """`held`: a stop came after the last prompt, so that nothing starts until another one is sent."""
+
     session: SessionId
     head: int = 0
     epoch: int = 0

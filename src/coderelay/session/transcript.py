@@ -1,7 +1,8 @@
 """The session as a model sees it: a valid history, whatever was cut off.
 
 Every call is followed by its result, in the order of the calls, and user and assistant messages
-alternate: prompts that got no answer are joined with the next one.
+alternate: a prompt that got no answer is joined with the next one, and so is what an agent said before
+it went on to say more.
 """
 
 from collections.abc import Iterator
@@ -36,8 +37,8 @@ Message = UserMessage | AssistantMessage | ToolMessage
 class Transcript:
     """Grows with the state, so that a long session is not walked again at every step.
 
-    `messages` keeps the same objects from one `update` to the next, except that the last user
-    message may be replaced by a longer one.
+    `messages` keeps the same objects from one `update` to the next, except that the last one may be
+    replaced by a longer one.
     """
 
     def __init__(self) -> None:
@@ -55,6 +56,8 @@ class Transcript:
         last = self.messages[-1] if self.messages else None
         if isinstance(message, UserMessage) and isinstance(last, UserMessage):
             self.messages[-1] = UserMessage(f"{last.text}\n\n{message.text}")
+        elif isinstance(message, AssistantMessage) and isinstance(last, AssistantMessage):
+            self.messages[-1] = AssistantMessage((*last.blocks, *message.blocks), message.calls)
         else:
             self.messages.append(message)
 

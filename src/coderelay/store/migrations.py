@@ -6,7 +6,7 @@ its own major version, so that an old and a new one can share a log; a newer maj
 
 import sqlite3
 
-from coderelay.protocol.errors import StoreNewer
+from coderelay.protocol.errors import StoreFailed, StoreNewer
 
 MAJOR = 1
 APPLICATION_ID = 0x636F6472  # "codr"
@@ -51,22 +51,50 @@ STEPS = (
     );
     CREATE INDEX messages_by_session ON messages (session_id, created_at);
     """,
+    # Ids are chosen by clients and agents: two sessions may use the same one, and each keeps its message.
+    """
+    ALTER TABLE messages RENAME TO messages_before;
+    DROP INDEX messages_by_session;
+    CREATE TABLE messages (
+        id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        data TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        PRIMARY KEY (session_id, id)
+    );
+    CREATE INDEX messages_by_session ON messages (session_id, created_at);
+    INSERT INTO messages (id, session_id, data, created_at)
+        SELECT id, session_id, data, created_at FROM messages_before ORDER BY rowid;
+    DROP TABLE messages_before;
+    """,
 )
 
 
 def check_version(connection: sqlite3.Connection, path: str) -> int:
-    """How many steps this database has had. Refuses one this program must not touch."""
+    """How many steps this database has had. Refuses one this program must not touch; only reads."""
+    if connection.in_transaction:
+        return _check(connection, path)
+    connection.execute("BEGIN")  # one look: another process may be making the schema at this moment
+    try:
+        return _check(connection, path)
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _check(connection: sqlite3.Connection, path: str) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID and (version or application or tables):
+        raise StoreFailed(
+            f"{path} is a database of another program",
+            "Point CODER_HOME at another folder. Nothing was changed.",
+        )
     if version // 1000 > MAJOR:
         raise StoreNewer(
             f"{path} was written by a newer version of coderelay",
             "Upgrade coderelay, or point CODER_HOME at another folder. Nothing was changed.",
-        )
-    if version and application != APPLICATION_ID:
-        raise StoreNewer(
-            f"{path} is a database of another program",
-            "Point CODER_HOME at another folder. Nothing was changed.",
         )
     return version % 1000
 
@@ -86,5 +114,6 @@ def migrate(connection: sqlite3.Connection, path: str) -> None:
             connection.execute(f"PRAGMA user_version = {MAJOR * 1000 + len(STEPS)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk ends it by itself
+            connection.execute("ROLLBACK")
         raise

@@ -1,6 +1,5 @@
 """The log on SQLite: WAL, every commit on disk, any number of processes on one file."""
 
-import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -20,8 +19,7 @@ from coderelay.store.store import Projection
 _summaries = msgspec.json.Decoder(Summary)
 # The body as bytes: whether it is text at all is for `_recorded` to say, which knows where it stands.
 _EVENTS = (
-    "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event"
-    " WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+    "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 )
 _SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
 _HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
@@ -103,8 +101,7 @@ class SqliteStore:
         await self._writer.submit(self._rebuild)
 
     async def close(self) -> None:
-        await self._writer.close()
-        await asyncio.to_thread(self._reader.close)  # the last to close folds the -wal file into the database
+        await self._writer.close(self._reader)
 
     def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:
         """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
@@ -127,10 +124,11 @@ class SqliteStore:
     def _rebuild(self, connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM sessions")
         connection.execute("DELETE FROM messages")
-        order = "SELECT session_id FROM event GROUP BY session_id ORDER BY max(at), session_id"
-        for (session,) in connection.execute(order).fetchall():
+        for (session,) in connection.execute("SELECT DISTINCT session_id FROM event").fetchall():
             rows = connection.execute(_EVENTS, (session, 0, -1)).fetchall()
-            self._project(connection, session, [self._recorded(session, row) for row in rows])
+            recorded = [self._recorded(session, row) for row in rows]
+            self._refuse_holes(session, 0, recorded)
+            self._project(connection, session, recorded)
 
     def _recorded(self, session: SessionId, row: tuple[int, int, int, str, bytes]) -> Recorded:
         seq, epoch, at, kind, body = row
@@ -154,7 +152,8 @@ class SqliteStore:
             raise self._damaged(f"the row of session {session} in the table of sessions", str(error)) from error
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
-        return StoreDamaged(f"{self.path} is damaged: {what}: {why}", "Restore it from a backup. Nothing was changed.")
+        hint = "Restore the file from a backup. Nothing was changed."
+        return StoreDamaged(f"{self.path} is damaged: {what}: {why}", hint)
 
     def _query(self, sql: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -171,19 +170,18 @@ def _bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, s
         session.encode()
         return [(kind_of(event), encode(event).decode()) for event in events]
     except UnicodeEncodeError as error:
+        half = f"U+{ord(error.object[error.start]):04X}"
         raise BadInput(
-            f"session {session!r}: text with U+{ord(error.object[error.start]):04X}, half of a character, cannot be kept",
+            f"session {session!r}: text with {half}, half of a character, cannot be kept",
             "Names of files and folders must be valid Unicode too. Nothing was changed.",
         ) from error
 
 
 def _place(session: SessionId, head: int, epoch: int, events: Sequence[AnyEvent], at: int) -> list[Recorded]:
-    """Number the events. A claim raises the epoch for itself and all that follows it, or is too late."""
+    """Number the events. A claim raises the epoch for itself and all that follows it."""
     recorded: list[Recorded] = []
     for seq, event in enumerate(events, head + 1):
         if isinstance(event, SessionClaimed):
-            if event.epoch <= epoch:
-                raise Fenced(session, event.epoch, epoch)
             epoch = event.epoch
         recorded.append(Recorded(session, seq, epoch, at, event))
     return recorded

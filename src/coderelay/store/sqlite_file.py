@@ -116,6 +116,9 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
             return StoreFull(f"no space left to write {path}", f"Free some space and try again. {_UNCHANGED}")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreDamaged(f"{path} is damaged or not a database: {error}", _MEND)
+        case sqlite3.SQLITE_IOERR:
+            # A commit that could not be synced may still be found after a crash, so nothing is promised here.
+            return StoreFailed(f"{path} cannot be read or written: {error}", "Check the disk and your quota on it.")
         case _:
             return StoreFailed(f"{path} cannot be used: {error}", _UNCHANGED)
 
@@ -130,14 +133,18 @@ def _writable(path: str) -> bool:
 
 
 def check_file(path: str) -> tuple[int, int]:
-    """Read a whole database and count its events and sessions. Changes nothing; raises StoreDamaged."""
+    """Read a whole database and count its events and sessions. Writes nothing; raises StoreDamaged."""
+    _refuse_lone_wal(path)
     try:
-        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=5.0)
+        # Not mode=ro: that could not look past what a process left that was killed while it made the file.
+        connection = sqlite3.connect(f"file:{quote(path)}?mode=rw", uri=True, timeout=5.0)
         try:
-            check_version(connection, path)
+            steps = check_version(connection, path)
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if found != "ok":
                 raise StoreDamaged(f"{path} is damaged: {found}", _MEND)
+            if not steps:
+                return 0, 0
             (events,) = connection.execute("SELECT count(*) FROM event").fetchone()
             (sessions,) = connection.execute("SELECT count(*) FROM sessions").fetchone()
             return events, sessions

@@ -36,7 +36,7 @@ class Writer:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
-        self._closed = False
+        self._closing: tuple[sqlite3.Connection, ...] = ()
         connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see patiently
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -44,7 +44,7 @@ class Writer:
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
         with self._door:
-            if self._closed:
+            if self._closing:
                 raise StoreFailed(f"{self._path} was closed by this program", "Nothing was changed.")
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
@@ -52,14 +52,16 @@ class Writer:
             self._jobs.put(job)
         return await asyncio.shield(job.future)
 
-    async def close(self) -> None:
-        """Finish what was submitted, then close the connection. Nothing is taken any more."""
+    async def close(self, reader: sqlite3.Connection) -> None:
+        """Finish what was submitted, then close both connections. Nothing is taken any more."""
         with self._door:
-            self._closed = True
+            # The last to be closed folds the -wal file into the database, so not on the event loop.
+            self._closing = (reader, self._connection)
             self._jobs.put(None)
-        if self._thread is not None:
+        if self._thread is None:
+            self._close_connections()
+        else:
             await asyncio.to_thread(self._thread.join)
-        self._connection.close()
 
     def _run(self) -> None:
         while group := self._next_group():
@@ -68,6 +70,11 @@ class Writer:
                 mine = [job for job in group if job.loop is loop]
                 with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
                     loop.call_soon_threadsafe(_resolve, mine)
+        self._close_connections()
+
+    def _close_connections(self) -> None:
+        for connection in self._closing:
+            connection.close()
 
     def _next_group(self) -> list[_Job]:
         group: list[_Job] = []

@@ -28,12 +28,19 @@ class Store(Protocol):
         """Write `events` after `at`, whole or not at all. On disk when it returns.
 
         `at` 0 starts a session. Raises HeadMoved if the log stands elsewhere, Fenced if `epoch` is
-        not the current one. Once begun it is carried out even if the caller is cancelled.
+        not the current one, BadInput for text that is not valid Unicode. Once begun it is carried out
+        even if the caller is cancelled.
+
+        A deletion erases what stands before it and stays itself. Time does not run backwards within
+        a session, whatever the clock does.
         """
         ...
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        """Events after a cursor, in order, without holes."""
+        """Events after a cursor, in order, without holes; of a deleted session, the deletion.
+
+        An event that cannot be read raises StoreDamaged naming it; one of a newer kind is Unrecognised.
+        """
         ...
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
@@ -46,14 +53,19 @@ class Store(Protocol):
 
     async def session(self, session: SessionId) -> Summary | None: ...
 
-    async def messages(self, session: SessionId) -> list[MessageRow]: ...
+    async def messages(self, session: SessionId) -> list[MessageRow]:
+        """In the order of their events. An id counts once per session: the first stays."""
+        ...
 
     def change_counter(self) -> int:
-        """Another number whenever anything was appended by anyone. Costs microseconds."""
+        """Another number whenever anything was appended by anyone, the same while nothing is. Costs
+        microseconds."""
         ...
 
     async def rebuild(self) -> None:
         """Drop every projection and write it again from the events."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Finish what was begun. Again does nothing; anything else after it raises StoreFailed."""
+        ...

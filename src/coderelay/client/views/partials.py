@@ -5,21 +5,27 @@ A block is started, grows by deltas and is stopped; then the whole message follo
 
 from typing import Any
 
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import MessageId, SessionId
 from coderelay.protocol.live import TextDelta, ThinkingDelta
 
 
 class Partials:
     def __init__(self, session: SessionId) -> None:
         self._session = session
+        self._message: MessageId | None = None
         self._open: str | None = None
         self._index = -1
 
     def grow(self, live: TextDelta | ThinkingDelta) -> list[dict[str, Any]]:
+        """A message that breaks off without its whole is left when another one begins."""
+        left = [] if live.message_id == self._message else self.finish()
+        self._message = live.message_id
         kind = "text" if isinstance(live, TextDelta) else "thinking"
         started = [] if self._open == kind else [*self._stop(), self._start(kind)]
-        delta = {"type": f"{kind}_delta", kind: live.text}
-        return [*started, self._event({"type": "content_block_delta", "index": self._index, "delta": delta})]
+        delta = self._event(
+            {"type": "content_block_delta", "index": self._index, "delta": {"type": f"{kind}_delta", kind: live.text}}
+        )
+        return [*left, *started, delta]
 
     def finish(self) -> list[dict[str, Any]]:
         """Before the whole message: nothing partial is left to show."""

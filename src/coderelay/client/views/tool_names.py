@@ -27,5 +27,7 @@ def outside_name(tool: str) -> str:
 
 
 def outside_input(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """A field the tool does not know never stands where one that it uses is shown."""
     renamed = _NAMES[tool][1] if tool in _NAMES else {}
-    return {renamed.get(name, name): value for name, value in arguments.items()}
+    others = {name: value for name, value in arguments.items() if name not in renamed}
+    return others | {renamed[name]: value for name, value in arguments.items() if name in renamed}

@@ -1,0 +1,1 @@
+"""Benchmarks: one table, each row beside a floor measured in the same run. `python -m bench --help`."""

@@ -1,0 +1,65 @@
+"""`python -m bench [--markdown] [FAMILY …]`: the table, or some of its rows."""
+
+import argparse
+import os
+import platform
+import resource
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+from bench import table
+from bench.rows import appends, long, memory, opening, resume, start, steps, tokens, version
+
+FAMILIES = {
+    "version": version.measure,
+    "start": start.measure,
+    "steps": steps.measure,
+    "long": long.measure,
+    "memory": memory.measure,
+    "tokens": tokens.measure,
+    "opening": opening.measure,
+    "appends": appends.measure,
+    "resume": resume.measure,
+}
+QUIET = 0.5  # cores
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Each row beside a floor of the same run.")
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}")
+    parser.add_argument("--markdown", action="store_true", help="the table as it stands in docs/benchmarks.md")
+    options = parser.parse_args()
+    if unknown := set(options.families) - set(FAMILIES):
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}")
+    began, busy = time.monotonic(), _busy_seconds()
+    rows: list[table.Row] = []
+    for name in options.families or FAMILIES:
+        sys.stderr.write(f"{name} …\n")
+        rows += FAMILIES[name]()
+    seconds = time.monotonic() - began
+    foreign = max(_busy_seconds() - busy - _own_seconds(), 0) / seconds
+    print(table.markdown(rows) if options.markdown else table.text(rows))
+    print(f"\n{_machine()}; {seconds:.0f} s, in which other programs used {foreign:.1f} cores")
+    if foreign > QUIET:
+        print("Too much for wall times: trust ratios, CPU and memory only.")
+
+
+def _machine() -> str:
+    return f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+
+
+def _busy_seconds() -> float:
+    """What all cores did since the machine started, but idle and wait."""
+    user, nice, system, _, _, *interrupts = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:8])
+    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Live pieces to and from the other processes on this machine."""
+
+from collections.abc import Collection, Mapping
+
+from coderelay.host.record import Record
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.live import Live, join
+from coderelay.store.live import LiveFile, Piece
+
+_FOLLOW_SECONDS = 1.0
+_FOLLOWED_SECONDS = 0.25
+_FLUSH_SECONDS = 0.12
+_SWEEP_SECONDS = 300.0
+
+
+class Outgoing:
+    """A follower that stands for all followers elsewhere."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._pieces = list(record.saying)
+
+    def wake(self) -> None:
+        pass  # the log itself reaches the others without us
+
+    def fail(self, error: Exception) -> None:
+        pass  # they will find out for themselves
+
+    def show(self, live: Live) -> None:
+        self._pieces.append((self._record.state.head, live))
+
+    def take(self) -> list[tuple[SessionId, int, Live]]:
+        pieces, self._pieces = join(self._pieces), []
+        return [(self._record.session, after, live) for after, live in pieces]
+
+
+class Exchange:
+    """Called again and again by the look-out. Does nothing for the first moments of a process, so that a
+    short run pays nothing for others that may follow."""
+
+    def __init__(self, file: LiveFile, starts_at: float) -> None:
+        self._file = file
+        self._outgoing: dict[SessionId, Outgoing] = {}
+        self._followed: set[SessionId] = set()
+        self._number: int | None = None
+        self._shown: dict[SessionId, int] = {}
+        self._counter = -1
+        self._due = {"follow": starts_at, "followed": starts_at, "flush": starts_at, "sweep": starts_at}
+        self._starts_at = starts_at
+
+    def tick(self, records: Mapping[SessionId, Record], owned: Collection[SessionId], now: float) -> None:
+        if now < self._starts_at:
+            return
+        elsewhere = {session: record for session, record in records.items() if session not in owned}
+        looked_at = {session for session, record in elsewhere.items() if record.followers}
+        if self._is_due("follow", _FOLLOW_SECONDS, now) or looked_at - self._followed:
+            self._follow(looked_at, elsewhere, now)
+        if (owned or self._outgoing) and self._is_due("followed", _FOLLOWED_SECONDS, now):
+            self._attach(records, self._file.followed(owned, now))
+        if self._outgoing and self._is_due("flush", _FLUSH_SECONDS, now):
+            pieces = [piece for each in self._outgoing.values() for piece in each.take()]
+            if pieces:
+                self._file.show(pieces, now)
+        if looked_at:
+            self._take_in(elsewhere)
+        if self._is_due("sweep", _SWEEP_SECONDS, now):
+            self._file.sweep(now)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _follow(self, sessions: set[SessionId], records: Mapping[SessionId, Record], now: float) -> None:
+        if sessions:
+            self._file.follow(sessions, now)
+        for session in sessions - self._followed:
+            self._show(records, self._file.current(session, records[session].state.head))
+        self._followed = sessions
+
+    def _attach(self, records: Mapping[SessionId, Record], followed: set[SessionId]) -> None:
+        for session in followed - self._outgoing.keys():
+            outgoing = self._outgoing[session] = Outgoing(records[session])
+            records[session].followers.add(outgoing)
+        for session in self._outgoing.keys() - followed:
+            records[session].followers.discard(self._outgoing.pop(session))
+
+    def _take_in(self, records: Mapping[SessionId, Record]) -> None:
+        counter = self._file.change_counter()
+        if counter == self._counter:
+            return
+        self._counter = counter
+        if self._number is None or self._file.last() < self._number:  # first time, or the file was deleted
+            self._number = self._file.last()
+            self._shown.clear()
+            return
+        pieces = self._file.pieces(self._number)
+        self._number = pieces[-1].number if pieces else self._number
+        self._show(records, pieces)
+
+    def _show(self, records: Mapping[SessionId, Record], pieces: list[Piece]) -> None:
+        """Each once, and none that the log has overtaken."""
+        for piece in pieces:
+            record = records.get(piece.session)
+            if record is None or piece.number <= self._shown.get(piece.session, 0):
+                continue
+            self._shown[piece.session] = piece.number
+            if piece.after >= record.state.head:
+                record.show(piece.live)
+
+    def _is_due(self, what: str, every: float, now: float) -> bool:
+        if now < self._due[what]:
+            return False
+        self._due[what] = now + every
+        return True

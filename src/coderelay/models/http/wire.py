@@ -1,0 +1,109 @@
+"""Bytes in and out of one socket."""
+
+import asyncio
+import socket
+import ssl
+from typing import cast
+
+from coderelay.models.http.failures import Broken
+
+_BUFFER_BYTES = 64 * 1024
+_PAUSE_BYTES = 1024 * 1024
+_KEEPALIVE_SECONDS = 60
+
+
+class Wire(asyncio.BufferedProtocol):
+    """Made by `dial`. Once `close` was called nothing is sent any more and what arrives is dropped.
+
+    A buffered protocol, because the plain one lets every read allocate 256 KiB: most of the time of
+    an answer that comes token by token.
+    """
+
+    _transport: asyncio.Transport  # from `connection_made` on
+
+    def __init__(self) -> None:
+        self._buffer = memoryview(bytearray(_BUFFER_BYTES))
+        self._arrived: list[bytes] = []
+        self._arrived_bytes = 0
+        self._paused = False
+        self._ended = False
+        self._waiter: asyncio.Future[None] | None = None
+
+    async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
+        loop = asyncio.get_running_loop()
+        encrypted = await loop.start_tls(self._transport, self, context, server_hostname=host)
+        if encrypted is None:  # lost in the moment it was ready
+            raise ConnectionResetError
+        self._transport = encrypted
+
+    def send(self, *parts: bytes) -> None:
+        """Does not wait, and does not fail: if the connection has ended, the next `receive` tells."""
+        self._transport.writelines(parts)
+
+    async def receive(self, seconds: float | None) -> bytes:
+        """What has arrived; nothing means that the connection has ended. Raises Broken after `seconds`."""
+        if not self._arrived and not self._ended:
+            await self._arrival(seconds)
+        data = b"".join(self._arrived)
+        self._arrived.clear()
+        self._arrived_bytes = 0
+        if self._paused:
+            self._paused = False
+            self._transport.resume_reading()
+        return data
+
+    @property
+    def is_quiet(self) -> bool:
+        """Open, all sent, and nothing has arrived: fit for another request."""
+        return not self._ended and not self._arrived and not self._transport.get_write_buffer_size()
+
+    def close(self) -> None:
+        self._ended = True
+        self._transport.abort()
+
+    async def _arrival(self, seconds: float | None) -> None:
+        self._waiter = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._waiter
+        except TimeoutError as error:
+            raise Broken(f"was silent for {seconds:g} s") from error
+        finally:
+            self._waiter = None
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        _keep_alive(transport.get_extra_info("socket"))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._arrived.append(bytes(self._buffer[:nbytes]))
+        self._arrived_bytes += nbytes
+        if self._arrived_bytes > _PAUSE_BYTES and not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        self._ended = True
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """A reset is an end like any other; where it is too early, the reader of the answer says so."""
+        self._ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+def _keep_alive(sock: socket.socket) -> None:
+    """A model may think for minutes without a word; routers forget connections sooner than that."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if hasattr(socket, "TCP_KEEPIDLE"):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _KEEPALIVE_SECONDS)

@@ -1,0 +1,223 @@
+"""The events of a streamed Chat Completions answer, put together to one message.
+
+The events have many dialects. Only what we read of them is declared; the rest is skipped.
+"""
+
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct, field
+
+from coderelay.models.model import Completion
+from coderelay.models.refusal import is_retryable, reason
+from coderelay.protocol.calls import Call
+from coderelay.protocol.content import Block, Text, Thinking, Usage
+from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.events import StopReason
+from coderelay.protocol.ids import CallId
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+}
+_FAILURES = ("error", "insufficient_system_resource")  # OpenRouter, DeepSeek: the answer is not whole
+
+
+class _FunctionDelta(Struct, frozen=True):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _CallDelta(Struct, frozen=True):
+    index: int | None = None
+    id: str | None = None
+    function: _FunctionDelta | None = None
+
+    @property
+    def name(self) -> str:
+        return (self.function and self.function.name) or ""
+
+    @property
+    def arguments(self) -> str:
+        return (self.function and self.function.arguments) or ""
+
+
+class _Delta(Struct, frozen=True):
+    content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    tool_calls: list[_CallDelta] | None = None
+
+
+class _Choice(Struct, frozen=True):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _InputDetails(Struct, frozen=True):
+    cached_tokens: int | None = None
+
+
+class _OutputDetails(Struct, frozen=True):
+    reasoning_tokens: int | None = None
+
+
+class _Usage(Struct, frozen=True):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _InputDetails | None = None
+    completion_tokens_details: _OutputDetails | None = None
+
+
+class _Event(Struct, frozen=True):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+class _HalfCall(Struct):
+    place: int
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list[str])
+
+
+_decode = msgspec.json.Decoder(_Event).decode
+
+
+class Answer:
+    """One message as it comes in."""
+
+    def __init__(self, secret: str) -> None:
+        self.is_done = False  # the server said that nothing more will come
+        self._secret = secret
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._calls: list[_HalfCall] = []
+        self._usage = Usage()
+        self._finish = ""
+        self._refused = False
+
+    def take(self, events: list[bytes]) -> tuple[str, str]:
+        """Read some events. Returns the thinking and the text they bring. Raises ModelFailed."""
+        thinking_before, text_before = len(self._thinking), len(self._text)
+        for data in events:
+            if data == b"[DONE]":
+                self.is_done = True
+                break
+            self._take_event(data)
+        return "".join(self._thinking[thinking_before:]), "".join(self._text[text_before:])
+
+    def completion(self) -> Completion:
+        if not self._finish:
+            raise ModelFailed("the model server broke off in the middle of its answer", retryable=True)
+        if self._finish in _FAILURES:
+            raise ModelFailed(f"the model server gave up in the middle: {self._finish}", retryable=True)
+        stop_reason = "refusal" if self._refused else _STOP_REASONS.get(self._finish, "end_turn")
+        thinking, text = "".join(self._thinking), "".join(self._text)
+        blocks: list[Block] = [Thinking(thinking)] if thinking else []
+        if text:
+            blocks.append(Text(text))
+        return Completion(tuple(blocks), self._whole_calls(stop_reason), self._usage, stop_reason)
+
+    def _take_event(self, data: bytes) -> None:
+        try:
+            event = _decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise ModelFailed(f"the model server sent a broken event: {error}", retryable=True) from error
+        if event.error is not None:
+            raise self._failed(event.error)
+        if event.usage is not None:
+            self._usage = _usage(event.usage)
+        if event.choices:
+            self._take_choice(event.choices[0])
+
+    def _take_choice(self, choice: _Choice) -> None:
+        if choice.finish_reason:  # some servers send an empty one with every event
+            self._finish = choice.finish_reason
+        delta = choice.delta
+        if delta is None:
+            return
+        if delta.content:
+            self._text.append(delta.content)
+        if thinking := delta.reasoning_content or delta.reasoning:
+            self._thinking.append(thinking)
+        if delta.refusal:
+            self._text.append(delta.refusal)
+            self._refused = True
+        for call in delta.tool_calls or ():
+            self._take_call(call)
+
+    def _take_call(self, delta: _CallDelta) -> None:
+        call = self._call_of(delta)
+        call.id = call.id or delta.id or ""
+        call.name = call.name or delta.name
+        call.arguments.append(delta.arguments)
+
+    def _call_of(self, delta: _CallDelta) -> _HalfCall:
+        call = self._known_call(delta)
+        if call is None or _begins_another(call, delta):
+            call = _HalfCall(place=len(self._calls) if delta.index is None else delta.index)
+            self._calls.append(call)
+        return call
+
+    def _known_call(self, delta: _CallDelta) -> _HalfCall | None:
+        """The call that a piece goes on with, if its server numbers or names the pieces as it should."""
+        calls = reversed(self._calls)
+        if delta.index is not None:
+            return next((call for call in calls if call.place == delta.index), None)
+        if delta.id:
+            return next((call for call in calls if call.id == delta.id), None)
+        return next(calls, None)
+
+    def _whole_calls(self, stop_reason: StopReason) -> tuple[Call, ...]:
+        """An answer that ended before its time may end inside a call; such a call was never made."""
+        calls = [call for call in sorted(self._calls, key=lambda call: call.place) if call.name]
+        if stop_reason != "end_turn":
+            calls = [call for call in calls if _is_json("".join(call.arguments))]
+        return tuple(Call(CallId(call.id), call.name, "".join(call.arguments) or "{}") for call in calls)
+
+    def _failed(self, error: object) -> ModelFailed:
+        status = _status_in(error)
+        words = reason(error, self._secret) or "no reason given"
+        retryable = status is None or is_retryable(status)
+        return ModelFailed(f"the model server failed: {words}", status=status, retryable=retryable)
+
+
+def _begins_another(call: _HalfCall, delta: _CallDelta) -> bool:
+    """Some servers give every call the index 0 or none at all; then a second name begins a second call."""
+    if not call.name or not delta.name:
+        return False
+    if call.id and delta.id:
+        return call.id != delta.id
+    if delta.index is None:
+        return True
+    return bool(delta.arguments) and _is_json("".join(call.arguments))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def _status_in(error: object) -> int | None:
+    """Gateways pass on the status that they were answered themselves."""
+    code = cast(dict[str, Any], error).get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) else None
+
+
+def _usage(usage: _Usage) -> Usage:
+    cached = usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
+    reasoning = usage.completion_tokens_details and usage.completion_tokens_details.reasoning_tokens
+    return Usage(
+        input_tokens=usage.prompt_tokens or 0,
+        output_tokens=usage.completion_tokens or 0,
+        cache_read_tokens=cached or 0,
+        reasoning_tokens=reasoning or 0,
+    )

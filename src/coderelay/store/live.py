@@ -1,0 +1,125 @@
+"""What is being said right now, from one process to the others on this machine.
+
+A file beside the log that nobody relies on: it is not synced, it may be deleted at any time, and whatever
+goes wrong with it is passed over. The owner of a session writes here only while somebody elsewhere follows.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.protocol.ids import OwnerId, SessionId
+from coderelay.protocol.live import Live
+
+T = TypeVar("T")
+
+FOLLOWED_SECONDS = 3.0
+_KEPT_SECONDS = 600.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS piece (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL, by TEXT NOT NULL, after INTEGER NOT NULL, body TEXT NOT NULL, at REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS piece_by_session ON piece (session_id, number);
+CREATE TABLE IF NOT EXISTS follower (
+    session_id TEXT NOT NULL, process TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (session_id, process)
+) WITHOUT ROWID;
+"""
+_decoder = msgspec.json.Decoder(Live)
+
+
+class Piece(Struct, frozen=True):
+    number: int
+    session: SessionId
+    after: int
+    live: Live
+
+
+class LiveFile:
+    """Times are of the machine's monotonic clock, which all its processes share."""
+
+    def __init__(self, path: str, me: OwnerId) -> None:
+        self._path = path
+        self._me = me
+        self._connection: sqlite3.Connection | None = None
+        self._inode = 0
+
+    def follow(self, sessions: Iterable[SessionId], now: float) -> None:
+        """This process looks at these sessions now. To be said again about once a second."""
+        rows = [(session, self._me, now) for session in sessions]
+        self._try(lambda db: db.executemany("INSERT OR REPLACE INTO follower VALUES (?, ?, ?)", rows), None)
+
+    def followed(self, sessions: Iterable[SessionId], now: float) -> set[SessionId]:
+        """Which of these sessions other processes look at."""
+        since = now - FOLLOWED_SECONDS
+        sql = "SELECT session_id FROM follower WHERE process != ? AND at > ?"
+        rows = self._try(lambda db: db.execute(sql, (self._me, since)).fetchall(), [])
+        return {row[0] for row in rows} & set(sessions)
+
+    def show(self, pieces: Iterable[tuple[SessionId, int, Live]], now: float) -> None:
+        """Pieces with the place in the log they come after."""
+        rows = [
+            (session, self._me, after, msgspec.json.encode(live).decode(), now) for session, after, live in pieces
+        ]
+        sql = "INSERT INTO piece (session_id, by, after, body, at) VALUES (?, ?, ?, ?, ?)"
+        self._try(lambda db: db.executemany(sql, rows), None)
+
+    def pieces(self, number: int) -> list[Piece]:
+        """What others showed after a number."""
+        return self._pieces("number > ?", number)
+
+    def current(self, session: SessionId, head: int) -> list[Piece]:
+        """What others have shown of a session since its log moved: where a new follower begins."""
+        return self._pieces("session_id = ? AND after >= ?", session, head)
+
+    def _pieces(self, where: str, *values: str | int) -> list[Piece]:
+        sql = f"SELECT number, session_id, after, body FROM piece WHERE {where} AND by != ? ORDER BY number"
+        rows = self._try(lambda db: db.execute(sql, (*values, self._me)).fetchall(), [])
+        return [Piece(number, session, after, _decoder.decode(body)) for number, session, after, body in rows]
+
+    def last(self) -> int:
+        return self._try(lambda db: db.execute("SELECT max(number) FROM piece").fetchone()[0] or 0, 0)
+
+    def change_counter(self) -> int:
+        return self._try(lambda db: db.execute("PRAGMA data_version").fetchone()[0], 0)
+
+    def sweep(self, now: float) -> None:
+        """Forget what is old. Anyone may do so."""
+        self._try(lambda db: db.execute("DELETE FROM piece WHERE at < ?", (now - _KEPT_SECONDS,)), None)
+        self._try(lambda db: db.execute("DELETE FROM follower WHERE at < ?", (now - _KEPT_SECONDS,)), None)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _try(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        try:
+            return work(self._open())
+        except (sqlite3.Error, OSError, msgspec.DecodeError):
+            self.close()  # deleted, damaged or busy: nothing is lost, and the next call opens it anew
+            return otherwise
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and _inode(self._path) == self._inode:
+            return self._connection
+        self.close()
+        if not os.path.exists(self._path):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        connection = sqlite3.connect(self._path, timeout=0.02, isolation_level=None)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = OFF")
+        connection.executescript(_SCHEMA)
+        self._connection, self._inode = connection, _inode(self._path)
+        return connection
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,230 @@
+"""Each event in the shapes of the Cowork contract (B-55)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from coderelay.client.views import cowork
+from coderelay.protocol.asks import Allow, By
+from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, Stopped, Unknown
+from coderelay.protocol.content import Text, Thinking, Usage
+from coderelay.protocol.events import (
+    AnyEvent,
+    AskAnswered,
+    BatchOpened,
+    BatchResumed,
+    CallEnded,
+    CallStarted,
+    Ending,
+    MessageAdded,
+    Mode,
+    PromptAdmitted,
+    Recorded,
+    SessionClaimed,
+    SessionConfigured,
+    SessionCreated,
+    SessionDeleted,
+    StopReason,
+    StopRequested,
+    TurnEnded,
+    TurnStarted,
+    Unrecognised,
+)
+from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+
+pytestmark = pytest.mark.quick
+
+BY = By("anne", "web")
+BATCH, CALL, TURN = MessageId("m1"), CallId("c1"), TurnId("t1")
+USAGE = Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2, reasoning_tokens=1)
+WIRE_USAGE = {
+    "input_tokens": 5,
+    "output_tokens": 3,
+    "cache_read_input_tokens": 2,
+    "cache_creation_input_tokens": 0,
+}
+
+
+def recorded(event: AnyEvent, seq: int = 4, session: str = "s") -> Recorded:
+    return Recorded(SessionId(session), seq, 1, 1000, event)
+
+
+def one(event: AnyEvent) -> dict[str, Any]:
+    (message,) = cowork.messages(recorded(event))
+    return message
+
+
+def started(mode: Mode = "default") -> TurnStarted:
+    return TurnStarted(
+        turn_id=TURN,
+        prompt_id=PromptId("p1"),
+        text="go",
+        agent="native",
+        model="openai:m",
+        mode=mode,
+        cwd="/w",
+        max_steps=3,
+        tools=("read", "bash", "mcp__git__log"),
+    )
+
+
+def test_b53_b55_a_turn_starts_with_the_prompt_and_init() -> None:
+    prompt, init = cowork.messages(recorded(started()))
+    assert prompt == {"type": "user_prompt", "prompt": "go"}
+    assert init == {
+        "type": "system",
+        "subtype": "init",
+        "uuid": init["uuid"],
+        "session_id": "s",
+        "cwd": "/w",
+        "model": "openai:m",
+        "permissionMode": "default",
+        "tools": ["Read", "Bash", "mcp__git__log"],
+        "agent": "native",
+    }
+
+
+MODES: list[tuple[Mode, str]] = [
+    ("plan", "plan"),
+    ("default", "default"),
+    ("auto-edit", "acceptEdits"),
+    ("yolo", "bypassPermissions"),
+]
+
+
+@pytest.mark.parametrize(("mode", "name"), MODES)
+def test_x21_the_modes_have_claudes_names(mode: Mode, name: str) -> None:
+    assert cowork.messages(recorded(started(mode)))[1]["permissionMode"] == name
+
+
+def test_b55_an_assistant_message_has_thinking_text_and_tool_use_in_this_order() -> None:
+    calls = (Call(CALL, "read", '{"path":"a.py"}'), Call(CallId("c2"), "bash", '{"command":'))
+    blocks = (Thinking("hm"), Text("look"))
+    event = MessageAdded(message_id=BATCH, turn_id=TURN, model="m", blocks=blocks, calls=calls, usage=USAGE)
+    assert one(event) == {
+        "type": "assistant",
+        "uuid": "m1",
+        "session_id": "s",
+        "parent_tool_use_id": None,
+        "message": {
+            "id": "m1",
+            "type": "message",
+            "role": "assistant",
+            "model": "m",
+            "content": [
+                {"type": "thinking", "thinking": "hm", "signature": ""},
+                {"type": "text", "text": "look"},
+                {"type": "tool_use", "id": "c1", "name": "Read", "input": {"file_path": "a.py"}},
+                {"type": "tool_use", "id": "c2", "name": "Bash", "input": {}},
+            ],
+            "stop_reason": "tool_use",
+            "usage": WIRE_USAGE,
+        },
+    }
+
+
+@pytest.mark.parametrize("reason", ["end_turn", "max_tokens", "refusal", "cancelled"])
+def test_b55_a_message_without_calls_keeps_its_stop_reason(reason: StopReason) -> None:
+    event = MessageAdded(message_id=BATCH, turn_id=TURN, model="m", blocks=(Text("a"),), stop_reason=reason)
+    assert one(event)["message"]["stop_reason"] == reason
+
+
+RESULTS: list[tuple[Outcome, bool, str]] = [
+    (Finished("ok"), False, "ok"),
+    (Failed("no such file"), True, "Error: no such file"),
+    (Denied("no"), True, "Not allowed: no. The call did not run."),
+    (Stopped(started=False), True, "Not run: the person stopped the turn."),
+    (Unknown(), True, "Interrupted: the process that ran it went away. It may have run; check before repeating it."),
+]
+
+
+@pytest.mark.parametrize(("outcome", "is_error", "text"), RESULTS)
+def test_b29_b55_d22_a_result_is_a_user_message(outcome: Outcome, is_error: bool, text: str) -> None:
+    message = one(CallEnded(batch_id=BATCH, call_id=CALL, outcome=outcome))
+    assert message == {
+        "type": "user",
+        "uuid": message["uuid"],
+        "session_id": "s",
+        "parent_tool_use_id": None,
+        "message": {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c1", "content": text, "is_error": is_error}],
+        },
+    }
+
+
+ENDINGS: list[tuple[Ending, StopReason, str | None, str, bool]] = [
+    ("done", "end_turn", None, "success", False),
+    ("done", "max_tokens", None, "success", False),
+    ("done", "refusal", None, "success", False),
+    ("step_limit", "end_turn", "step limit reached", "error_max_turns", True),
+    ("failed", "end_turn", "no network", "error_during_execution", True),
+    ("stopped", "cancelled", None, "error_during_execution", True),
+]
+
+
+@pytest.mark.parametrize(("ending", "reason", "error", "subtype", "is_error"), ENDINGS)
+def test_x12_b31_the_result_of_each_ending(
+    ending: Ending, reason: StopReason, error: str | None, subtype: str, is_error: bool
+) -> None:
+    message = one(
+        TurnEnded(turn_id=TURN, ending=ending, stop_reason=reason, text="t", error=error, usage=USAGE, steps=2, ms=70)
+    )
+    assert message == {
+        "type": "result",
+        "subtype": subtype,
+        "uuid": message["uuid"],
+        "session_id": "s",
+        "is_error": is_error,
+        "duration_ms": 70,
+        "num_turns": 2,
+        "result": "t",
+        "stop_reason": reason,
+        "usage": WIRE_USAGE,
+        **({} if error is None else {"error": error}),
+    }
+
+
+SILENT: list[AnyEvent] = [
+    SessionCreated(cwd="/w", agent="native", model="m", mode="plan", by=BY),
+    SessionConfigured(by=BY, mode="yolo"),
+    SessionClaimed(owner=OwnerId("A"), epoch=1),
+    SessionDeleted(by=BY),
+    PromptAdmitted(prompt_id=PromptId("p1"), text="go", by=BY),  # shown when its turn starts (X-12)
+    BatchOpened(batch_id=BATCH, turn_id=TURN, judged=()),
+    AskAnswered(ask_id=AskId("a1"), decision=Allow(), by=BY),
+    BatchResumed(batch_id=BATCH),
+    CallStarted(batch_id=BATCH, call_id=CALL),
+    StopRequested(by=BY),
+    Unrecognised("session.painted", {"kind": "session.painted"}),
+]
+
+
+@pytest.mark.parametrize("event", SILENT, ids=lambda event: type(event).__name__)
+def test_other_events_are_no_messages(event: AnyEvent) -> None:
+    assert cowork.messages(recorded(event)) == cowork.rows(recorded(event)) == []
+
+
+SPOKEN: list[AnyEvent] = [
+    started(),
+    MessageAdded(message_id=BATCH, turn_id=TURN, model="m", blocks=(Text("a"),)),
+    CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok")),
+    TurnEnded(turn_id=TURN, ending="done"),
+]
+
+
+@pytest.mark.parametrize("event", SPOKEN, ids=lambda event: type(event).__name__)
+def test_b15_b56_rows_are_the_messages_under_their_own_ids_and_always_the_same(event: AnyEvent) -> None:
+    rows = cowork.rows(recorded(event))
+    assert rows == cowork.rows(recorded(event))
+    assert [json.loads(row.data) for row in rows] == cowork.messages(recorded(event))
+    named = [(row.id, json.loads(row.data)) for row in rows]
+    assert all(data["uuid"] == row_id for row_id, data in named if "uuid" in data)
+    assert len({row_id for row_id, _ in named}) == len(rows)
+
+
+def test_b15_the_same_event_at_another_place_is_another_row() -> None:
+    event = CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok"))
+    places = [recorded(event), recorded(event, seq=5), recorded(event, session="other")]
+    assert len({row.id for place in places for row in cowork.rows(place)}) == 3

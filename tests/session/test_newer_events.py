@@ -1,0 +1,138 @@
+"""Old and new programs on one log: what a newer one wrote is kept, and skipped by an older one."""
+
+import json
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from coderelay.client.views import cowork
+from coderelay.protocol.asks import Allow, Deny, DenyAndStop
+from coderelay.protocol.calls import Finished
+from coderelay.protocol.codec import decode, encode, kind_of
+from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted, Unrecognised
+from coderelay.protocol.summary import Summary
+from coderelay.session.fold import fold
+from coderelay.session.next_action import next_action
+from coderelay.session.state import State
+from coderelay.session.summary import summarise
+from tests.session.play import SESSION, Play, allowed, asked, denied
+
+
+def whole_life() -> list[AnyEvent]:
+    """Every kind of event but the last: two owners, a crash, answers, a stop, a queue, a running call."""
+    play = Play()
+    play.configure(mode="auto-edit", title="t")
+    play.prompt("one")
+    play.claim("A")
+    play.message(allowed("c1"), denied("c2"), asked("c3"))
+    play.prompt("two", max_steps=3)
+    play.answer("c3", Allow())
+    play.claim("B")
+    play.end_call("c1", Finished("ok"))
+    play.claim("C")
+    play.message()
+    play.claim("C")
+    play.message(asked("c4"), asked("c5"))
+    play.answer("c4", Deny("no"))
+    play.answer("c5", DenyAndStop())
+    play.claim("A")
+    play.prompt("three")
+    play.claim("A")
+    play.message(allowed("c6"))
+    return play.events()
+
+
+LIFE = whole_life()
+NAMES = st.text("abcdefghij_", min_size=1, max_size=8).map("x_".__add__)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=4,
+)
+BODIES = st.dictionaries(NAMES, VALUES, max_size=3)
+STRANGERS = st.lists(st.tuples(st.integers(0, len(LIFE)), NAMES, BODIES), max_size=6)
+
+
+def placed(events: list[AnyEvent]) -> list[Recorded]:
+    epoch, log = 0, list[Recorded]()
+    for seq, event in enumerate(events, 1):
+        epoch = event.epoch if isinstance(event, SessionClaimed) else epoch
+        log.append(Recorded(SESSION, seq, epoch, 7, event))
+    return log
+
+
+def apart_from_the_head(state: State) -> State:
+    return replace(state, head=0)
+
+
+def row(log: list[Recorded]) -> Summary:
+    found: Summary | None = None
+    for recorded in log:
+        found = summarise(found, recorded)
+    assert found is not None
+    return replace(found, head=0)
+
+
+@pytest.mark.quick
+def test_the_life_below_has_every_kind_of_event() -> None:
+    assert {type(event) for event in LIFE} == set(get_args(AnyEvent)) - {SessionDeleted, Unrecognised}
+
+
+@pytest.mark.quick
+@settings(max_examples=50, deadline=None)
+@given(STRANGERS)
+def test_unknown_kinds_anywhere_change_nothing_and_are_kept(strangers: list[tuple[int, str, dict[str, Any]]]) -> None:
+    mixed = list(LIFE)
+    for place, name, fields in sorted(strangers, key=lambda each: each[0], reverse=True):
+        kind = f"{name}.happened"
+        stranger = decode(kind, json.dumps({"kind": kind, **fields}))
+        assert stranger == Unrecognised(kind, {"kind": kind, **fields})
+        assert (kind_of(stranger), json.loads(encode(stranger))) == (kind, {"kind": kind, **fields})
+        mixed.insert(place, stranger)
+    old, new = placed(LIFE), placed(mixed)
+    assert apart_from_the_head(fold(SESSION, new)) == apart_from_the_head(fold(SESSION, old))
+    assert next_action(fold(SESSION, new)) == next_action(fold(SESSION, old))
+    assert fold(SESSION, new).head == len(mixed)
+    assert row(new) == row(old)
+    shown = [cowork.messages(each) for each in new if isinstance(each.event, Unrecognised)]
+    assert shown == [[] for _ in strangers]
+
+
+@pytest.mark.quick
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, len(LIFE) - 1), BODIES.filter(bool))
+def test_unknown_fields_of_known_kinds_are_skipped(which: int, fields: dict[str, Any]) -> None:
+    """At any depth: in the event, in a verdict, in an outcome."""
+    event = LIFE[which]
+    body = _with_fields(json.loads(encode(event)), fields)
+    assert decode(kind_of(event), json.dumps(body)) == event
+
+
+def _with_fields(value: Any, fields: dict[str, Any]) -> Any:
+    match value:
+        case dict():
+            return {name: _with_fields(each, fields) for name, each in value.items()} | fields  # pyright: ignore[reportUnknownVariableType] - foreign JSON
+        case list():
+            return [_with_fields(each, fields) for each in value]  # pyright: ignore[reportUnknownVariableType] - foreign JSON
+        case _:
+            return value
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("prompt.admitted", b'{"kind":"prompt.admitted"}'),
+        ("prompt.admitted", b'{"kind":"turn.ended"}'),
+        ("turn.ended", b'{"kind":"turn.ended","turn_id":"t","ending":"exploded"}'),
+        ("session.painted", b"[]"),
+        ("session.painted", b'{"kind":'),
+    ],
+)
+def test_a_known_kind_that_cannot_be_read_is_damage(kind: str, body: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode(kind, body)

@@ -1,0 +1,77 @@
+"""What a session needs next, from its state alone."""
+
+from collections.abc import Callable
+
+import pytest
+
+from coderelay.protocol.asks import Allow, Deny
+from coderelay.protocol.calls import Finished
+from coderelay.protocol.ids import CallId
+from coderelay.session.next_action import (
+    Action,
+    AskModel,
+    EndTurn,
+    Rest,
+    RunCall,
+    StartTurn,
+    Wait,
+    needs_owner,
+    next_action,
+)
+from tests.session.play import Play, allowed, asked, denied
+
+pytestmark = pytest.mark.quick
+
+Moves = list[Callable[[Play], object]]
+
+TURN: Moves = [lambda play: play.prompt("go", max_steps=2), lambda play: play.claim()]
+ASKED: Moves = [*TURN, lambda play: play.message(asked("c1"), allowed("c2"), asked("c3"))]
+ANSWERED: Moves = [*ASKED, lambda play: play.answer("c3", Allow()), lambda play: play.answer("c1", Deny())]
+
+ACTIONS: dict[str, tuple[Moves, Action]] = {
+    "new": ([], Rest()),
+    "a prompt waits": (TURN[:1], StartTurn()),
+    "a turn begins": (TURN, AskModel()),
+    "a call runs": ([*TURN, lambda play: play.message(allowed("c1"))], RunCall(CallId("c1"))),
+    "a prompt comes meanwhile": ([*TURN, lambda play: play.prompt("more")], AskModel()),
+    "D-06 people are asked": (ASKED, Wait()),
+    "D-06 one has answered": (ANSWERED[:-1], Wait()),
+    "D-06 a prompt does not end the wait": ([*ASKED, lambda play: play.prompt("more")], Wait()),
+    "a stop ends the wait": ([*ASKED, lambda play: play.stop()], EndTurn(stopped=True)),
+    "D-05 all have answered": (ANSWERED, RunCall(CallId("c1"))),
+    "the denied call is passed": ([*ANSWERED, lambda play: play.claim("B")], RunCall(CallId("c2"))),
+    "D-08 one result is missing": (
+        [*ANSWERED, lambda play: play.claim("B"), lambda play: play.end_call("c2", Finished("ok"))],
+        RunCall(CallId("c3")),
+    ),
+    "D-08 all results are there": (
+        [
+            *ANSWERED,
+            lambda play: play.claim("B"),
+            lambda play: play.end_call("c2", Finished("ok")),
+            lambda play: play.end_call("c3", Finished("ok")),
+        ],
+        AskModel(),
+    ),
+    "all calls were denied": ([*TURN, lambda play: play.message(denied("c1"))], AskModel()),
+    "C-13 the steps are used up": (
+        [*TURN, lambda play: play.message(denied("c1")), lambda play: play.message(denied("c2"))],
+        EndTurn(stopped=False),
+    ),
+    "C-13 the last step still runs its calls": (
+        [*TURN, lambda play: play.message(denied("c1")), lambda play: play.message(allowed("c2"))],
+        RunCall(CallId("c2")),
+    ),
+    "done": ([*TURN, lambda play: play.message()], Rest()),
+    "the next prompt": ([*TURN, lambda play: play.prompt("more"), lambda play: play.message()], StartTurn()),
+    "deleted": ([*ASKED, lambda play: play.delete()], Rest()),
+}
+
+
+@pytest.mark.parametrize(("moves", "action"), ACTIONS.values(), ids=ACTIONS)
+def test_d05_d06_d08_c13_what_comes_next(moves: Moves, action: Action) -> None:
+    play = Play()
+    for move in moves:
+        move(play)
+    assert next_action(play.state) == action
+    assert needs_owner(play.state) == (not isinstance(action, Rest | Wait))

@@ -1,0 +1,88 @@
+"""The session in the OpenAI form."""
+
+from typing import Any
+
+import pytest
+
+from coderelay.protocol.calls import Call, Finished, ToolSpec
+from coderelay.protocol.content import Text, Thinking
+from coderelay.protocol.ids import CallId
+from coderelay.session.snapshot import openai_message, snapshot
+from coderelay.session.transcript import AssistantMessage, ToolMessage
+from tests.session.play import Play, allowed, asked
+
+pytestmark = pytest.mark.quick
+
+TOOL = ToolSpec("bash", "Run a command.", {"type": "object", "properties": {"command": {"type": "string"}}})
+
+
+def called(call_id: str, arguments: str = '{"command":"make"}') -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": "bash", "arguments": arguments}}
+
+
+def test_c49_c50_a_session_is_model_tools_and_messages() -> None:
+    play = Play()
+    play.configure(title="build it")
+    play.prompt("go")
+    play.claim()
+    play.message(allowed("c1"), blocks=(Thinking("hm"), Text("I build")))
+    play.end_call("c1", Finished("built"))
+    play.message(blocks=(Text("done"),))
+    assert snapshot(play.state, [TOOL], "be brief") == {
+        "id": "s",
+        "title": "build it",
+        "cwd": "/w",
+        "agent": "native",
+        "mode": "default",
+        "model": "m",
+        "state": "done",
+        "tools": [
+            {
+                "type": "function",
+                "function": {"name": "bash", "description": "Run a command.", "parameters": TOOL.parameters},
+            }
+        ],
+        "messages": [
+            {"role": "system", "content": "be brief"},
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": "I build", "reasoning": "hm", "tool_calls": [called("c1")]},
+            {"role": "tool", "tool_call_id": "c1", "name": "bash", "content": "built"},
+            {"role": "assistant", "content": "done"},
+        ],
+    }
+
+
+def test_a_session_that_waits_is_exported_up_to_the_open_batch() -> None:
+    """Symptom: the export of a session with an open ask had no messages at all."""
+    play = Play()
+    play.prompt("go")
+    play.claim()
+    play.message()
+    play.prompt("more")
+    play.claim()
+    play.message(asked("c1"))
+    assert [each["content"] for each in snapshot(play.state, [], "")["messages"]] == ["go", "well", "more"]
+
+
+def test_c49_what_is_sent_to_a_model_has_no_fields_for_readers() -> None:
+    said = AssistantMessage((Thinking("hm"),), (Call(CallId("c1"), "bash", "{}"),))
+    assert openai_message(said) == {"role": "assistant", "content": None, "tool_calls": [called("c1", "{}")]}
+    result = ToolMessage(CallId("c1"), "bash", "ok")
+    assert openai_message(result) == {"role": "tool", "tool_call_id": "c1", "content": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ('{"command": "a"}', '{"command": "a"}'),
+        ('{"command": "a', "{}"),
+        ("", "{}"),
+        ("[1]", "{}"),
+        ('"text"', "{}"),
+        ("null", "{}"),
+        ('{"a":1}{"b":2}', "{}"),
+    ],
+)
+def test_c49_garbled_arguments_go_back_as_an_empty_object(written: str, sent: str) -> None:
+    message = AssistantMessage((), (Call(CallId("c1"), "bash", written),))
+    assert openai_message(message)["tool_calls"] == [called("c1", sent)]

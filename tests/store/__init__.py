@@ -1,0 +1,3 @@
+import pytest
+
+pytest.register_assert_rewrite("coderelay.testing.store_suite", "tests.store.databases")

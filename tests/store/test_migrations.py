@@ -1,0 +1,62 @@
+"""The schema grows step by step; what was written with fewer steps stays."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from coderelay.app import Rows
+from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.ids import SessionId
+from coderelay.store import migrations
+from coderelay.store.migrations import APPLICATION_ID, MAJOR, STEPS
+from coderelay.store.sqlite import SqliteStore
+from coderelay.testing.store_suite import created, whole_turn, write
+from tests.store.databases import use
+from tests.store.outside import connected, events, is_whole, rows, tables
+
+# Databases with these steps are in people's homes. Add the hash of a new step; never change one.
+PINNED = [
+    "c4658896faa4ae9c00c4843cbea0812e2de6d04138fb7a024627426edfef91b7",
+    "b242b7167f63d74e4fdbd065a57cb67e16053d8b495ecd3f8bc651bbd0bd4b87",
+]
+
+
+def test_steps_are_only_added() -> None:
+    assert [hashlib.sha256(step.encode()).hexdigest() for step in STEPS] == PINNED
+
+
+def test_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(tmp_path: Path) -> None:
+    new, old = tmp_path / "new.db", tmp_path / "old.db"
+    use(new, lambda store: write(store, SessionId("a"), [[created()], *whole_turn(), *whole_turn(3)]))
+    with connected(old) as connection:
+        connection.executescript(STEPS[0])
+        connection.execute("ATTACH ? AS new", (str(new),))
+        columns = (
+            "id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at, updated_at, phase, summary"
+        )
+        connection.execute("INSERT INTO main.event SELECT * FROM new.event ORDER BY rowid")
+        connection.execute(f"INSERT INTO main.sessions ({columns}) SELECT {columns} FROM new.sessions")
+        connection.execute("INSERT INTO main.messages SELECT * FROM new.messages ORDER BY rowid")
+        connection.execute(f"PRAGMA main.application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA main.user_version = {MAJOR * 1000 + 1}")
+    use(old, lambda store: store.read(SessionId("a")))
+    assert tables(old) == tables(new)
+    assert events(old) == events(new)
+    assert _schema(old) == _schema(new)
+    assert rows(old, "PRAGMA user_version") == [(MAJOR * 1000 + len(STEPS),)]
+    assert is_whole(old)
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "sessions.db"
+    use(path, lambda store: write(store, SessionId("a"), [[created()]]))
+    before = _schema(path), tables(path), rows(path, "PRAGMA user_version")
+    monkeypatch.setattr(migrations, "STEPS", (*STEPS, "CREATE TABLE half (done); DROP TABLE event; BOOM"))
+    with pytest.raises(StoreFailed, match="syntax error"):
+        SqliteStore(str(path), Rows())
+    assert (_schema(path), tables(path), rows(path, "PRAGMA user_version")) == before
+
+
+def _schema(path: Path) -> list[tuple[str, str]]:
+    return rows(path, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")

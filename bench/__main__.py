@@ -43,7 +43,7 @@ def main() -> None:
     print(table.markdown(rows) if options.markdown else table.text(rows))
     print(f"\n{_machine()}; {seconds:.0f} s, in which other programs used {foreign:.1f} cores")
     if foreign > QUIET:
-        print("Too much for wall times: trust ratios, CPU and memory only.")
+        print("Too much for wall times and their ratios: trust CPU and memory only.")
 
 
 def _machine() -> str:

@@ -195,6 +195,18 @@ def test_a_claim_of_a_stopped_turn_ends_it() -> None:
     assert story(play.claim("B")) == ["session.claimed", "ended c1 unknown", "ended c2 stopped", "turn stopped"]
 
 
+def test_c46_a_claim_of_a_turn_whose_steps_are_used_up_ends_it() -> None:
+    """Symptom: a process without the session's agent claimed it again and again, without an end."""
+    play = Play()
+    play.prompt("go", max_steps=1)
+    play.claim()
+    play.message(denied("c1"))
+    page = play.claim("B")
+    assert story(page) == ["session.claimed", "turn step_limit"]
+    assert isinstance(page[1].event, TurnEnded)
+    assert page[1].event.error == "step limit reached"
+
+
 def test_x03_deny_and_stop_ends_every_call_of_the_batch() -> None:
     play = running(asked("c1"), allowed("c2"), asked("c3"))
     play.answer("c3", DenyAndStop())

@@ -106,7 +106,7 @@ _appends = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(appends=_appends)
 def test_rows_are_the_same_however_the_events_were_grouped_and_when_rebuilt(appends: Appends) -> None:
     with tempfile.TemporaryDirectory() as folder:

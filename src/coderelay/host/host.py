@@ -97,7 +97,7 @@ class Host:
         await self._wakeups.close()
         for agent in self._agents.values():
             await agent.close()
-        self._ownership.close()
+        await self._ownership.close()
         await self.store.close()
 
     def _worker(self, record: Record) -> Worker:

@@ -35,25 +35,25 @@ class Ownership:
         self._clock = clock
         self._watched: dict[OwnerId, _Watched] = {}
 
-    def me(self) -> OwnerId:
-        return self._owners.me()
+    async def me(self) -> OwnerId:
+        return await self._owners.me()
 
-    def beat(self) -> None:
-        self._owners.beat()
+    async def beat(self) -> None:
+        await self._owners.beat()
 
-    def may_follow(self, owner: OwnerId | None) -> bool:
+    async def may_follow(self, owner: OwnerId | None) -> bool:
         """Whether the session of `owner` may be taken. Must be asked about once a second to find out
         that a living owner stands still."""
-        if owner is None or owner == self._owners.me():
+        if owner is None or owner == await self._owners.me():
             return True
-        seen = self._owners.look(owner)
+        seen = await self._owners.look(owner)
         if isinstance(seen, Dead):
             self._watched.pop(owner, None)
             return True
         return self._stood_still(owner, seen.counter)
 
-    def close(self) -> None:
-        self._owners.close()
+    async def close(self) -> None:
+        await self._owners.close()
 
     def _stood_still(self, owner: OwnerId, counter: int) -> bool:
         now = self._clock()

@@ -91,7 +91,7 @@ class Wakeups:
                 self._look_at_owners()
             if self._workers and now - beat_at >= _BEAT_SECONDS:
                 beat_at = now
-                self._ownership.beat()
+                await self._ownership.beat()
 
     async def _read_on(self) -> None:
         heads = await self._store.heads(list(self._records))

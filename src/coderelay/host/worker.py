@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
@@ -11,7 +12,7 @@ from coderelay.host.record import Record
 from coderelay.host.turn import HostTurn, now
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending
-from coderelay.protocol.ids import TurnId, new_id
+from coderelay.protocol.ids import OwnerId, TurnId, new_id
 from coderelay.session import progress
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -51,10 +52,20 @@ class Worker:
 
     async def _claim(self) -> bool:
         await self._record.sync()
-        return bool(await self._record.append(self._decide_claim))
+        while needs_owner(self._record.state):
+            owner = self._record.state.owner
+            if not await self._ownership.may_follow(owner):
+                return False
+            decide = partial(self._decide_claim, owner=owner, me=await self._ownership.me())
+            if await self._record.append(decide):
+                return True
+            if self._record.state.owner == owner:
+                return False
+        return False
 
-    def _decide_claim(self, state: State) -> list[AnyEvent]:
-        if not needs_owner(state) or not self._ownership.may_follow(state.owner):
+    def _decide_claim(self, state: State, owner: OwnerId | None, me: OwnerId) -> list[AnyEvent]:
+        """Nothing, if it is not the session that was looked at any more."""
+        if not needs_owner(state) or state.owner != owner:
             return []
         if not isinstance(next_action(state), EndTurn) and why_not(state, self._agents) is not None:
             return []
@@ -63,7 +74,7 @@ class Worker:
         return progress.claim(
             state,
             progress.Claim(
-                owner=self._ownership.me(),
+                owner=me,
                 now=now(),
                 turn_id=TurnId(new_id()),
                 max_steps=self._max_steps,
@@ -104,7 +115,7 @@ class Worker:
 
     async def _settle(self, epoch: int, error: str | None) -> None:
         """End a turn that its agent left open. One that waits for people has no owner: it is not ours to end."""
-        me = self._ownership.me()
+        me = await self._ownership.me()
 
         def decide(state: State) -> list[AnyEvent]:
             if state.turn is None or state.owner != me:

@@ -23,7 +23,10 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import CallId, OwnerId, TurnId
+from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.state import CallState, OpenTurn, State
+
+STEP_LIMIT = "step limit reached"
 
 
 class Claim:
@@ -38,13 +41,21 @@ class Claim:
 
 
 def claim(state: State, claim: Claim) -> list[AnyEvent]:
-    """Take the session, close what its last owner left open, and go on to the first effect."""
+    """Take the session, close what its last owner left open, and go on to the first effect.
+
+    A turn that is only to be ended is ended here, so that a process can do it that has no agent to run.
+    """
     epoch = state.epoch + 1
     claimed = SessionClaimed(owner=claim.owner, epoch=epoch)
     if state.turn is None:
         return [claimed, _first_of_queue(state, claim)]
-    if state.turn.stop_requested:
-        return [claimed, *close_turn(state, "stopped", now=claim.now)]
+    match next_action(state):
+        case EndTurn(stopped=True):
+            return [claimed, *close_turn(state, "stopped", now=claim.now)]
+        case EndTurn():
+            return [claimed, *close_turn(state, "step_limit", now=claim.now, error=STEP_LIMIT)]
+        case _:
+            pass
     lost = [_ended(each, Unknown()) for each in state.open_calls() if each.started_epoch is not None]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
     return [claimed, *lost, *_go_on(waiting)]
@@ -78,9 +89,7 @@ def after_message(
     return [message, opened, *_go_on(calls)]
 
 
-def after_call(
-    state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool
-) -> list[AnyEvent]:
+def after_call(state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
     """`go_on` is False when the call was cut short: then the next one must not start."""
     ended = _ended(state.calls[call_id], outcome, ms)
     if _open_turn(state).stop_requested:

@@ -26,15 +26,15 @@ class Alive(Struct, frozen=True):
 class Owners(Protocol):
     """Seen from one process: itself, and signs of life of the others."""
 
-    def me(self) -> OwnerId: ...
+    async def me(self) -> OwnerId: ...
 
-    def beat(self) -> None:
+    async def beat(self) -> None:
         """Show that this process works."""
         ...
 
-    def look(self, owner: OwnerId) -> Alive | Dead: ...
+    async def look(self, owner: OwnerId) -> Alive | Dead: ...
 
-    def close(self) -> None: ...
+    async def close(self) -> None: ...
 
 
 class FileOwners:
@@ -46,7 +46,7 @@ class FileOwners:
         self._file = -1
         self._counter = 0
 
-    def me(self) -> OwnerId:
+    async def me(self) -> OwnerId:
         if self._id is None:
             try:
                 os.makedirs(self._folder, mode=0o700, exist_ok=True)
@@ -57,13 +57,13 @@ class FileOwners:
                 raise StoreFailed(f"cannot keep a lock in {self._folder}: {error.strerror}", hint) from error
         return self._id
 
-    def beat(self) -> None:
+    async def beat(self) -> None:
         if self._file >= 0:
             self._counter += 1
             with suppress(OSError):  # others see this process stand still, which is the safe side
                 _write_counter(self._file, self._counter)
 
-    def look(self, owner: OwnerId) -> Alive | Dead:
+    async def look(self, owner: OwnerId) -> Alive | Dead:
         try:
             file = os.open(self._path(owner), os.O_RDWR)
         except FileNotFoundError:
@@ -75,7 +75,7 @@ class FileOwners:
         finally:
             os.close(file)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         if self._id is not None:
             with suppress(FileNotFoundError):
                 os.unlink(self._path(self._id))

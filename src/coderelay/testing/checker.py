@@ -16,7 +16,7 @@ class BrokenPromise(AssertionError):
 
 def read_logs(database: Path) -> dict[str, list[Event]]:
     """Every session's events, each with its `seq` and `epoch`. Checks the file first."""
-    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    connection = sqlite3.connect(database)  # writable, so that what a killed process left is rolled back
     try:
         (integrity,) = connection.execute("PRAGMA integrity_check").fetchone()
         _promise(integrity == "ok", f"the database is damaged: {integrity}")

@@ -22,6 +22,7 @@ from coderelay.cli.turn import run
 from coderelay.config.load import load
 from coderelay.host import snapshots
 from coderelay.host.ownership import STILL_SECONDS, Ownership
+from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Piece, Request
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.codec import kind_of
@@ -147,6 +148,8 @@ def main() -> int:
     _fail_around_snapshots(house.failpoint)
     if house.mutant == "rerun":
         _forget_what_started()
+    if house.mutant == "no-epoch":
+        HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
     options, folder, prompt = start.parse(sys.argv[1:])
     return run(options, folder, prompt, house)
 
@@ -160,6 +163,11 @@ def _fail_around_snapshots(failpoint: Failpoint) -> None:
         failpoint.reach("after", "snapshot")
 
     snapshots.write_whole = failing
+
+
+def _is_my_turn(self: HostTurn, state: State) -> bool:
+    """Without a look at whose session it is."""
+    return state.turn is not None and state.turn.started.turn_id == self.id
 
 
 def _forget_what_started() -> None:

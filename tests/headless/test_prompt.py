@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -350,6 +351,20 @@ def test_ctrl_c_kills_the_whole_process_group(serve: Serve, coder_on: CoderOn, f
     assert results[1] == "Not run: the person stopped the turn."
 
 
+def test_ctrl_c_behind_another_turn_takes_the_prompt_back(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    """Symptom: it stopped the other one's turn and then waited for ever."""
+    coder = coder_on(serve(script(proposes(bash("touch began; until [ -e go ]; do sleep 0.01; done")), says("mine"))))
+    first = coder.start("-p", "first", "--mode", "yolo")
+    _wait_for(folder / "began")
+    second = coder.start("-p", "second", "--continue")
+    _wait_until(lambda: _sessions(coder)[0].get("queued") == 1)
+    second.send(signal.SIGINT)
+    assert second.wait().code == 130
+    assert "queued" not in _sessions(coder)[0]
+    (folder / "go").touch()
+    assert first.wait() == Ran(0, "mine\n", "")
+
+
 def test_sigterm_leaves_the_turn_to_whoever_comes_next(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(proposes(bash("echo $$ > pid; sleep 600")), says("carried on"), says("next")))
     coder = coder_on(server)
@@ -391,13 +406,19 @@ def _wait_for_line(started: Any, part: str) -> None:
 
 
 def _pid(path: Path) -> int:
-    import time
-
-    deadline = time.monotonic() + 30
-    while not (path.exists() and path.read_text().strip()):
-        assert time.monotonic() < deadline, f"{path} did not appear"
-        time.sleep(0.005)
+    _wait_until(lambda: path.exists() and path.read_text().strip() != "")
     return int(path.read_text())
+
+
+def _wait_for(path: Path) -> None:
+    _wait_until(path.exists)
+
+
+def _wait_until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not done():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.005)
 
 
 def _sessions(coder: Coder) -> list[dict[str, Any]]:

@@ -6,13 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.host.turn import HostTurn
 from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
-from coderelay.protocol.commands import Accepted, Answered, Unchanged
-from coderelay.protocol.errors import UnknownAsk, UnknownSession
-from coderelay.protocol.events import CallStarted, Recorded, SessionDeleted, StopRequested, TurnEnded, TurnStarted
-from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
+from coderelay.protocol.content import Text
+from coderelay.protocol.errors import Fenced, UnknownAsk, UnknownSession
+from coderelay.protocol.events import (
+    CallStarted,
+    MessageAdded,
+    Recorded,
+    SessionClaimed,
+    SessionDeleted,
+    StopRequested,
+    TurnEnded,
+    TurnStarted,
+)
+from coderelay.protocol.ids import AskId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.live import TextDelta
 from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
+from coderelay.session.next_action import Wait
 from coderelay.testing.house import ME, InHouse, house, story
 from coderelay.testing.model_server import bash, hangs, http_error, proposes, read, says, script, write
 
@@ -303,3 +315,57 @@ async def test_the_file_of_live_text_may_be_deleted_at_any_time(tmp_path: Path) 
                 if isinstance(each, Recorded) and isinstance(each.event, TurnEnded):
                     break
         assert (await second.ended()).ending == "done"
+
+
+@story
+async def test_b44_a_stop_before_the_turn_has_begun_is_not_lost(tmp_path: Path) -> None:
+    async with house(tmp_path, script(says("later"))) as coder:
+        await coder.create()
+        await coder.prompt("go")
+        assert isinstance(await coder.stop(), Accepted)
+        await coder.prompt("go on")
+        await coder.ended()
+        assert (await coder.story())[0] == "user: go"
+
+
+@story
+async def test_a_recalled_prompt_never_runs(tmp_path: Path) -> None:
+    async with house(tmp_path, script(hangs(says("one two"), 1), says("third"))) as coder:
+        await coder.prompt("first")
+        await coder.server.wait_for_requests(1)
+        await coder.prompt("second", "recalled")
+        recall = RecallPrompt(session=coder.session, prompt_id=PromptId("recalled"), by=ME)
+        assert isinstance(await coder.host.send(recall), Accepted)
+        assert isinstance(await coder.host.send(recall), Unchanged)
+        await coder.prompt("third")
+        await coder.stop()
+        await coder.prompt("fourth")
+        await coder.ended(turns=2)
+        assert [line for line in await coder.story() if line.startswith("user")] == ["user: first", "user: third"]
+
+
+@story
+async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: Path) -> None:
+    """Symptom: paused right after its claim, a process took the next owner's epoch for its own and both ran the
+    same call."""
+    async with house(tmp_path, script(says("mine"))) as coder:
+        await coder.create()
+        record = await coder.host.record(coder.session)
+        me, other = OwnerId("me"), OwnerId("other")
+        started = TurnStarted(
+            turn_id=TurnId("t"),
+            prompt_id=PromptId("p"),
+            text="go",
+            agent="native",
+            model="openai:scripted",
+            mode="yolo",
+            cwd=str(coder.folder),
+            max_steps=9,
+        )
+        mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
+        turn = HostTurn(record, mine[-1].epoch, me)
+        await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
+        assert turn.next_action() == Wait()
+        message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))
+        with pytest.raises(Fenced):
+            await turn.add(message, [], final=True)

@@ -104,7 +104,8 @@ class RawServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for writer in self._writers:
-            writer.transport.abort()  # an encrypted one would wait for the client's farewell
+            with suppress(AttributeError):  # of Python 3.11, if it was closed with something left to send
+                writer.transport.abort()  # an encrypted one would wait for the client's farewell
 
     async def _serve(self, visit: Visit) -> None:
         try:

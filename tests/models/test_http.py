@@ -300,6 +300,21 @@ async def test_an_answer_before_the_request_was_all_sent_is_heard() -> None:
 
 
 @in_loop
+async def test_a_server_that_has_said_all_may_still_listen_to_the_end() -> None:
+    async def talk(visit: Visit) -> None:
+        await visit.reader.readuntil(b"\r\n\r\n")
+        await visit.send(b"HTTP/1.1 413 Too Large\r\ncontent-length: 4\r\n\r\nlong")
+        visit.writer.write_eof()
+        await visit.left()
+
+    async with raw_server(talk) as server, client(server.url) as opened:
+        async with opened.post("/chat", {}, b"x" * (16 << 20)) as response:
+            assert (response.status, await response.read(100)) == (413, b"long")
+            await server.all_left()  # the connection has ended by itself, with everything sent
+            await settle()
+
+
+@in_loop
 async def test_reading_stops_at_the_limit() -> None:
     async with raw_server(answers(HEAD + b"\r\n" + b"x" * 500_000)) as server, client(server.url) as opened:
         async with opened.post("/chat", {}, b"") as response:

@@ -198,6 +198,15 @@ def function(name: str | None = None, arguments: str | None = None) -> dict[str,
             [("a", "one", "{}")],
             id="the function comes later",
         ),
+        pytest.param(
+            [
+                calling({"function": function("one", "{")}),
+                calling({"id": "a", "function": function(None, "}")}),
+                calling({"function": function("two")}),
+            ],
+            [("a", "one", "{}"), ("", "two", "{}")],
+            id="the id comes later, no index",
+        ),
         pytest.param([calling({"index": 0, "id": "a", "function": {"arguments": "{}"}})], [], id="no name at all"),
         pytest.param([delta(tool_calls=None), delta(tool_calls=[])], [], id="no calls"),
     ],
@@ -296,6 +305,8 @@ HELLO = delta(content="héllo 你好 🎉")
         pytest.param(events({}, {"choices": None}, {"choices": []}, HELLO, {"choices": [{}]}, STOP), id="no choices"),
         pytest.param(events(delta(content=None), HELLO, delta(content="", role="assistant"), STOP), id="no content"),
         pytest.param(events(HELLO, STOP, b"data: [DONE]\n\n", HELLO, b"data: nonsense\n\n"), id="more after [DONE]"),
+        pytest.param(events(HELLO, STOP, b"data: [DONE]\n\ndata: {"), id="half an event after [DONE]"),
+        pytest.param(b"\n\n" + events(HELLO, STOP), id="empty lines first"),
         pytest.param(events(HELLO, finish(""), STOP, finish("")), id="an empty reason with every event"),
         pytest.param(events(delta(content="héllo "), delta(content="你好 🎉"), STOP), id="two pieces"),
     ],
@@ -316,6 +327,12 @@ async def test_a_refusal_is_shown_and_named() -> None:
 async def test_thinking_has_two_names(field: str) -> None:
     last = await answered(HEAD + events(delta(**{field: "hm"}), delta(content="so"), STOP))
     assert last.blocks == (Thinking("hm"), Text("so"))
+
+
+@in_loop
+async def test_events_under_a_wrong_content_type_are_events() -> None:
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
+    assert (await answered(head + events(HELLO, STOP))).stop_reason == "end_turn"
 
 
 @in_loop

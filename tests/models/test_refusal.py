@@ -137,13 +137,20 @@ async def test_a_redirect_is_told_and_not_followed(location: bytes, hint: str) -
     [
         (b"text/html; charset=utf-8", b"<title>Welcome</title>", "text/html and not with events: Welcome"),
         (b"application/json", b'{"error": "no such model"}', "application/json and not with events: no such model"),
-        (b"application/json", b"{}", "application/json and not with events: no reason given"),
+        (b"application/json", b" {}", "application/json and not with events: no reason given"),
+        (
+            b"text/event-stream",
+            b"[" + b" " * 100_000 + b"]",
+            "text/event-stream and not with events: no reason given",
+        ),
+        (b"", b"<p>", "something and not with events: an HTML page"),
     ],
 )
 @in_loop
 async def test_a_page_instead_of_events_is_told_apart(kind: bytes, body: bytes, reason: str) -> None:
+    headers = [b"content-type: " + kind] if kind else []
     with pytest.raises(ModelFailed) as failure:
-        await answered(refused(200, body, b"content-type: " + kind))
+        await answered(refused(200, body, *headers))
     assert failure.value.message == f"the model server answered with {reason}"
     assert failure.value.hint == "Check the address of the server; it usually ends in /v1."
 

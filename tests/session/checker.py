@@ -20,6 +20,7 @@ from coderelay.protocol.events import (
     Judged,
     MessageAdded,
     PromptAdmitted,
+    PromptRecalled,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -159,17 +160,26 @@ class Checker(Struct):
                 self._start(event, recorded.epoch)
             case CallEnded() as event:
                 self._end(event, recorded.epoch)
+            case PromptRecalled() as event:
+                left = [each for each in self.queue if each.prompt_id != event.prompt_id]
+                _promise(len(left) == len(self.queue) - 1, "a prompt was recalled that did not wait")
+                self.queue = left
             case StopRequested():
-                turn = self._open_turn()
-                _promise(not turn.stopped, "a turn is stopped once")
-                turn.stopped = True
-                self.sent_since_stop = False
+                self._stop()
             case TurnEnded() as event:
                 self._end_turn(event)
             case SessionDeleted():
                 self._delete()
             case SessionCreated() | SessionConfigured() | Unrecognised():
                 pass
+
+    def _stop(self) -> None:
+        if self.turn is None:
+            _promise(bool(self.queue) and self.sent_since_stop, "a stop where nothing is about to run")
+        else:
+            _promise(not self.turn.stopped, "a turn is stopped once")
+            self.turn.stopped = True
+        self.sent_since_stop = False
 
     def _start_turn(self, event: TurnStarted) -> None:
         self._owned()

@@ -118,7 +118,7 @@ class SessionMachine(RuleBasedStateMachine):
         if len(self.state.queue) < 3:
             moves += [self.send_prompt] * 3
         if self.checker.admitted:
-            moves.append(self.send_a_prompt_again)
+            moves += [self.send_a_prompt_again, self.recall]
         if self.state.open_asks():
             moves += [self.answer] * 6
         if self._decided():
@@ -134,6 +134,9 @@ class SessionMachine(RuleBasedStateMachine):
     def send_a_prompt_again(self, data: Draw) -> None:
         known = data.draw(st.sampled_from(sorted(self.checker.admitted)))
         self._see(self.play.prompt("the same again", known))
+
+    def recall(self, data: Draw) -> None:
+        self._see(self.play.recall(data.draw(st.sampled_from(sorted(self.checker.admitted)))))
 
     def stop(self, data: Draw) -> None:
         self._see(self.play.stop())

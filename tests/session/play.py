@@ -13,6 +13,7 @@ from coderelay.protocol.commands import (
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    RecallPrompt,
     SendPrompt,
     StopTurn,
 )
@@ -159,6 +160,10 @@ class Play:
         name = PromptId(prompt_id or self.new("p"))
         command = SendPrompt(session=SESSION, prompt_id=name, text=text, by=ANNE, max_steps=max_steps)
         return self.write(self.rules.send_prompt(self.state, command))
+
+    def recall(self, prompt_id: str) -> list[Recorded]:
+        command = RecallPrompt(session=SESSION, prompt_id=PromptId(prompt_id), by=ANNE)
+        return self.write(decide.recall_prompt(self.state, command))
 
     def stop(self) -> list[Recorded]:
         return self.write(self.rules.stop(self.state, StopTurn(session=SESSION, by=ANNE)))

@@ -41,6 +41,8 @@ def whole_life() -> list[AnyEvent]:
     play.answer("c5", DenyAndStop())
     play.claim("A")
     play.prompt("three")
+    play.recall(play.state.queue[-1].prompt_id)
+    play.prompt("four")
     play.claim("A")
     play.message(allowed("c6"))
     return play.events()

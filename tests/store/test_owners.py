@@ -35,7 +35,10 @@ async def test_a_living_owner_shows_its_counter_and_a_closed_one_is_dead(tmp_pat
 
 @story
 async def test_a_killed_owner_is_dead_at_once_and_swept_away_by_the_next(tmp_path: Path) -> None:
-    program = "import os, sys; from coderelay.store.owners import FileOwners; import asyncio; asyncio.run(FileOwners(sys.argv[1]).me()); os.kill(0, 9)"
+    program = (
+        "import asyncio, os, sys; from coderelay.store.owners import FileOwners;"
+        "asyncio.run(FileOwners(sys.argv[1]).me()); os.kill(0, 9)"
+    )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], start_new_session=True, check=False)
     (killed,) = map(OwnerId, os.listdir(tmp_path))
     owners = FileOwners(str(tmp_path))

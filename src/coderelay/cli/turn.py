@@ -101,11 +101,15 @@ async def _headless(
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []
 
+    async def stop() -> None:
+        if await run.stop():
+            main.cancel()
+
     def interrupt() -> None:
         if stopping:
             main.cancel()  # a second Ctrl-C leaves at once; the turn is carried on by whoever opens it next
         else:
-            stopping.append(asyncio.create_task(run.stop()))
+            stopping.append(asyncio.create_task(stop()))
 
     _on_signals(interrupt, main.cancel)
     try:

@@ -12,6 +12,7 @@ from coderelay.protocol.commands import (
     DeleteSession,
     OpenSession,
     Outcome,
+    RecallPrompt,
     SendPrompt,
     StopTurn,
     Unchanged,
@@ -30,6 +31,8 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _write(record, lambda state: decide.configure(state, command))
         case SendPrompt():
             return await _write(record, lambda state: decide.send_prompt(state, command))
+        case RecallPrompt():
+            return await _write(record, lambda state: decide.recall_prompt(state, command))
         case StopTurn():
             return await _write(record, lambda state: decide.stop(state, command))
         case DeleteSession():

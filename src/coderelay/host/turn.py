@@ -10,10 +10,10 @@ from coderelay.protocol.asks import Ask
 from coderelay.protocol.calls import Call, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import AnyEvent, CallStarted, Judged, MessageAdded
-from coderelay.protocol.ids import AskId, SessionId, TurnId, new_id
+from coderelay.protocol.ids import AskId, OwnerId, SessionId, TurnId, new_id
 from coderelay.protocol.live import Live
 from coderelay.session import progress
-from coderelay.session.next_action import Action, next_action
+from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import Settings, State
 
 
@@ -22,10 +22,14 @@ def now() -> int:
 
 
 class HostTurn:
-    def __init__(self, record: Record, epoch: int) -> None:
+    """Belongs to one claim: when the session has another owner, or none while it waits for people, nothing
+    more can be written through it."""
+
+    def __init__(self, record: Record, epoch: int, me: OwnerId) -> None:
         assert record.state.turn is not None
         self._record = record
-        self._epoch = epoch
+        self._me = me
+        self.epoch = epoch
         self.id: TurnId = record.state.turn.started.turn_id
 
     @property
@@ -42,7 +46,7 @@ class HostTurn:
         return self.state.settings
 
     def next_action(self) -> Action:
-        return next_action(self.state)
+        return next_action(self.state) if self._is_mine(self.state) else Wait()
 
     def show(self, live: Live) -> None:
         self._record.show(live)
@@ -76,8 +80,9 @@ class HostTurn:
         def decide(state: State) -> list[AnyEvent]:
             known = state.calls[call.id]
             if known.started_epoch is not None:
-                assert known.started_epoch == self._epoch, "started by another owner: never to be run again"
+                assert known.started_epoch == self.epoch, "started by another owner: never to be run again"
                 return []
+            assert progress.refusal(known) is None, "not allowed to run"
             return [CallStarted(batch_id=known.batch_id, call_id=call.id)]
 
         await self._write(decide)
@@ -88,11 +93,15 @@ class HostTurn:
 
     async def _write(self, decide: Callable[[State], list[AnyEvent]]) -> None:
         def decide_if_mine(state: State) -> list[AnyEvent]:
-            if state.turn is None or state.turn.started.turn_id != self.id:
-                raise Fenced(self.session, self._epoch, state.epoch)
+            if not self._is_mine(state):
+                raise Fenced(self.session, self.epoch, state.epoch)
             return decide(state)
 
-        await self._record.append(decide_if_mine, epoch=self._epoch)
+        await self._record.append(decide_if_mine, epoch=self.epoch)
+
+    def _is_mine(self, state: State) -> bool:
+        turn = state.turn
+        return turn is not None and turn.started.turn_id == self.id and state.owner == self._me
 
     def _judge(self, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
         settings = self.settings

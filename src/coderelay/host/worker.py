@@ -37,8 +37,8 @@ class Worker:
     async def run(self) -> None:
         """Until the session rests, waits for people, or belongs to somebody else."""
         try:
-            while not self._leaving and await self._claim():
-                await self._carry_on(self._record.state.epoch)
+            while not self._leaving and (epoch := await self._claim()) is not None:
+                await self._carry_on(epoch)
         except Fenced:
             log.info("session %s has another owner now", self._record.session)
         except StoreFailed as error:
@@ -50,18 +50,19 @@ class Worker:
         if self._agent_task is not None:
             self._agent_task.cancel()
 
-    async def _claim(self) -> bool:
+    async def _claim(self) -> int | None:
+        """The epoch of our claim, as it was written: the state may have moved on to another owner's since."""
         await self._record.sync()
         while needs_owner(self._record.state):
             owner = self._record.state.owner
             if not await self._ownership.may_follow(owner):
-                return False
+                return None
             decide = partial(self._decide_claim, owner=owner, me=await self._ownership.me())
-            if await self._record.append(decide):
-                return True
+            if written := await self._record.append(decide):
+                return written[-1].epoch
             if self._record.state.owner == owner:
-                return False
-        return False
+                return None
+        return None
 
     def _decide_claim(self, state: State, owner: OwnerId | None, me: OwnerId) -> list[AnyEvent]:
         """Nothing, if it is not the session that was looked at any more."""
@@ -85,18 +86,18 @@ class Worker:
     async def _carry_on(self, epoch: int) -> None:
         agent = self._agent(self._record.state)
         if self._record.state.turn is not None and agent is not None:
-            error = await self._run_agent(agent, epoch)
+            error = await self._run_agent(agent, HostTurn(self._record, epoch, await self._ownership.me()))
             if not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted:
             self._export(self._record.state)
 
-    async def _run_agent(self, agent: Agent, epoch: int) -> str | None:
+    async def _run_agent(self, agent: Agent, turn: HostTurn) -> str | None:
         """Returns why the turn failed, if it did. A stop, a deletion or a new owner cancels the agent."""
-        task = self._agent_task = asyncio.create_task(agent.run(HostTurn(self._record, epoch)))
+        task = self._agent_task = asyncio.create_task(agent.run(turn))
 
         def watch(state: State) -> None:
-            if state.epoch != epoch or state.turn is None or state.turn.stop_requested:
+            if state.epoch != turn.epoch or state.turn is None or state.turn.stop_requested:
                 self._record.watchers.discard(watch)  # once: the agent is still writing down how it was cut short
                 task.cancel()
 
@@ -134,7 +135,7 @@ def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:
         case EndTurn(stopped=True):
             return "stopped", None
         case EndTurn():
-            return "step_limit", "step limit reached"
+            return "step_limit", progress.STEP_LIMIT
         case _:
             return "failed", error or "the agent ended without finishing its turn"
 

@@ -15,6 +15,7 @@ from coderelay.session.snapshot import openai_message, openai_tool
 from coderelay.session.transcript import Message
 
 _END_SECONDS = 0.25  # how long the end of the body may come after the end of the message
+_TOLD_BYTES = 64 * 1024
 
 _encode = msgspec.json.Encoder().encode
 
@@ -41,14 +42,16 @@ class OpenAIChat:
         async with self._client.post("/chat/completions", self._headers, self._body(request)) as response:
             if response.status != 200:
                 raise await refusal(response, self._key)
-            if not _may_be_events(response):
-                raise await self._not_events(response)
-            while not answer.is_done and (data := await response.receive()):
+            data = await response.receive()
+            if data.lstrip().startswith((b"<", b"{", b"[")):
+                raise await self._not_events(response, data)
+            while data:
                 thinking, text = answer.take(lines.feed(data))
                 if thinking:
                     yield ThinkingPiece(thinking)
                 if text:
                     yield TextPiece(text)
+                data = b"" if answer.is_done else await response.receive()
             answer.take(lines.end())
             await response.finish(_END_SECONDS)
         yield answer.completion()
@@ -69,10 +72,10 @@ class OpenAIChat:
         messages = b",".join([*system, *self._history.encoded(request.messages)])
         return _encode(settings)[:-1] + b',"messages":[' + messages + b"]}"
 
-    async def _not_events(self, response: Response) -> ModelFailed:
+    async def _not_events(self, response: Response, begun: bytes) -> ModelFailed:
         """A page of a web site, mostly: the address is not that of the API."""
-        told = reason_in(await response.read(64 * 1024), self._key)
-        kind = response.headers["content-type"].partition(";")[0]
+        told = reason_in(begun + await response.read(_TOLD_BYTES), self._key)
+        kind = response.headers.get("content-type", "something").partition(";")[0]
         return ModelFailed(
             f"the model server answered with {kind} and not with events: {told or 'no reason given'}",
             hint="Check the address of the server; it usually ends in /v1.",
@@ -95,8 +98,3 @@ class _EncodedHistory:
             self._messages.append(message)
             self._parts.append(_encode(openai_message(message)))
         return self._parts
-
-
-def _may_be_events(response: Response) -> bool:
-    kind = response.headers.get("content-type", "")
-    return not kind.startswith(("text/html", "application/json"))

@@ -107,6 +107,7 @@ class Answer:
         for data in events:
             if data == b"[DONE]":
                 self.is_done = True
+            if self.is_done:
                 break
             self._take_event(data)
         return "".join(self._thinking[thinking_before:]), "".join(self._text[text_before:])
@@ -165,13 +166,11 @@ class Answer:
         return call
 
     def _known_call(self, delta: _CallDelta) -> _HalfCall | None:
-        """The call that a piece goes on with, if its server numbers or names the pieces as it should."""
-        calls = reversed(self._calls)
+        """The call that a piece goes on with, unless it begins another one."""
         if delta.index is not None:
-            return next((call for call in calls if call.place == delta.index), None)
-        if delta.id:
-            return next((call for call in calls if call.id == delta.id), None)
-        return next(calls, None)
+            return next((call for call in reversed(self._calls) if call.place == delta.index), None)
+        named = (call for call in self._calls if delta.id and call.id == delta.id)
+        return next(named, self._calls[-1] if self._calls else None)
 
     def _whole_calls(self, stop_reason: StopReason) -> tuple[Call, ...]:
         """An answer that ended before its time may end inside a call; such a call was never made."""

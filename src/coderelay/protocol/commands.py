@@ -37,6 +37,14 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
     max_steps: int | None = None
 
 
+class RecallPrompt(Struct, frozen=True, kw_only=True):
+    """Take a prompt back. Changes nothing if its turn has begun."""
+
+    session: SessionId
+    prompt_id: PromptId
+    by: By
+
+
 class AnswerAsk(Struct, frozen=True, kw_only=True):
     session: SessionId
     ask: AskId
@@ -61,7 +69,9 @@ class DeleteSession(Struct, frozen=True, kw_only=True):
     by: By
 
 
-Command = CreateSession | ConfigureSession | SendPrompt | AnswerAsk | StopTurn | OpenSession | DeleteSession
+Command = (
+    CreateSession | ConfigureSession | SendPrompt | RecallPrompt | AnswerAsk | StopTurn | OpenSession | DeleteSession
+)
 
 
 class Accepted(Struct, frozen=True, tag="accepted"):

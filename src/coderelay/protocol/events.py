@@ -3,7 +3,8 @@
 A session's life, in order:
 
     session.created
-      prompt.admitted                     any time, by anyone; waits in the queue
+      prompt.admitted                     any time, by anyone; waits in the queue, from where it
+      prompt.recalled                     may be taken back
       session.claimed  turn.started       one owner at a time, a higher epoch each time
         message.added  batch.opened       the calls of one message, judged together
           ask.answered …  batch.resumed   only if someone had to be asked
@@ -77,6 +78,13 @@ class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     text: str
     by: By
     max_steps: int | None = None
+
+
+class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
+    """A prompt was taken back before its turn began. It never will."""
+
+    prompt_id: PromptId
+    by: By
 
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
@@ -158,7 +166,8 @@ class CallEnded(Event, frozen=True, tag="call.ended"):
 
 
 class StopRequested(Event, frozen=True, tag="stop.requested"):
-    """A person wants the open turn to end now. turn.ended(stopped) follows."""
+    """A person wants the open turn to end now; turn.ended(stopped) follows. Prompts that wait in the queue
+    stay there until another one is sent."""
 
     by: By
 
@@ -189,6 +198,7 @@ AnyEvent = (
     | SessionClaimed
     | SessionDeleted
     | PromptAdmitted
+    | PromptRecalled
     | TurnStarted
     | MessageAdded
     | BatchOpened

@@ -9,6 +9,7 @@ from coderelay.protocol.commands import (
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    RecallPrompt,
     SendPrompt,
     StopTurn,
 )
@@ -18,6 +19,7 @@ from coderelay.protocol.events import (
     AskAnswered,
     BatchResumed,
     PromptAdmitted,
+    PromptRecalled,
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
@@ -68,6 +70,13 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
     ]
 
 
+def recall_prompt(state: State, command: RecallPrompt) -> list[AnyEvent]:
+    require(state)
+    if all(each.prompt_id != command.prompt_id for each in state.queue):
+        return []
+    return [PromptRecalled(prompt_id=command.prompt_id, by=command.by)]
+
+
 def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
     """Nothing, if the ask was decided before or its turn stopped: see `state.asks` for by whom."""
     require(state)
@@ -91,9 +100,9 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
 
 def stop(state: State, command: StopTurn) -> list[AnyEvent]:
     require(state)
-    if state.turn is None or state.turn.stop_requested:
-        return []
-    return [StopRequested(by=command.by)]
+    running = state.turn is not None and not state.turn.stop_requested
+    about_to_run = state.turn is None and bool(state.queue) and not state.held
+    return [StopRequested(by=command.by)] if running or about_to_run else []
 
 
 def delete(state: State, command: DeleteSession) -> list[AnyEvent]:

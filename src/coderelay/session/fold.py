@@ -13,6 +13,7 @@ from coderelay.protocol.events import (
     CallStarted,
     MessageAdded,
     PromptAdmitted,
+    PromptRecalled,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -50,6 +51,8 @@ def apply(state: State, recorded: Recorded) -> None:
             state.queue.append(event)
             state.prompt_ids.add(event.prompt_id)
             state.held = False
+        case PromptRecalled() as event:
+            state.queue = [each for each in state.queue if each.prompt_id != event.prompt_id]
         case TurnStarted() as event:
             _start_turn(state, event, recorded.at)
         case TurnEnded() as event:

@@ -6,6 +6,7 @@ from coderelay.protocol.events import (
     AskAnswered,
     BatchOpened,
     PromptAdmitted,
+    PromptRecalled,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -34,6 +35,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, owner=event.owner)
         case PromptAdmitted():
             return replace(row, queued=row.queued + 1)
+        case PromptRecalled():
+            return replace(row, queued=row.queued - 1)
         case TurnStarted():
             return replace(
                 row,

@@ -13,10 +13,10 @@ _KEEPALIVE_SECONDS = 60
 
 
 class Wire(asyncio.BufferedProtocol):
-    """Made by `dial`. Once `close` was called nothing is sent any more and what arrives is dropped.
+    """Made by `dial`, and closed by whoever dialled.
 
-    A buffered protocol, because the plain one lets every read allocate 256 KiB: most of the time of
-    an answer that comes token by token.
+    A buffered protocol, because the plain one allocates 256 KiB for every read, which is felt when an
+    answer comes token by token.
     """
 
     _transport: asyncio.Transport  # from `connection_made` on
@@ -26,7 +26,8 @@ class Wire(asyncio.BufferedProtocol):
         self._arrived: list[bytes] = []
         self._arrived_bytes = 0
         self._paused = False
-        self._ended = False
+        self._ended = False  # nothing more will arrive
+        self._lost = False  # the transport is gone, and must not be touched any more: in Python 3.11 it may raise
         self._waiter: asyncio.Future[None] | None = None
 
     async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
@@ -38,7 +39,8 @@ class Wire(asyncio.BufferedProtocol):
 
     def send(self, *parts: bytes) -> None:
         """Does not wait, and does not fail: if the connection has ended, the next `receive` tells."""
-        self._transport.writelines(parts)
+        if not self._lost:
+            self._transport.writelines(parts)
 
     async def receive(self, seconds: float | None) -> bytes:
         """What has arrived; nothing means that the connection has ended. Raises Broken after `seconds`."""
@@ -59,7 +61,8 @@ class Wire(asyncio.BufferedProtocol):
 
     def close(self) -> None:
         self._ended = True
-        self._transport.abort()
+        if not self._lost:
+            self._transport.abort()
 
     async def _arrival(self, seconds: float | None) -> None:
         self._waiter = asyncio.get_running_loop().create_future()
@@ -94,7 +97,7 @@ class Wire(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """A reset is an end like any other; where it is too early, the reader of the answer says so."""
-        self._ended = True
+        self._ended = self._lost = True
         self._wake()
 
     def _wake(self) -> None:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from coderelay.client.client import Client
 from coderelay.protocol.asks import Allow, By, Decision, Deny
-from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
+from coderelay.protocol.commands import Accepted, AnswerAsk, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import BatchOpened, Recorded, SessionDeleted, TurnEnded, TurnStarted
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.live import Live
@@ -51,8 +51,16 @@ class Run:
                     return code
         return FAILED
 
-    async def stop(self) -> None:
+    async def stop(self) -> bool:
+        """Stop our turn, or take our prompt back if somebody else's turn is still before it.
+
+        True if it was taken back: then there is nothing more to wait for.
+        """
+        recall = RecallPrompt(session=self._session, prompt_id=self._prompt_id, by=self._by)
+        if isinstance(await self._client.send(recall), Accepted):
+            return True
         await self._client.send(StopTurn(session=self._session, by=self._by))
+        return False
 
     def _show(self, each: Recorded | Live) -> None:
         if not isinstance(each, Recorded):

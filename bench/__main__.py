@@ -33,13 +33,13 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := set(options.families) - set(FAMILIES):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}")
-    began, busy = time.monotonic(), _busy_seconds()
+    began, busy = time.monotonic(), _foreign_seconds()
     rows: list[table.Row] = []
     for name in options.families or FAMILIES:
         sys.stderr.write(f"{name} …\n")
         rows += FAMILIES[name]()
     seconds = time.monotonic() - began
-    foreign = max(_busy_seconds() - busy - _own_seconds(), 0) / seconds
+    foreign = max(_foreign_seconds() - busy, 0) / seconds
     print(table.markdown(rows) if options.markdown else table.text(rows))
     print(f"\n{_machine()}; {seconds:.0f} s, in which other programs used {foreign:.1f} cores")
     if foreign > QUIET:
@@ -50,15 +50,12 @@ def _machine() -> str:
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
 
 
-def _busy_seconds() -> float:
-    """What all cores did since the machine started, but idle and wait."""
+def _foreign_seconds() -> float:
+    """What all cores did since the machine started, but for us and what we have awaited."""
     user, nice, system, _, _, *interrupts = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:8])
-    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
-
-
-def _own_seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    busy = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return busy - sum(each.ru_utime + each.ru_stime for each in own)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.client.views import cowork
@@ -20,8 +21,11 @@ from coderelay.store.live import LiveFile
 from coderelay.store.owners import FileOwners
 from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Projection, Store
+from coderelay.tools.ask_user import AskUser
 from coderelay.tools.bash import Bash
+from coderelay.tools.plan_exit import PlanExit
 from coderelay.tools.read import Read
+from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.write import Write
 from coderelay.workspace.environment import command_environment
@@ -62,8 +66,11 @@ class House:
         process = OwnerId(new_id())
         return Exchange(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
 
+    def tools(self) -> list[Tool[Any]]:
+        return [Read(), Write(), Bash(), AskUser(), PlanExit()]
+
     def toolbox(self) -> Toolbox:
-        return Toolbox([Read(), Write(), Bash()])
+        return Toolbox(self.tools())
 
     def native_agent(self) -> NativeAgent:
         return NativeAgent(self.open_model, self.toolbox(), self.workspace, self.why_not_model)

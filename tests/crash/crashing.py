@@ -13,13 +13,14 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
+from coderelay import cli
 from coderelay.app import House
-from coderelay.cli import start
-from coderelay.cli.turn import run
-from coderelay.config.load import load
+from coderelay.cli import house
+from coderelay.config.load import Config, load
 from coderelay.host import snapshots
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
@@ -34,10 +35,8 @@ from coderelay.session.state import State
 from coderelay.store.owners import FileOwners
 from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Projection, Store
-from coderelay.tools.bash import Bash
-from coderelay.tools.read import Read
+from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
-from coderelay.tools.write import Write
 from coderelay.workspace.workspace import Workspace
 
 
@@ -112,8 +111,8 @@ class CrashingModel:
 
 
 class CrashingToolbox(Toolbox):
-    def __init__(self, failpoint: Failpoint) -> None:
-        super().__init__([Read(), Write(), Bash()])
+    def __init__(self, tools: list[Tool[Any]], failpoint: Failpoint) -> None:
+        super().__init__(tools)
         self._failpoint = failpoint
 
     async def run(self, call: Call, workspace: Workspace) -> Finished | Failed:
@@ -124,8 +123,8 @@ class CrashingToolbox(Toolbox):
 
 
 class CrashingHouse(House):
-    def __init__(self) -> None:
-        super().__init__(load(os.environ))
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
         self.failpoint = Failpoint(os.environ.get("CODER_CRASH", ""), os.environ.get("CODER_PAUSE", ""))
         self.mutant = os.environ.get("CODER_MUTANT", "")
         self.still_seconds = float(os.environ.get("CODER_STILL_SECONDS", STILL_SECONDS))
@@ -137,21 +136,22 @@ class CrashingHouse(House):
         return Ownership(FileOwners(self.config.owners), still_seconds=self.still_seconds)
 
     def toolbox(self) -> Toolbox:
-        return CrashingToolbox(self.failpoint)
+        return CrashingToolbox(self.tools(), self.failpoint)
 
     def open_model(self, name: str) -> Model:
         return CrashingModel(super().open_model(name), self.failpoint)
 
 
 def main() -> int:
-    house = CrashingHouse()
-    _fail_around_snapshots(house.failpoint)
-    if house.mutant == "rerun":
+    """Every subcommand of `coder`, in a house that crashes."""
+    crashing = CrashingHouse(load(os.environ))
+    _fail_around_snapshots(crashing.failpoint)
+    if crashing.mutant == "rerun":
         _forget_what_started()
-    if house.mutant == "no-epoch":
+    if crashing.mutant == "no-epoch":
         HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
-    options, folder, prompt = start.parse(sys.argv[1:])
-    return run(options, folder, prompt, house)
+    house.new_house = lambda: crashing
+    return cli.main()
 
 
 def _fail_around_snapshots(failpoint: Failpoint) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.host.turn import HostTurn
-from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
+from coderelay.protocol.asks import Allow, Approval, By, Deny, DenyAndStop
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import Fenced, UnknownAsk, UnknownSession
@@ -344,6 +344,10 @@ async def test_a_recalled_prompt_never_runs(tmp_path: Path) -> None:
         assert [line for line in await coder.story() if line.startswith("user")] == ["user: first", "user: third"]
 
 
+async def no_approvals() -> list[Approval]:
+    return []
+
+
 @story
 async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: Path) -> None:
     """Symptom: paused right after its claim, a process took the next owner's epoch for its own and both ran the
@@ -363,7 +367,7 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
             max_steps=9,
         )
         mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
-        turn = HostTurn(record, mine[-1].epoch, me)
+        turn = HostTurn(record, mine[-1].epoch, me, no_approvals)
         await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
         assert turn.next_action() == Wait()
         message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))

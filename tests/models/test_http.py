@@ -307,11 +307,14 @@ async def test_a_server_that_has_said_all_may_still_listen_to_the_end() -> None:
         visit.writer.write_eof()
         await visit.left()
 
-    async with raw_server(talk) as server, client(server.url) as opened:
-        async with opened.post("/chat", {}, b"x" * (16 << 20)) as response:
-            assert (response.status, await response.read(100)) == (413, b"long")
-            await server.all_left()  # the connection has ended by itself, with everything sent
-            await settle()
+    async with (
+        raw_server(talk) as server,
+        client(server.url) as opened,
+        opened.post("/chat", {}, b"x" * (16 << 20)) as response,
+    ):
+        assert (response.status, await response.read(100)) == (413, b"long")
+        await server.all_left()  # the connection has ended by itself, with everything sent
+        await settle()
 
 
 @in_loop

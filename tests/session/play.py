@@ -1,19 +1,33 @@
 """A session played by hand: persons and owners make their moves as they do through the host, and every
 move goes through the pure rules into a log in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import Ask, By, Decision
-from coderelay.protocol.calls import Call, Kind, Need, Outcome, Stopped, Unknown
+from coderelay.policy.approvals import approval_of, in_force
+from coderelay.policy.judge import Rules as Policy
+from coderelay.policy.judge import Verdict, judge
+from coderelay.protocol.asks import (
+    Allow,
+    Approval,
+    Ask,
+    By,
+    Decision,
+    Deny,
+    PermissionAsk,
+    PlanAsk,
+    QuestionAsk,
+)
+from coderelay.protocol.calls import Call, Need, Option, Outcome, Question, Stopped, Unknown
 from coderelay.protocol.commands import (
     AnswerAsk,
     ConfigureSession,
     CreateSession,
     DeleteSession,
     RecallPrompt,
+    RevokeApproval,
     SendPrompt,
     StopTurn,
 )
@@ -21,6 +35,7 @@ from coderelay.protocol.content import Block, Text, Usage
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import (
     AnyEvent,
+    ApprovalGranted,
     CallStarted,
     Ending,
     Judged,
@@ -40,8 +55,11 @@ from coderelay.session.state import State
 from coderelay.session.summary import summarise
 
 SESSION = SessionId("s")
+FOLDER = "/w"
 ANNE = By("anne", "terminal")
 BEN = By("ben", "web")
+NOBODY = By("nobody", "deadline")
+TOO_LATE = Deny("nobody answered in time")
 COST = Usage(input_tokens=10, output_tokens=2)
 
 
@@ -60,13 +78,26 @@ class Rules:
     def claim(self, state: State, claim: progress.Claim) -> list[AnyEvent]:
         return progress.claim(state, claim)
 
+    def judge(self, needs: Sequence[Need], policy: Policy) -> list[Verdict]:
+        return judge(needs, policy)
+
     def after_message(
-        self, state: State, message: MessageAdded, judged: tuple[Judged, ...], *, final: bool, now: int
+        self,
+        state: State,
+        message: MessageAdded,
+        judged: tuple[Judged, ...],
+        *,
+        final: bool,
+        now: int,
+        plan_ask: AskId | None,
     ) -> list[AnyEvent]:
-        return progress.after_message(state, message, judged, final=final, now=now)
+        return progress.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
     def after_call(self, state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
         return progress.after_call(state, call_id, outcome, ms=ms, go_on=go_on)
+
+    def ask_again(self, state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
+        return progress.ask_again(state, call_id, ask)
 
     def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
         return progress.close_turn(state, ending, now=now, error=error)
@@ -74,59 +105,106 @@ class Rules:
     def next_action(self, state: State) -> Action:
         return next_action(state)
 
+    def apply(self, state: State, recorded: Recorded) -> None:
+        apply(state, recorded)
+
 
 class Proposed(Struct, frozen=True):
-    """A call of a message, with the verdict it gets."""
+    """A call of a message, with the verdict it gets; without one, the policy judges it."""
 
     id: CallId
-    verdict: Literal["allow", "ask", "deny"] = "allow"
-    problem: str | None = None
+    need: Need
+    verdict: Literal["allow", "ask", "deny"] | None = None
 
     def call(self) -> Call:
-        return Call(self.id, "bash", '{"command":"make"}')
+        return Call(self.id, self.need.tool, '{"command":"make"}')
 
     def judged(self) -> Judged:
-        need = _need(self.problem)
-        ask = Ask(ask_of(self.id), self.id, need, "runs a command") if self.verdict == "ask" else None
-        return Judged(call_id=self.id, verdict=self.verdict, need=need, reason=f"{self.verdict}: a rule", ask=ask)
+        assert self.verdict is not None
+        return self.judged_as(Verdict(self.verdict, f"{self.verdict}: a rule"))
+
+    def judged_as(self, verdict: Verdict, deadline: int | None = None) -> Judged:
+        return Judged(
+            call_id=self.id,
+            verdict=verdict.verdict,
+            need=self.need,
+            reason=verdict.reason,
+            ask=self._ask(verdict.reason, deadline) if verdict.verdict == "ask" else None,
+        )
+
+    def _ask(self, reason: str, deadline: int | None) -> Ask:
+        if self.need.questions:
+            return QuestionAsk(ask_of(self.id), self.id, self.need.questions, deadline=deadline)
+        if self.need.plan is not None:
+            return PlanAsk(ask_of(self.id), self.need.plan, self.id)
+        return PermissionAsk(ask_of(self.id), self.id, self.need, reason)
+
+
+MAKE = Need(tool="bash", kind="command", title="make", command="make")
+COLOUR = Question("Which colour?", header="Colour", options=(Option("Red"), Option("Blue")))
+NAME = Question("Which name?")
+PLAN = "1. think\n2. build"
 
 
 def allowed(name: str) -> Proposed:
-    return Proposed(CallId(name))
+    return Proposed(CallId(name), MAKE, "allow")
 
 
 def asked(name: str) -> Proposed:
-    return Proposed(CallId(name), "ask")
+    return Proposed(CallId(name), MAKE, "ask")
 
 
 def denied(name: str) -> Proposed:
-    return Proposed(CallId(name), "deny")
+    return Proposed(CallId(name), MAKE, "deny")
 
 
 def broken(name: str) -> Proposed:
     """A call that cannot run at all."""
-    return Proposed(CallId(name), "deny", "bad arguments")
+    need = Need(tool="bash", kind="command", title="make", command="make", problem="bad arguments")
+    return Proposed(CallId(name), need, "deny")
+
+
+def runs(name: str, command: str = "make") -> Proposed:
+    return Proposed(CallId(name), Need(tool="bash", kind="command", title=command, command=command))
+
+
+def writes(name: str, path: str = "a.py") -> Proposed:
+    return Proposed(CallId(name), Need(tool="write", kind="edit", title=path, paths=(path,)))
+
+
+def reads(name: str) -> Proposed:
+    return Proposed(CallId(name), Need(tool="read", kind="read", title="a.py", paths=("a.py",)))
+
+
+def questions(name: str, *asked: Question) -> Proposed:
+    given = asked or (COLOUR,)
+    return Proposed(CallId(name), Need(tool="ask_user", kind="ask", title=given[0].question, questions=given))
+
+
+def plan(name: str) -> Proposed:
+    return Proposed(CallId(name), Need(tool="plan_exit", kind="ask", title="1. think", plan=PLAN))
 
 
 def ask_of(call: str) -> AskId:
     return AskId(f"ask-{call}")
 
 
-def _need(problem: str | None, kind: Kind = "command") -> Need:
-    return Need(tool="bash", kind=kind, title="make", command="make", problem=problem)
-
-
 class Play:
-    """The log, the state and the row that follow from the moves made so far."""
+    """The log, the state and the row that follow from the moves made so far. `beyond` is what was approved for
+    more than this session."""
 
-    def __init__(self, rules: Rules | None = None, *, mode: Mode = "default") -> None:
+    def __init__(
+        self, rules: Rules | None = None, *, mode: Mode = "default", beyond: Iterable[Approval] = ()
+    ) -> None:
         self.rules = rules or Rules()
         self.log: list[Recorded] = []
         self.state = State(SESSION)
         self.row: Summary | None = None
+        self.beyond = list(beyond)
         self.now = 1000
         self._count = 0
-        self.write(decide.create(self.state, CreateSession(session=SESSION, cwd="/w", model="m", mode=mode, by=ANNE)))
+        created = CreateSession(session=SESSION, cwd=FOLDER, model="m", mode=mode, by=ANNE)
+        self.write(decide.create(self.state, created))
 
     def write(self, events: Sequence[AnyEvent], *, epoch: int | None = None) -> list[Recorded]:
         """Place events as a store does: whole, numbered without holes, refused if the epoch is old."""
@@ -137,7 +215,7 @@ class Play:
         for event in events:
             current = event.epoch if isinstance(event, SessionClaimed) else self.state.epoch
             page.append(Recorded(SESSION, self.state.head + 1, current, self.now, event))
-            apply(self.state, page[-1])
+            self.rules.apply(self.state, page[-1])
             self.row = summarise(self.row, page[-1])
         self.log += page
         return page
@@ -150,15 +228,34 @@ class Play:
         erased = self.log and isinstance(self.log[-1].event, SessionDeleted)
         return self.log[-1:] if erased else self.log
 
+    def read_again(self, log: Sequence[Recorded]) -> State:
+        state = State(SESSION)
+        for recorded in log:
+            self.rules.apply(state, recorded)
+        return state
+
     def new(self, what: str) -> str:
         self._count += 1
         return f"{what}{self._count}"
 
     # persons
 
-    def prompt(self, text: str, prompt_id: str | None = None, *, max_steps: int | None = None) -> list[Recorded]:
-        name = PromptId(prompt_id or self.new("p"))
-        command = SendPrompt(session=SESSION, prompt_id=name, text=text, by=ANNE, max_steps=max_steps)
+    def prompt(
+        self,
+        text: str,
+        prompt_id: str | None = None,
+        *,
+        max_steps: int | None = None,
+        answer_within: int | None = None,
+    ) -> list[Recorded]:
+        command = SendPrompt(
+            session=SESSION,
+            prompt_id=PromptId(prompt_id or self.new("p")),
+            text=text,
+            by=ANNE,
+            max_steps=max_steps,
+            answer_within=answer_within,
+        )
         return self.write(self.rules.send_prompt(self.state, command))
 
     def recall(self, prompt_id: str) -> list[Recorded]:
@@ -169,11 +266,45 @@ class Play:
         return self.write(self.rules.stop(self.state, StopTurn(session=SESSION, by=ANNE)))
 
     def answer(self, call: str, decision: Decision, by: By = ANNE) -> list[Recorded]:
-        command = AnswerAsk(session=SESSION, ask=ask_of(call), decision=decision, by=by)
+        """To what the call asked last."""
+        known = self.state.calls.get(CallId(call))
+        ask = known.judged.ask if known is not None else None
+        return self.decide_on(ask.id if ask is not None else ask_of(call), decision, by)
+
+    def answer_plan(self, decision: Decision, by: By = ANNE) -> list[Recorded]:
+        """To the ask that was opened at the end of a turn in plan mode."""
+        assert self.state.turn is not None
+        assert self.state.turn.ask is not None
+        return self.decide_on(self.state.turn.ask, decision, by)
+
+    def decide_on(self, ask: AskId, decision: Decision, by: By = ANNE) -> list[Recorded]:
+        command = AnswerAsk(session=SESSION, ask=ask, decision=decision, by=by)
         return self.write(self.rules.answer(self.state, command))
 
-    def configure(self, *, mode: Mode | None = None, title: str | None = None) -> list[Recorded]:
-        command = ConfigureSession(session=SESSION, by=ANNE, mode=mode, title=title)
+    def remember(self, ask: AskId, by: By = ANNE) -> list[Recorded]:
+        """What the host keeps of an answer that was given for more than one call."""
+        known = self.state.asks[ask]
+        if not isinstance(known.ask, PermissionAsk) or not isinstance(known.decision, Allow):
+            return []
+        approval = approval_of(known.ask, known.decision.scope, FOLDER)
+        if approval.scope in ("project", "person"):
+            self.beyond.append(approval)
+        return self.write([ApprovalGranted(approval=approval, by=by)]) if approval.scope == "session" else []
+
+    def revoke(self, approval: AskId) -> list[Recorded]:
+        return self.write(decide.revoke(self.state, RevokeApproval(session=SESSION, approval=approval, by=BEN)))
+
+    def expire(self) -> list[list[Recorded]]:
+        """Time passes until something is due; what is due by then is denied, an append for each."""
+        deadlines = {ask.id: ask.deadline for ask in self.state.open_asks() if ask.deadline is not None}
+        self.now = max(self.now, min(deadlines.values(), default=self.now))
+        due = [ask for ask, deadline in deadlines.items() if deadline <= self.now]
+        return [self.decide_on(ask, TOO_LATE, NOBODY) for ask in due]
+
+    def configure(
+        self, *, mode: Mode | None = None, title: str | None = None, allowed_tools: tuple[str, ...] | None = None
+    ) -> list[Recorded]:
+        command = ConfigureSession(session=SESSION, by=ANNE, mode=mode, title=title, allowed_tools=allowed_tools)
         return self.write(decide.configure(self.state, command))
 
     def delete(self) -> list[Recorded]:
@@ -204,9 +335,15 @@ class Play:
             usage=COST,
             stop_reason=stop_reason,
         )
-        judged = tuple(each.judged() for each in proposed)
-        ends = not proposed if final is None else final
-        return self.write(self.rules.after_message(self.state, said, judged, final=ends, now=self.now), epoch=epoch)
+        events = self.rules.after_message(
+            self.state,
+            said,
+            self._judge(proposed),
+            final=not proposed if final is None else final,
+            now=self.now,
+            plan_ask=ask_of(said.message_id),
+        )
+        return self.write(events, epoch=epoch)
 
     def start_call(self, call: str, *, epoch: int | None = None) -> list[Recorded]:
         """Nothing to write if the append before has started it, as is usual."""
@@ -220,5 +357,24 @@ class Play:
         go_on = not isinstance(outcome, Stopped | Unknown)
         return self.write(self.rules.after_call(self.state, CallId(call), outcome, ms=3, go_on=go_on), epoch=epoch)
 
+    def ask_again(self, call: str, *, epoch: int | None = None) -> list[Recorded]:
+        known = self.state.calls[CallId(call)]
+        ask = PermissionAsk(AskId(self.new(f"ask-{call}-")), known.call.id, known.judged.need, "needs the network")
+        return self.write(self.rules.ask_again(self.state, known.call.id, ask), epoch=epoch)
+
     def close(self, ending: Ending, error: str | None = None, *, epoch: int | None = None) -> list[Recorded]:
         return self.write(self.rules.close_turn(self.state, ending, now=self.now, error=error), epoch=epoch)
+
+    def _judge(self, proposed: Sequence[Proposed]) -> tuple[Judged, ...]:
+        turn, settings = self.state.turn, self.state.settings
+        assert turn is not None
+        assert settings is not None
+        approvals = in_force([*self.beyond, *self.state.approvals.values()], settings.cwd)
+        policy = Policy(settings.mode, settings.allowed_tools, approvals)
+        verdicts = self.rules.judge([each.need for each in proposed], policy)
+        seconds = turn.started.answer_within
+        deadline = None if seconds is None else self.now + seconds * 1000
+        return tuple(
+            each.judged() if each.verdict is not None else each.judged_as(verdict, deadline)
+            for each, verdict in zip(proposed, verdicts, strict=True)
+        )

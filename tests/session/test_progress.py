@@ -20,7 +20,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
 from coderelay.session.next_action import RunCall, next_action
-from coderelay.session.progress import refusal
+from coderelay.session.progress import settled
 from coderelay.session.state import CallState
 from tests.session.play import Play, Proposed, allowed, asked, broken, denied
 
@@ -258,7 +258,7 @@ OUTCOMES: list[tuple[Proposed, Decision | None, Outcome | None]] = [
 
 @pytest.mark.parametrize(("proposed", "answer", "outcome"), OUTCOMES)
 def test_only_what_was_allowed_may_run(proposed: Proposed, answer: Decision | None, outcome: Outcome | None) -> None:
-    assert refusal(CallState(proposed.call(), MessageId("m"), proposed.judged(), answer)) == outcome
+    assert settled(CallState(proposed.call(), MessageId("m"), proposed.judged(), answer)) == outcome
 
 
 def test_a_call_that_ran_when_the_turn_was_stopped_is_told_so() -> None:

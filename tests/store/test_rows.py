@@ -51,7 +51,7 @@ _need = Need(tool="bash", kind="command", title="make")
 _judged = st.sampled_from(
     [
         Judged(CallId("1"), "allow", _need),
-        Judged(CallId("1"), "ask", _need, "why", Ask(AskId("1"), CallId("1"), _need, "why")),
+        Judged(CallId("1"), "ask", _need, "why", PermissionAsk(AskId("1"), CallId("1"), _need, "why")),
     ]
 )
 _event: st.SearchStrategy[AnyEvent] = st.one_of(

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from coderelay.testing.command import Coder
-from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script, write
+from coderelay.testing.model_server import ModelServerThread, bash, call, hangs, proposes, says, script, write
 from coderelay.testing.terminal import terminal
 from tests.conftest import Serve
 
 pytestmark = pytest.mark.quick
+
+ALLOW = "allow? y / n / a(lways) / s(top) > "
 
 CoderOn = Callable[[ModelServerThread], Coder]
 
@@ -27,22 +29,71 @@ def test_a_conversation(serve: Serve, coder_on: CoderOn) -> None:
         assert screen.wait() == 0
 
 
-def test_c35_an_ask_is_answered_with_y_or_n(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+def test_c35_an_ask_is_answered_with_y_n_or_always(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     calls = proposes(write("a", "x"), bash("touch b"), write("c", "x"))
-    with terminal(coder_on(serve(script(calls, says("done"))))) as screen:
+    again = proposes(write("c", "y"))
+    with terminal(coder_on(serve(script(calls, again, says("done"))))) as screen:
         screen.wait_for("> ")
         screen.type("go\n")
-        assert "write wants: a" in screen.wait_for("allow? y / n / s(top) > ")
+        assert "write wants: a" in screen.wait_for(ALLOW)
         screen.type("what\n")
-        screen.wait_for("allow? y / n / s(top) > ")
+        screen.wait_for("'what' is no answer")
+        screen.wait_for(ALLOW)
         screen.type("y\n")
-        assert "bash wants: touch b" in screen.wait_for("allow? y / n / s(top) > ")
+        assert "bash wants: touch b" in screen.wait_for(ALLOW)
         screen.type("n\n")
-        screen.wait_for("allow? y / n / s(top) > ")
-        screen.type("y\n")
+        screen.wait_for(ALLOW)
+        screen.type("always\n")
         shown = screen.wait_for("done\n")
         assert "• write a\n  created, 1 lines\n  not allowed: the person did not allow it\n• write c\n" in shown
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["a", "c"]
+    assert (folder / "c").read_text() == "y"
+
+
+def test_b58_b60_questions_are_answered_by_number_label_or_own_words(serve: Serve, coder_on: CoderOn) -> None:
+    questions = [
+        {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue", "description": "calm"}]},
+        {"question": "Which sizes?", "options": [{"label": "S"}, {"label": "M"}], "multiSelect": True},
+        {"question": "Your name?"},
+    ]
+    server = serve(script(proposes(call("ask_user", questions=questions)), says("thanks")))
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        assert "Which colour?\n  1. Red\n  2. Blue  calm\n" in screen.wait_for("own words > ")
+        for line in ("2", "1, m", "Ann"):
+            screen.type(line + "\n")
+        screen.wait_for("thanks\n")
+    (result,) = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
+    assert result == "Which colour?\n→ Blue\nWhich sizes?\n→ S, M\nYour name?\n→ Ann"
+
+
+def test_a62_a_plan_is_approved_and_carried_out(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    plan = proposes(call("plan_exit", plan="# Plan\n1. write a"))
+    server = serve(script(plan, proposes(write("a", "x")), says("done")))
+    with terminal(coder_on(server), "--mode", "plan") as screen:
+        screen.wait_for("> ")
+        screen.type("plan it\n")
+        screen.wait_for("smart / default / keep, or what to change > ")
+        screen.type("smart\n")
+        screen.wait_for("done\n")
+    assert (folder / "a").read_text() == "x"
+
+
+def test_a62_a_plan_without_asking_is_put_before_the_person(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    server = serve(script(says("first plan"), says("better plan"), proposes(write("a", "x")), says("done")))
+    with terminal(coder_on(server), "--mode", "plan") as screen:
+        screen.wait_for("> ")
+        screen.type("plan it\n")
+        screen.wait_for("smart / default / keep, or what to change > ")
+        screen.type("make it shorter\n")
+        screen.wait_for("better plan")
+        screen.wait_for("smart / default / keep, or what to change > ")
+        screen.type("smart\n")
+        screen.wait_for("done\n")
+    asked = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "user"]
+    assert asked == ["plan it", "make it shorter", "The plan is approved. Carry it out now."]
+    assert (folder / "a").read_text() == "x"
 
 
 def test_x03_stop_at_an_ask_ends_the_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from coderelay import __version__
 
-SUBCOMMANDS = ("sessions", "resume", "doctor")
+SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "doctor")
 
 
 def main() -> int:

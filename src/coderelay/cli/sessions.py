@@ -1,8 +1,6 @@
 """`coder sessions`: list, show, export and delete sessions."""
 
 import argparse
-import asyncio
-import getpass
 import os
 import sys
 import time
@@ -10,24 +8,18 @@ from typing import Any
 
 import msgspec
 
-from coderelay.app import House
-from coderelay.config.load import load
+from coderelay.cli.house import me, run_with_house
 from coderelay.host.host import Host
-from coderelay.protocol.asks import By
 from coderelay.protocol.commands import DeleteSession, Unchanged
-from coderelay.protocol.errors import CoderError, UnknownSession
+from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
+from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession, WhyWaiting
 from coderelay.protocol.summary import Summary
 
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
-    try:
-        return asyncio.run(_run(options))
-    except CoderError as error:
-        sys.stderr.write(f"coder: {error}\n")
-        return 1
+    return run_with_house(lambda host: _run(host, options))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -47,21 +39,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _run(options: argparse.Namespace) -> int:
-    house = House(load(os.environ))
-    host = house.open()
-    try:
-        match options.action or "list":
-            case "list":
-                await _list(host, options)
-            case "show":
-                await _show(host, SessionId(options.session))
-            case "export":
-                _print_json(await host.get(ExportSession(SessionId(options.session))), indent=1)
-            case _:
-                await _delete(host, SessionId(options.session))
-    finally:
-        await house.close(host)
+async def _run(host: Host, options: argparse.Namespace) -> int:
+    match options.action or "list":
+        case "list":
+            await _list(host, options)
+        case "show":
+            await _show(host, SessionId(options.session))
+        case "export":
+            _print_json(await host.get(ExportSession(SessionId(options.session))), indent=1)
+        case _:
+            await _delete(host, SessionId(options.session))
     return 0
 
 
@@ -70,9 +57,11 @@ async def _list(host: Host, options: argparse.Namespace) -> None:
     for each in await host.get(ListSessions(cwd=cwd, limit=options.limit)):
         if options.json:
             _print_json(each)
-        else:
-            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.updated_at / 1000))
-            sys.stdout.write(f"{each.id}  {when}  {_state(each):9} {each.title or '(no prompt yet)'}  {each.cwd}\n")
+            continue
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.updated_at / 1000))
+        reason = await host.get(WhyWaiting(each.id)) if each.phase == "running" else None
+        note = f"  (waiting for a host: {reason})" if reason else ""
+        sys.stdout.write(f"{each.id}  {when}  {_state(each):9} {each.title or '(no prompt yet)'}  {each.cwd}{note}\n")
 
 
 async def _show(host: Host, session: SessionId) -> None:
@@ -112,8 +101,7 @@ def _block(block: dict[str, Any]) -> str:
 
 
 async def _delete(host: Host, session: SessionId) -> None:
-    by = By(who=getpass.getuser(), via="cli")
-    if isinstance(await host.send(DeleteSession(session=session, by=by)), Unchanged):
+    if isinstance(await host.send(DeleteSession(session=session, by=me())), Unchanged):
         raise UnknownSession(session)
     sys.stdout.write(f"deleted {session}\n")
 

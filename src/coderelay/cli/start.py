@@ -10,6 +10,9 @@ _EXIT_CODES = """\
 commands:
   coder sessions [list|show ID|export ID|delete ID]
   coder resume ID       open a session again and carry on what was cut off
+  coder asks            everything that waits for a person
+  coder answer ASK_ID allow|deny|stop|TEXT
+  coder permissions [list|revoke ID]
   coder doctor          what was found here, what is missing, what to do
 
 exit codes of -p: 0 done, 1 the turn failed, 2 usage, 3 something was denied because nobody could

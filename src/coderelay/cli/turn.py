@@ -2,15 +2,15 @@
 
 import argparse
 import asyncio
-import getpass
 import os
 import signal
 import sys
 from collections.abc import Callable
 
 from coderelay.app import House
+from coderelay.cli import house
+from coderelay.cli.house import me
 from coderelay.client.client import Client
-from coderelay.config.load import load
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
@@ -22,9 +22,9 @@ from coderelay.surfaces.headless.run import FAILED, INTERRUPTED, PARKED, Run
 _NO_MODEL = "Set OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL for another server), or give --model."
 
 
-def run(options: argparse.Namespace, folder: str, prompt: str | None, house: House | None = None) -> int:
+def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     try:
-        return asyncio.run(_run(options, folder, prompt, house or House(load(os.environ))))
+        return asyncio.run(_run(options, folder, prompt, house.new_house()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error}\n")
         return FAILED
@@ -35,11 +35,11 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None, house: Hou
 async def _run(options: argparse.Namespace, folder: str, prompt: str | None, house: House) -> int:
     host = house.open()
     try:
-        by = By(who=getpass.getuser(), via="terminal" if prompt is None else "headless")
+        by = me("terminal" if prompt is None else "headless")
         session, after = await open_session(host, options, folder, house, by)
         if prompt is not None:
             return await _headless(host, options, session, after, prompt, by)
-        from coderelay.surfaces.terminal.lines import LineLoop
+        from coderelay.surfaces.terminal.lines import LineLoop  # only the terminal needs it
 
         return await LineLoop(host, session, by).run(after)
     finally:

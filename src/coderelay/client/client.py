@@ -3,12 +3,23 @@
 from collections.abc import AsyncGenerator
 from typing import Any, Protocol, overload
 
+from coderelay.protocol.asks import Approval
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession, WhyNotRun
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.queries import (
+    ExportSession,
+    FindAsk,
+    ListApprovals,
+    ListAsks,
+    ListSessions,
+    ReadMessages,
+    ShowSession,
+    WhyNotRun,
+    WhyWaiting,
+)
+from coderelay.protocol.summary import AskRow, MessageRow, Summary
 
 
 class Client(Protocol):
@@ -25,7 +36,13 @@ class Client(Protocol):
     @overload
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
     @overload
-    async def get(self, query: WhyNotRun) -> str | None: ...
+    async def get(self, query: ListAsks) -> list[AskRow]: ...
+    @overload
+    async def get(self, query: FindAsk) -> AskRow: ...
+    @overload
+    async def get(self, query: ListApprovals) -> list[Approval]: ...
+    @overload
+    async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
 
     def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         """Everything after a cursor, then whatever comes: no gap, no repeat. Live pieces in between are

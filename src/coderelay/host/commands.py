@@ -13,6 +13,7 @@ from coderelay.protocol.commands import (
     OpenSession,
     Outcome,
     RecallPrompt,
+    RevokeApproval,
     SendPrompt,
     StopTurn,
     Unchanged,
@@ -39,6 +40,8 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _write(record, lambda state: decide.delete(state, command))
         case AnswerAsk():
             return await _answer(record, command)
+        case RevokeApproval():
+            return await _write(record, lambda state: decide.revoke(state, command))
         case OpenSession():
             decide.require(record.state)
             return Unchanged(record.state.head)

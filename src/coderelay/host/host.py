@@ -5,6 +5,7 @@ from typing import Any, overload
 
 from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
+from coderelay.host.asks import find_ask, open_asks
 from coderelay.host.commands import carry_out
 from coderelay.host.exchange import Exchange
 from coderelay.host.feed import Feed
@@ -13,13 +14,27 @@ from coderelay.host.record import Record
 from coderelay.host.snapshots import export_state, write_snapshot
 from coderelay.host.wakeups import Wakeups
 from coderelay.host.worker import Worker
-from coderelay.protocol.commands import Command, Outcome
+from coderelay.policy.approvals import approval_of
+from coderelay.protocol.asks import Allow, Approval, PermissionAsk
+from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome
 from coderelay.protocol.errors import UnknownSession
-from coderelay.protocol.events import Recorded
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.events import ApprovalGranted, Recorded
+from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
-from coderelay.protocol.queries import ExportSession, ListSessions, Query, ReadMessages, ShowSession, WhyNotRun
-from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.queries import (
+    ExportSession,
+    FindAsk,
+    ListApprovals,
+    ListAsks,
+    ListSessions,
+    Query,
+    ReadMessages,
+    ShowSession,
+    WhyNotRun,
+    WhyWaiting,
+)
+from coderelay.protocol.summary import AskRow, MessageRow, Summary
+from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 from coderelay.store.store import Store
 
@@ -46,6 +61,9 @@ class Host:
     async def send(self, command: Command) -> Outcome:
         record = await self.record(command.session)
         outcome = await carry_out(record, command)
+        if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
+            record.answered_here = True
+            await self._remember(record, command)
         self._wakeups.wake(record)
         return outcome
 
@@ -58,24 +76,38 @@ class Host:
     @overload
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
     @overload
-    async def get(self, query: WhyNotRun) -> str | None: ...
-    async def get(self, query: Query) -> list[Summary] | Summary | list[MessageRow] | dict[str, Any] | str | None:
+    async def get(self, query: ListAsks) -> list[AskRow]: ...
+    @overload
+    async def get(self, query: FindAsk) -> AskRow: ...
+    @overload
+    async def get(self, query: ListApprovals) -> list[Approval]: ...
+    @overload
+    async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
+    async def get(self, query: Query) -> object:
         match query:
             case ListSessions():
                 return await self.store.sessions(cwd=query.cwd, limit=query.limit)
             case ShowSession():
-                return await self._summary(query.session)
+                return await self.summary(query.session)
             case ReadMessages():
-                await self._summary(query.session)
+                await self.summary(query.session)
                 return await self.store.messages(query.session)
             case ExportSession():
-                await self._summary(query.session)
+                await self.summary(query.session)
                 record = await self.record(query.session)
                 return export_state(record.state, self._agents)
+            case ListAsks():
+                return await open_asks(self, query.session)
+            case FindAsk():
+                return await find_ask(self, query.text)
+            case ListApprovals():
+                return await self._approvals_in(query.session)
             case WhyNotRun():
-                await self._summary(query.session)
+                await self.summary(query.session)
                 record = await self.record(query.session)
                 return why_not(record.state, self._agents)
+            case WhyWaiting():
+                return await self._why_waiting((await self.record(query.session)).state)
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         record = await self.record(session)
@@ -101,14 +133,40 @@ class Host:
         await self.store.close()
 
     def _worker(self, record: Record) -> Worker:
-        return Worker(record, self._ownership, self._agents, self._export, self._max_steps)
+        return Worker(record, self._ownership, self._agents, self._approvals, self._export, self._max_steps)
+
+    async def _why_waiting(self, state: State) -> str | None:
+        if not needs_owner(state) or (state.owner is not None and not await self._ownership.may_follow(state.owner)):
+            return None
+        return why_not(state, self._agents) or "open it to go on"
+
+    async def _approvals(self) -> list[Approval]:
+        return list((await self.record(APPROVALS)).state.approvals.values())
+
+    async def _approvals_in(self, session: SessionId | None) -> list[Approval]:
+        if session is None:
+            return await self._approvals()
+        record = await self.record(session)
+        return [*record.state.approvals.values(), *await self._approvals()]
+
+    async def _remember(self, record: Record, command: AnswerAsk) -> None:
+        """An answer for more than one call is kept where the next call will be judged. After the answer itself:
+        if this process dies in between, the person is asked once more."""
+        ask, decision, settings = record.state.asks[command.ask].ask, command.decision, record.state.settings
+        if not isinstance(decision, Allow) or decision.scope == "once" or settings is None:
+            return
+        if not isinstance(ask, PermissionAsk):
+            return
+        granted = ApprovalGranted(approval=approval_of(ask, decision.scope, settings.cwd), by=command.by)
+        where = record if decision.scope == "session" else await self.record(APPROVALS)
+        await where.append(lambda _: [granted])
 
     def _export(self, state: State) -> None:
         problem = write_snapshot(state, self._agents)
         if problem is not None:
             self._records[state.session].show(Notice(problem))
 
-    async def _summary(self, session: SessionId) -> Summary:
+    async def summary(self, session: SessionId) -> Summary:
         found = await self.store.session(session)
         if found is None:
             raise UnknownSession(session)

@@ -52,6 +52,10 @@ class Ownership:
             return True
         return self._stood_still(owner, seen.counter)
 
+    async def is_elsewhere(self, owner: OwnerId) -> bool:
+        """Whether this is another process that lives."""
+        return owner != await self._owners.me() and not isinstance(await self._owners.look(owner), Dead)
+
     async def close(self) -> None:
         await self._owners.close()
 

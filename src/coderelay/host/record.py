@@ -32,6 +32,8 @@ class Record:
         self.followers: set[Follower] = set()
         self.saying: list[Placed] = []  # the message that is being written, for whoever comes in the middle of it
         self.watchers: set[Callable[[State], None]] = set()
+        self.answered_here = False
+        self._moved = asyncio.Event()
         self._store = store
         self._lock = asyncio.Lock()
 
@@ -46,6 +48,16 @@ class Record:
         """Read what others appended."""
         async with self._lock:
             await self._read_on()
+
+    async def moves(self, head: int, seconds: float) -> bool:
+        """Wait for the log to go beyond `head`; False if it did not in that time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self.state.head <= head:
+                    await self._moved.wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def read(self, after: int) -> list[Recorded]:
         return await self._store.read(self.session, after)
@@ -84,6 +96,8 @@ class Record:
             apply(self.state, recorded)
             if isinstance(recorded.event, MessageAdded | TurnEnded):
                 self.saying.clear()
+        self._moved.set()
+        self._moved = asyncio.Event()
         for watcher in tuple(self.watchers):
             watcher(self.state)
         for follower in self.followers:

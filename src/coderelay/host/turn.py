@@ -5,12 +5,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from coderelay.host.record import Record
-from coderelay.policy.judge import Rules, judge
-from coderelay.protocol.asks import Ask
+from coderelay.policy.approvals import in_force
+from coderelay.policy.judge import Rules, Verdict, judge
+from coderelay.protocol.asks import Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Need, Outcome, Stopped, Unknown
-from coderelay.protocol.errors import Fenced
-from coderelay.protocol.events import AnyEvent, CallStarted, Judged, MessageAdded
-from coderelay.protocol.ids import AskId, OwnerId, SessionId, TurnId, new_id
+from coderelay.protocol.errors import Fenced, MustAsk
+from coderelay.protocol.events import AnyEvent, CallAsked, CallStarted, Judged, MessageAdded
+from coderelay.protocol.ids import OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live
 from coderelay.session import progress
 from coderelay.session.next_action import Action, Wait, next_action
@@ -21,12 +22,17 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
+Approvals = Callable[[], Awaitable[Sequence[Approval]]]
+"""What was approved beyond one session, as it stands now."""
+
+
 class HostTurn:
     """Belongs to one claim: when the session has another owner, or none while it waits for people, nothing
     more can be written through it."""
 
-    def __init__(self, record: Record, epoch: int, me: OwnerId) -> None:
+    def __init__(self, record: Record, epoch: int, me: OwnerId, approvals: Approvals) -> None:
         assert record.state.turn is not None
+        self._approvals = approvals
         self._record = record
         self._me = me
         self.epoch = epoch
@@ -52,19 +58,22 @@ class HostTurn:
         self._record.show(live)
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
-        judged = self._judge(message.calls, needs)
+        judged = await self._judge(message.calls, needs)
+        plan_ask = new_ask_id(self.session)
 
         def decide(state: State) -> list[AnyEvent]:
-            return progress.after_message(state, message, judged, final=final, now=now())
+            return progress.after_message(state, message, judged, final=final, now=now(), plan_ask=plan_ask)
 
         await self._write(decide)
 
     async def perform(self, call: Call, effect: Callable[[], Awaitable[Outcome]]) -> None:
         await self._start(call)
-        outcome: Outcome = Unknown()
+        outcome: Outcome | MustAsk = Unknown()
         began = time.monotonic()
         try:
             outcome = await effect()
+        except MustAsk as must_ask:
+            outcome = must_ask
         except asyncio.CancelledError:
             turn = self.state.turn
             if turn is not None and turn.stop_requested:
@@ -82,14 +91,22 @@ class HostTurn:
             if known.started_epoch is not None:
                 assert known.started_epoch == self.epoch, "started by another owner: never to be run again"
                 return []
-            assert progress.refusal(known) is None, "not allowed to run"
+            assert progress.settled(known) is None, "not allowed to run"
             return [CallStarted(batch_id=known.batch_id, call_id=call.id)]
 
         await self._write(decide)
 
-    async def _end(self, call: Call, outcome: Outcome, ms: int) -> None:
+    async def _end(self, call: Call, outcome: Outcome | MustAsk, ms: int) -> None:
+        if isinstance(outcome, MustAsk):
+            await self._ask_again(call, outcome.message)
+            return
         cut = isinstance(outcome, Stopped | Unknown)
         await self._write(lambda state: progress.after_call(state, call.id, outcome, ms=ms, go_on=not cut))
+
+    async def _ask_again(self, call: Call, reason: str) -> None:
+        known = self.state.calls[call.id]
+        ask = PermissionAsk(new_ask_id(self.session), call.id, known.judged.need, reason)
+        await self._write(lambda _: [CallAsked(batch_id=known.batch_id, call_id=call.id, ask=ask)])
 
     async def _write(self, decide: Callable[[State], list[AnyEvent]]) -> None:
         def decide_if_mine(state: State) -> list[AnyEvent]:
@@ -103,16 +120,37 @@ class HostTurn:
         turn = state.turn
         return turn is not None and turn.started.turn_id == self.id and state.owner == self._me
 
-    def _judge(self, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
-        settings = self.settings
-        verdicts = judge(needs, Rules(settings.mode, settings.allowed_tools))
+    async def _judge(self, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
+        verdicts = self._verdicts(needs, ())
+        if any(each.verdict == "ask" for each in verdicts):
+            verdicts = self._verdicts(needs, await self._approvals())
+        pairs = zip(calls, needs, verdicts, strict=True)
         return tuple(
             Judged(
                 call_id=call.id,
                 verdict=verdict.verdict,
                 need=need,
                 reason=verdict.reason,
-                ask=Ask(AskId(new_id()), call.id, need, verdict.reason) if verdict.verdict == "ask" else None,
+                ask=self._ask(call, need, verdict.reason) if verdict.verdict == "ask" else None,
             )
-            for call, need, verdict in zip(calls, needs, verdicts, strict=True)
+            for call, need, verdict in pairs
         )
+
+    def _verdicts(self, needs: Sequence[Need], approvals: Sequence[Approval]) -> list[Verdict]:
+        settings = self.settings
+        known = in_force([*approvals, *self.state.approvals.values()], settings.cwd)
+        return judge(needs, Rules(settings.mode, settings.allowed_tools, known))
+
+    def _ask(self, call: Call, need: Need, reason: str) -> Ask:
+        ask_id = new_ask_id(self.session)
+        if need.questions:
+            return QuestionAsk(ask_id, call.id, need.questions, deadline=self._deadline())
+        if need.plan is not None:
+            return PlanAsk(ask_id, need.plan, call.id)
+        return PermissionAsk(ask_id, call.id, need, reason)
+
+    def _deadline(self) -> int | None:
+        """An absolute time, so that a restart neither extends nor loses it."""
+        assert self.state.turn is not None
+        seconds = self.state.turn.started.answer_within
+        return None if seconds is None else now() + seconds * 1000

@@ -1,17 +1,21 @@
 """The long tasks of a host, all born here: a worker per busy session, and one look-out."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 
+from coderelay.host.deadlines import expire
 from coderelay.host.exchange import Exchange
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
+from coderelay.host.turn import now as wall_clock
 from coderelay.host.worker import Worker
-from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.session.next_action import needs_owner
 from coderelay.store.store import Store
+
+log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.02
 _OWNERS_SECONDS = 0.25
@@ -37,6 +41,7 @@ class Wakeups:
         self._records[record.session] = record
         if self._look_out is None:
             self._look_out = asyncio.create_task(self._look())
+            self._look_out.add_done_callback(self._blinded)
 
     def wake(self, record: Record) -> None:
         """The session may have something to do."""
@@ -70,6 +75,13 @@ class Wakeups:
             self._again.discard(record.session)
             self.wake(record)
 
+    def _blinded(self, look_out: asyncio.Task[None]) -> None:
+        """Without a look-out nobody would be told anything any more; so this, at least, they are told."""
+        if not look_out.cancelled() and (error := look_out.exception()) is not None:
+            log.error("the look-out failed", exc_info=error)
+            for record in self._records.values():
+                record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
+
     async def _look(self) -> None:
         """Follow the log of attended sessions, the lives of their owners, and show our own."""
         counter = self._store.change_counter()
@@ -77,18 +89,15 @@ class Wakeups:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             now = time.monotonic()
-            try:
-                if (seen := self._store.change_counter()) != counter:
-                    counter = seen
-                    await self._read_on()
-            except StoreFailed as error:
-                for record in self._records.values():
-                    record.fail(error)
-                return
+            if (seen := self._store.change_counter()) != counter:
+                counter = seen
+                await self._read_on()
             self._exchange.tick(self._records, self._workers, now)
             if now - owners_at >= _OWNERS_SECONDS:
                 owners_at = now
                 self._look_at_owners()
+                for record in await expire(self._records.values(), wall_clock()):
+                    self.wake(record)
             if self._workers and now - beat_at >= _BEAT_SECONDS:
                 beat_at = now
                 await self._ownership.beat()

@@ -9,7 +9,7 @@ from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
-from coderelay.host.turn import HostTurn, now
+from coderelay.host.turn import Approvals, HostTurn, now
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending
 from coderelay.protocol.ids import OwnerId, TurnId, new_id
@@ -19,16 +19,25 @@ from coderelay.session.state import State
 
 log = logging.getLogger(__name__)
 
+PRECEDENCE_SECONDS = 0.3
+
 Export = Callable[[State], None]
 
 
 class Worker:
     def __init__(
-        self, record: Record, ownership: Ownership, agents: Mapping[str, Agent], export: Export, max_steps: int
+        self,
+        record: Record,
+        ownership: Ownership,
+        agents: Mapping[str, Agent],
+        approvals: Approvals,
+        export: Export,
+        max_steps: int,
     ) -> None:
         self._record = record
         self._ownership = ownership
         self._agents = agents
+        self._approvals = approvals
         self._export = export
         self._max_steps = max_steps
         self._agent_task: asyncio.Task[None] | None = None
@@ -53,6 +62,7 @@ class Worker:
     async def _claim(self) -> int | None:
         """The epoch of our claim, as it was written: the state may have moved on to another owner's since."""
         await self._record.sync()
+        await self._give_way()
         while needs_owner(self._record.state):
             owner = self._record.state.owner
             if not await self._ownership.may_follow(owner):
@@ -63,6 +73,16 @@ class Worker:
             if self._record.state.owner == owner:
                 return None
         return None
+
+    async def _give_way(self) -> None:
+        """After an answer, the process that had the session and still has it before its eyes comes first; then
+        the one where the answer was given; then any."""
+        state = self._record.state
+        if state.owner is not None or state.last_owner is None or not needs_owner(state):
+            return
+        if await self._ownership.is_elsewhere(state.last_owner):
+            seconds = PRECEDENCE_SECONDS if self._record.answered_here else 2 * PRECEDENCE_SECONDS
+            await self._record.moves(state.head, seconds)
 
     def _decide_claim(self, state: State, owner: OwnerId | None, me: OwnerId) -> list[AnyEvent]:
         """Nothing, if it is not the session that was looked at any more."""
@@ -86,7 +106,8 @@ class Worker:
     async def _carry_on(self, epoch: int) -> None:
         agent = self._agent(self._record.state)
         if self._record.state.turn is not None and agent is not None:
-            error = await self._run_agent(agent, HostTurn(self._record, epoch, await self._ownership.me()))
+            turn = HostTurn(self._record, epoch, await self._ownership.me(), self._approvals)
+            error = await self._run_agent(agent, turn)
             if not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted:

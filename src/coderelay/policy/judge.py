@@ -9,16 +9,19 @@ from typing import Literal
 
 from msgspec import Struct
 
+from coderelay.policy.approvals import covers
 from coderelay.policy.names import is_allowed
+from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.events import Mode
 
 
 class Rules(Struct, frozen=True):
-    """What a session may use. No `allowed_tools` means all of them."""
+    """What a session may use, and what was approved before. No `allowed_tools` means all of them."""
 
     mode: Mode
     allowed_tools: tuple[str, ...] = ()
+    approvals: tuple[Approval, ...] = ()
 
 
 class Verdict(Struct, frozen=True):
@@ -52,7 +55,11 @@ def _judge_one(need: Need, rules: Rules) -> Verdict:
         return Verdict("deny", need.problem)
     if not is_allowed(need.tool, rules.allowed_tools):
         return Verdict("deny", f"{need.tool} is not among the tools allowed in this session")
+    if need.plan is not None and rules.mode != "plan":
+        return Verdict("deny", "there is no plan to approve outside of plan mode")
     verdict = _MODES[rules.mode].get(need.kind, "ask")
     if verdict == "allow":
         return Verdict("allow")
+    if verdict == "ask" and need.kind != "ask" and any(covers(each, need) for each in rules.approvals):
+        return Verdict("allow", "approved before")
     return Verdict(verdict, f"{need.tool} {_DOES[need.kind]}, mode is {rules.mode}")

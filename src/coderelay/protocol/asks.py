@@ -1,9 +1,18 @@
-"""What a person must decide, and the decision."""
+"""What a person must decide, and the decision.
+
+Three kinds of ask: may this call run, what is the answer to these questions, is this plan approved. An ask is
+opened once; exactly one answer, or the end of its turn, closes it.
+"""
+
+from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Need
+from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.ids import AskId, CallId
+
+Scope = Literal["once", "session", "project", "person"]
+PlanOption = Literal["smart", "default", "keep", "feedback"]
 
 
 class By(Struct, frozen=True):
@@ -16,17 +25,42 @@ class By(Struct, frozen=True):
         return f"{self.who} ({self.via})"
 
 
-class Ask(Struct, frozen=True):
-    """May this call run? Opened with its batch; exactly one answer, or the turn's stop, closes it."""
+class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
+    """May this call run?"""
 
     id: AskId
     call_id: CallId
     need: Need
     reason: str
+    deadline: int | None = None
 
 
-class Allow(Struct, frozen=True, tag="allow"):
-    pass
+class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
+    """The answers become the result of the call. `deadline` is milliseconds since 1970."""
+
+    id: AskId
+    call_id: CallId
+    questions: tuple[Question, ...]
+    deadline: int | None = None
+
+
+class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
+    """Is this plan approved? Without a call if the agent ended its turn in plan mode without asking."""
+
+    id: AskId
+    plan: str
+    call_id: CallId | None = None
+    deadline: int | None = None
+
+
+Ask = PermissionAsk | QuestionAsk | PlanAsk
+
+
+class Allow(Struct, frozen=True, tag="allow", omit_defaults=True):
+    """`scope` says for how much more than this call: the same thing again in this session, in this folder,
+    or wherever this person works."""
+
+    scope: Scope = "once"
 
 
 class Deny(Struct, frozen=True, tag="deny", omit_defaults=True):
@@ -37,4 +71,30 @@ class DenyAndStop(Struct, frozen=True, tag="deny_and_stop"):
     """Deny every open ask and stop the turn."""
 
 
-Decision = Allow | Deny | DenyAndStop
+class Answers(Struct, frozen=True, tag="answers"):
+    """By the text of each question: a label, several labels joined by a comma, or free text."""
+
+    answers: dict[str, str]
+
+
+class PlanDecision(Struct, frozen=True, tag="plan", omit_defaults=True):
+    """`smart` and `default` approve the plan and change to that mode; `keep` stays in plan mode; `feedback`
+    stays there and says what to change."""
+
+    option: PlanOption
+    feedback: str = ""
+
+
+Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
+
+
+class Approval(Struct, frozen=True, omit_defaults=True):
+    """Something that need not be asked again: exactly this command, or this tool on exactly these paths."""
+
+    id: AskId
+    scope: Scope
+    tool: str
+    title: str
+    project: str | None = None
+    command: str | None = None
+    paths: tuple[str, ...] = ()

@@ -17,6 +17,20 @@ class Call(Struct, frozen=True):
     arguments: str
 
 
+class Option(Struct, frozen=True, omit_defaults=True):
+    label: str
+    description: str = ""
+
+
+class Question(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """Something an agent wants to know. Without options, the answer is free text."""
+
+    question: str
+    header: str = ""
+    options: tuple[Option, ...] = ()
+    multi_select: bool = False
+
+
 class Need(Struct, frozen=True, omit_defaults=True):
     """What a call would touch, found out without running it. Shown to people and judged.
 
@@ -29,6 +43,8 @@ class Need(Struct, frozen=True, omit_defaults=True):
     title: str
     paths: tuple[str, ...] = ()
     command: str | None = None
+    questions: tuple[Question, ...] = ()
+    plan: str | None = None
     problem: str | None = None
 
 

@@ -35,6 +35,7 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
     text: str
     by: By
     max_steps: int | None = None
+    answer_within: int | None = None
 
 
 class RecallPrompt(Struct, frozen=True, kw_only=True):
@@ -49,6 +50,14 @@ class AnswerAsk(Struct, frozen=True, kw_only=True):
     session: SessionId
     ask: AskId
     decision: Decision
+    by: By
+
+
+class RevokeApproval(Struct, frozen=True, kw_only=True):
+    """Ask again about what was approved. `session` is where the approval was given, APPROVALS if for more."""
+
+    session: SessionId
+    approval: AskId
     by: By
 
 
@@ -70,7 +79,15 @@ class DeleteSession(Struct, frozen=True, kw_only=True):
 
 
 Command = (
-    CreateSession | ConfigureSession | SendPrompt | RecallPrompt | AnswerAsk | StopTurn | OpenSession | DeleteSession
+    CreateSession
+    | ConfigureSession
+    | SendPrompt
+    | RecallPrompt
+    | AnswerAsk
+    | RevokeApproval
+    | StopTurn
+    | OpenSession
+    | DeleteSession
 )
 
 

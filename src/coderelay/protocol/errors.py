@@ -5,13 +5,15 @@ CoderError
 │   ├── BadInput          what was given is wrong: names it, and what is right
 │   ├── UnknownSession
 │   ├── UnknownAsk
+│   ├── UnknownApproval
 │   └── CannotRun         nothing here can run this session (no key, no folder, no agent)
 ├── StoreFailed           the log cannot be used; nothing was changed
 │   ├── StoreDamaged  StoreNewer  StoreLocked  StoreReadOnly  StoreFull
 ├── HeadMoved             somebody appended first: read the tail and decide again
 ├── Fenced                somebody else owns the session now: stop at once
 ├── ModelFailed           the provider failed or refused
-└── ToolFailed            a tool reports an error; becomes a result, never ends a turn
+├── ToolFailed            a tool reports an error; becomes a result, never ends a turn
+└── MustAsk               a call found, before it had any effect, that it must ask first
 """
 
 
@@ -45,6 +47,11 @@ class UnknownAsk(Refusal):
     def __init__(self, ask: str) -> None:
         super().__init__(f"Unknown ask {ask}")
         self.ask = ask
+
+
+class UnknownApproval(Refusal):
+    def __init__(self, approval: str) -> None:
+        super().__init__(f"Unknown approval {approval}", "`coder permissions list` shows those there are.")
 
 
 class CannotRun(Refusal):
@@ -98,3 +105,10 @@ class ModelFailed(CoderError):
 
 class ToolFailed(CoderError):
     pass
+
+
+class MustAsk(CoderError):
+    """Raised by a tool that has not acted yet. Its batch waits for a person, then the call starts anew."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)

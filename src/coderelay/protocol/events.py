@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import Ask, By, Decision
+from coderelay.protocol.asks import Approval, Ask, By, Decision, PermissionAsk
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Usage
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
@@ -72,12 +72,14 @@ class SessionDeleted(Event, frozen=True, tag="session.deleted"):
 
 
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
-    """A prompt is on disk and waits for its turn."""
+    """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for their
+    answer, for ever if it is left out."""
 
     prompt_id: PromptId
     text: str
     by: By
     max_steps: int | None = None
+    answer_within: int | None = None
 
 
 class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
@@ -99,6 +101,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     cwd: str
     max_steps: int
     tools: tuple[str, ...] = ()
+    answer_within: int | None = None
 
 
 class MessageAdded(Event, frozen=True, tag="message.added"):
@@ -139,8 +142,28 @@ class AskAnswered(Event, frozen=True, tag="ask.answered"):
     by: By
 
 
+class AskOpened(Event, frozen=True, tag="ask.opened"):
+    """Something must be decided that belongs to no call. The turn waits; `then` ends it when that is done."""
+
+    turn_id: TurnId
+    ask: Ask
+    then: "TurnEnded"
+
+
+class ApprovalGranted(Event, frozen=True, tag="approval.granted"):
+    """From now on this need not be asked. In the session's own log, or in the log of approvals."""
+
+    approval: Approval
+    by: By
+
+
+class ApprovalRevoked(Event, frozen=True, tag="approval.revoked"):
+    approval_id: AskId
+    by: By
+
+
 class BatchResumed(Event, frozen=True, tag="batch.resumed"):
-    """Every ask of the batch is answered. Exactly once, and only if there were asks."""
+    """Every open ask of the batch is answered. Exactly once for each time it waited."""
 
     batch_id: MessageId
 
@@ -163,6 +186,15 @@ class CallEnded(Event, frozen=True, tag="call.ended"):
     call_id: CallId
     outcome: Outcome
     ms: int = 0
+
+
+class CallAsked(Event, frozen=True, tag="call.asked"):
+    """A call that had started found, before it had any effect, that it must ask. Its batch waits again, and
+    after the answer the call starts anew."""
+
+    batch_id: MessageId
+    call_id: CallId
+    ask: PermissionAsk
 
 
 class StopRequested(Event, frozen=True, tag="stop.requested"):
@@ -202,9 +234,13 @@ AnyEvent = (
     | TurnStarted
     | MessageAdded
     | BatchOpened
+    | AskOpened
     | AskAnswered
+    | ApprovalGranted
+    | ApprovalRevoked
     | BatchResumed
     | CallStarted
+    | CallAsked
     | CallEnded
     | StopRequested
     | TurnEnded

@@ -19,3 +19,12 @@ def new_id() -> str:
 def derived_id(*parts: object) -> str:
     """The same id for the same parts, for rows that can be rebuilt."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "/".join(map(str, parts))))
+
+
+def new_ask_id(session: SessionId) -> AskId:
+    """Short enough to type, and tells the session it belongs to."""
+    return AskId(f"{session[:8]}-{uuid.uuid4().hex[:8]}")
+
+
+APPROVALS = SessionId("approvals")
+"""The log of what was approved beyond one session. It has no other events."""

@@ -28,6 +28,24 @@ class ExportSession(Struct, frozen=True):
     session: SessionId
 
 
+class ListAsks(Struct, frozen=True):
+    """Everything that waits for a person, in all sessions or in one."""
+
+    session: SessionId | None = None
+
+
+class FindAsk(Struct, frozen=True):
+    """An ask by its id or the beginning of it: those that are open, else those that were."""
+
+    text: str
+
+
+class ListApprovals(Struct, frozen=True):
+    """What need not be asked again: for this person, in these projects, and in one session if it is named."""
+
+    session: SessionId | None = None
+
+
 class WhyNotRun(Struct, frozen=True):
     """Why this process cannot run the session: no folder, no agent, no key. None if it can.
 
@@ -37,4 +55,23 @@ class WhyNotRun(Struct, frozen=True):
     session: SessionId
 
 
-Query = ListSessions | ShowSession | ReadMessages | ExportSession | WhyNotRun
+class WhyWaiting(Struct, frozen=True):
+    """Why nobody runs a session that has something to do; None if somebody does, or if there is nothing.
+
+    Only a host can answer, since it must look at the processes around it.
+    """
+
+    session: SessionId
+
+
+Query = (
+    ListSessions
+    | ShowSession
+    | ReadMessages
+    | ExportSession
+    | ListAsks
+    | FindAsk
+    | ListApprovals
+    | WhyNotRun
+    | WhyWaiting
+)

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from coderelay.protocol.asks import Ask, By, Decision
 from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import OwnerId, SessionId
 
@@ -37,3 +38,15 @@ class MessageRow(Struct, frozen=True):
 
     id: str
     data: str
+
+
+class AskRow(Struct, frozen=True, omit_defaults=True):
+    """An ask with what a person needs to know to decide it, and how it was decided if it was."""
+
+    session: SessionId
+    title: str
+    cwd: str
+    ask: Ask
+    open: bool = True
+    decision: Decision | None = None
+    by: By | None = None

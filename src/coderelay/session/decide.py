@@ -3,19 +3,33 @@
 An empty list means there is nothing to do. Wrong input raises a Refusal and changes nothing.
 """
 
-from coderelay.protocol.asks import By, Decision, DenyAndStop
+from coderelay.protocol.asks import (
+    Allow,
+    Answers,
+    Ask,
+    By,
+    Decision,
+    Deny,
+    DenyAndStop,
+    PermissionAsk,
+    PlanAsk,
+    PlanDecision,
+    QuestionAsk,
+)
 from coderelay.protocol.commands import (
     AnswerAsk,
     ConfigureSession,
     CreateSession,
     DeleteSession,
     RecallPrompt,
+    RevokeApproval,
     SendPrompt,
     StopTurn,
 )
-from coderelay.protocol.errors import BadInput, UnknownAsk, UnknownSession
+from coderelay.protocol.errors import BadInput, UnknownApproval, UnknownAsk, UnknownSession
 from coderelay.protocol.events import (
     AnyEvent,
+    ApprovalRevoked,
     AskAnswered,
     BatchResumed,
     PromptAdmitted,
@@ -25,11 +39,14 @@ from coderelay.protocol.events import (
     SessionDeleted,
     StopRequested,
 )
+from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
 from coderelay.session.state import Settings, State
+
+CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 
 def create(state: State, command: CreateSession) -> list[AnyEvent]:
-    if state.head > 0:
+    if state.head > 0 or command.session == APPROVALS:
         raise BadInput(f"session {command.session} exists already")
     return [
         SessionCreated(
@@ -63,10 +80,18 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
         raise BadInput("the prompt is empty")
     if command.max_steps is not None and command.max_steps < 1:
         raise BadInput(f"a turn takes at least one step, not {command.max_steps}")
+    if command.answer_within is not None and command.answer_within < 1:
+        raise BadInput(f"an answer takes at least one second, not {command.answer_within}")
     if command.prompt_id in state.prompt_ids:
         return []
     return [
-        PromptAdmitted(prompt_id=command.prompt_id, text=command.text, by=command.by, max_steps=command.max_steps)
+        PromptAdmitted(
+            prompt_id=command.prompt_id,
+            text=command.text,
+            by=command.by,
+            max_steps=command.max_steps,
+            answer_within=command.answer_within,
+        )
     ]
 
 
@@ -87,15 +112,68 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
         return []
     turn, batch = state.turn, state.batch
     assert turn is not None
-    assert batch is not None
     if turn.stop_requested:
         return []
-    events: list[AnyEvent] = [AskAnswered(ask_id=command.ask, decision=command.decision, by=command.by)]
+    check_fit(asked.ask, command.decision)
+    answered = AskAnswered(ask_id=command.ask, decision=command.decision, by=command.by)
     if isinstance(command.decision, DenyAndStop):
-        events.append(StopRequested(by=command.by))
-    elif len(state.open_asks()) == 1:
-        events.append(BatchResumed(batch_id=batch.id))
-    return events
+        return [answered, StopRequested(by=command.by)]
+    changed = _changed_mode(command.decision, command.by)
+    if turn.ask == command.ask:
+        assert turn.then is not None
+        return [answered, *changed, turn.then, *_next_prompt(command)]
+    resumed = [BatchResumed(batch_id=batch.id)] if batch is not None and len(state.open_asks()) == 1 else []
+    return [answered, *changed, *resumed]
+
+
+def check_fit(ask: Ask, decision: Decision) -> None:
+    """Raises BadInput if this is no answer to what was asked; the ask stays open."""
+    if isinstance(decision, Deny | DenyAndStop):
+        return
+    match ask:
+        case PermissionAsk():
+            if not isinstance(decision, Allow):
+                raise BadInput("this asks for permission: allow or deny it")
+        case QuestionAsk():
+            if not isinstance(decision, Answers):
+                raise BadInput("this is a question: answer it or deny it")
+            _check_answers(ask, decision)
+        case PlanAsk():
+            if not isinstance(decision, PlanDecision):
+                raise BadInput("this is a plan: smart, default, keep or feedback")
+            if decision.option == "feedback" and not decision.feedback.strip():
+                raise BadInput("feedback on a plan needs a text")
+
+
+def _check_answers(ask: QuestionAsk, given: Answers) -> None:
+    asked = [each.question for each in ask.questions]
+    for question in given.answers:
+        if question not in asked:
+            raise BadInput(f"nobody asked {question!r}; the questions are {', '.join(map(repr, asked))}")
+    for question in asked:
+        if not given.answers.get(question, "").strip():
+            raise BadInput(f"the question {question!r} has no answer")
+
+
+def _changed_mode(decision: Decision, by: By) -> list[AnyEvent]:
+    if isinstance(decision, PlanDecision) and decision.option in ("smart", "default"):
+        return [SessionConfigured(by=by, mode="auto-edit" if decision.option == "smart" else "default")]
+    return []
+
+
+def _next_prompt(command: AnswerAsk) -> list[AnyEvent]:
+    """What follows the decision on a plan whose turn is over: the word to begin, or what to change."""
+    decision = command.decision
+    if not isinstance(decision, PlanDecision) or decision.option == "keep":
+        return []
+    text = decision.feedback if decision.option == "feedback" else CARRY_OUT_THE_PLAN
+    return [PromptAdmitted(prompt_id=PromptId(derived_id(command.ask, "plan")), text=text, by=command.by)]
+
+
+def revoke(state: State, command: RevokeApproval) -> list[AnyEvent]:
+    if command.approval not in state.approvals:
+        raise UnknownApproval(command.approval)
+    return [ApprovalRevoked(approval_id=command.approval, by=command.by)]
 
 
 def stop(state: State, command: StopTurn) -> list[AnyEvent]:
@@ -106,7 +184,8 @@ def stop(state: State, command: StopTurn) -> list[AnyEvent]:
 
 
 def delete(state: State, command: DeleteSession) -> list[AnyEvent]:
-    return [] if state.deleted or state.head == 0 else [SessionDeleted(by=command.by)]
+    """Nothing, if it is not there. The log of approvals is no session: it stays."""
+    return [] if state.settings is None else [SessionDeleted(by=command.by)]
 
 
 def require(state: State) -> Settings:

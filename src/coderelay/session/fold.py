@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable
 
-import msgspec
+from msgspec.structs import replace
 
+from coderelay.protocol.asks import PlanAsk
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
+    ApprovalGranted,
+    ApprovalRevoked,
     AskAnswered,
+    AskOpened,
     BatchOpened,
     BatchResumed,
+    CallAsked,
     CallEnded,
     CallStarted,
     MessageAdded,
@@ -58,9 +63,17 @@ def apply(state: State, recorded: Recorded) -> None:
         case TurnEnded() as event:
             _end_turn(state, event)
         case SessionClaimed() as event:
-            state.owner = event.owner
+            state.owner, state.last_owner = event.owner, None
         case AskAnswered() as event:
             _answer(state, event)
+        case AskOpened() as event:
+            _open_ask(state, event)
+        case CallAsked() as event:
+            _ask_again(state, event)
+        case ApprovalGranted() as event:
+            state.approvals[event.approval.id] = event.approval
+        case ApprovalRevoked() as event:
+            state.approvals.pop(event.approval_id, None)
         case BatchResumed():
             if state.batch is not None:
                 state.batch.resumed = True
@@ -101,16 +114,43 @@ def _open_batch(state: State, event: BatchOpened) -> None:
         state.calls[call.id] = CallState(call, event.batch_id, judged)
     for ask in asks:
         state.asks[ask.id] = AskState(ask)
+    if state.turn is not None:
+        state.turn.planned = state.turn.planned or any(isinstance(ask, PlanAsk) for ask in asks)
     state.batch = Batch(event.batch_id, [call.id for call in message.calls], [ask.id for ask in asks])
     if asks:
-        state.owner = None  # waiting is rest: nobody owns a session that waits for people
+        _rest(state)
+
+
+def _rest(state: State) -> None:
+    """Waiting is rest: nobody owns a session that waits for people."""
+    state.last_owner, state.owner = state.owner, None
+
+
+def _open_ask(state: State, event: AskOpened) -> None:
+    state.asks[event.ask.id] = AskState(event.ask)
+    if state.turn is not None:
+        state.turn.ask, state.turn.then = event.ask.id, event.then
+    _rest(state)
+
+
+def _ask_again(state: State, event: CallAsked) -> None:
+    call = state.calls.get(event.call_id)
+    if call is None or state.batch is None:
+        return
+    call.started_epoch, call.answer = None, None
+    call.judged = replace(call.judged, verdict="ask", reason=event.ask.reason, ask=event.ask)
+    state.asks[event.ask.id] = AskState(event.ask)
+    state.batch.asks.append(event.ask.id)
+    state.batch.resumed = False
+    _rest(state)
 
 
 def _answer(state: State, event: AskAnswered) -> None:
     asked = state.asks.get(event.ask_id)
     if asked is not None:
         asked.decision, asked.by = event.decision, event.by
-        state.calls[asked.ask.call_id].answer = event.decision
+        if asked.ask.call_id is not None:
+            state.calls[asked.ask.call_id].answer = event.decision
 
 
 def _start_call(state: State, event: CallStarted, epoch: int) -> None:
@@ -157,7 +197,7 @@ def _configure(state: State, event: SessionConfigured) -> None:
     changes: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if event.allowed_tools is not None:
         changes["allowed_tools"] = event.allowed_tools
-    state.settings = msgspec.structs.replace(state.settings, **changes)
+    state.settings = replace(state.settings, **changes)
 
 
 def _delete(state: State) -> None:

@@ -6,12 +6,14 @@ with its batch and the first start, each end with the next start, the last end.
 
 from collections.abc import Iterable
 
-from coderelay.protocol.asks import Allow, Deny
-from coderelay.protocol.calls import Denied, Failed, Outcome, Stopped, Unknown
+from coderelay.protocol.asks import Allow, Answers, Deny, PermissionAsk, PlanAsk, PlanDecision
+from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, text_of
 from coderelay.protocol.events import (
     AnyEvent,
+    AskOpened,
     BatchOpened,
+    CallAsked,
     CallEnded,
     CallStarted,
     Ending,
@@ -22,7 +24,7 @@ from coderelay.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from coderelay.protocol.ids import CallId, OwnerId, TurnId
+from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.state import CallState, OpenTurn, State
 
@@ -62,31 +64,47 @@ def claim(state: State, claim: Claim) -> list[AnyEvent]:
 
 
 def after_message(
-    state: State, message: MessageAdded, judged: tuple[Judged, ...], *, final: bool, now: int
+    state: State,
+    message: MessageAdded,
+    judged: tuple[Judged, ...],
+    *,
+    final: bool,
+    now: int,
+    plan_ask: AskId | None = None,
 ) -> list[AnyEvent]:
-    """A message that meets a stop is kept; nothing that would follow from it begins."""
+    """A message that meets a stop is kept; nothing that would follow from it begins.
+
+    `plan_ask` names the ask that is opened if this ends a turn in plan mode that never asked about its plan.
+    """
     turn = _open_turn(state)
     if not message.calls:
         if not final or turn.stop_requested:
             return [message]
-        return [
-            message,
-            _turn_ended(
-                turn,
-                "done",
-                now,
-                steps=turn.steps + 1,
-                usage=turn.usage.plus(message.usage),
-                text=text_of(message.blocks),
-                stop_reason=message.stop_reason,
-            ),
-        ]
+        ended = _turn_ended(
+            turn,
+            "done",
+            now,
+            steps=turn.steps + 1,
+            usage=turn.usage.plus(message.usage),
+            text=text_of(message.blocks),
+            stop_reason=message.stop_reason,
+        )
+        if plan_ask is None or not _owes_a_plan(state, ended.text):
+            return [message, ended]
+        return [message, AskOpened(turn_id=message.turn_id, ask=PlanAsk(plan_ask, ended.text), then=ended)]
     opened = BatchOpened(batch_id=message.message_id, turn_id=message.turn_id, judged=judged)
     if turn.stop_requested or any(each.ask is not None for each in judged):
         return [message, opened]
     pairs = zip(message.calls, judged, strict=True)
     calls = [CallState(call, message.message_id, verdict) for call, verdict in pairs]
     return [message, opened, *_go_on(calls)]
+
+
+def _owes_a_plan(state: State, said: str) -> bool:
+    """In plan mode, and what was said last may be a plan, but none was put before the person in this turn."""
+    turn, settings = _open_turn(state), state.settings
+    in_plan_mode = settings is not None and settings.mode == "plan"
+    return in_plan_mode and not turn.planned and bool(said.strip())
 
 
 def after_call(state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
@@ -96,6 +114,14 @@ def after_call(state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_o
         return [ended]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
     return [ended, *_go_on(waiting, start=go_on)]
+
+
+def ask_again(state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
+    """A call that has had no effect yet must ask first. Nobody is asked once a stop was: then it just ends."""
+    call = state.calls[call_id]
+    if _open_turn(state).stop_requested:
+        return [_ended(call, Stopped(started=False))]
+    return [CallAsked(batch_id=call.batch_id, call_id=call_id, ask=ask)]
 
 
 def close_turn(
@@ -109,28 +135,49 @@ def close_turn(
 
 
 def _go_on(calls: Iterable[CallState], *, start: bool = True) -> list[AnyEvent]:
-    """End the calls that may not run, up to the first that may; that one starts."""
+    """End the calls that are settled without running, up to the first that may run; that one starts."""
     events: list[AnyEvent] = []
     for each in calls:
-        refused = refusal(each)
-        if refused is None:
+        outcome = settled(each)
+        if outcome is None:
             started = CallStarted(batch_id=each.batch_id, call_id=each.call.id)
             return [*events, started] if start else events
-        events.append(_ended(each, refused))
+        events.append(_ended(each, outcome))
     return events
 
 
-def refusal(call: CallState) -> Outcome | None:
-    """Why this call ends without running, or None if it may run. Silence is never consent."""
-    judged, answer = call.judged, call.answer
+def settled(call: CallState) -> Outcome | None:
+    """How this call ends without running, or None if it may run. Silence is never consent."""
+    judged = call.judged
     if judged.need.problem is not None:
         return Failed(judged.need.problem)
-    if judged.verdict == "allow" or (judged.verdict == "ask" and isinstance(answer, Allow)):
+    if judged.verdict == "allow":
         return None
     if judged.verdict == "deny":
         return Denied(judged.reason)
-    told = answer.message if isinstance(answer, Deny) else ""
-    return Denied(told or "the person did not allow it")
+    match call.answer:
+        case Allow():
+            return None
+        case Answers(answers):
+            told = "\n".join(f"{question}\n→ {answer}" for question, answer in answers.items())
+            return Finished(told, summary=", ".join(answers.values()))
+        case PlanDecision():
+            return _plan_outcome(call.answer)
+        case Deny(message):
+            return Denied(message or "the person did not allow it")
+        case _:
+            return Denied("the person did not allow it")
+
+
+def _plan_outcome(decision: PlanDecision) -> Outcome:
+    match decision.option:
+        case "smart" | "default":
+            mode = "auto-edit" if decision.option == "smart" else "default"
+            return Finished(f"The plan is approved and the mode is {mode} now. Carry it out.", summary="approved")
+        case "keep":
+            return Denied("the plan is not approved yet; stay in plan mode and go on planning")
+        case "feedback":
+            return Denied(f"the plan is not approved yet; the person says: {decision.feedback}")
 
 
 def _cut_short(call: CallState, ending: Ending) -> Outcome:
@@ -157,6 +204,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         cwd=settings.cwd,
         max_steps=prompt.max_steps or claim.max_steps,
         tools=claim.tools,
+        answer_within=prompt.answer_within,
     )
 
 

@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from coderelay.protocol.asks import Ask, By, Decision
+from coderelay.protocol.asks import Approval, Ask, By, Decision
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Judged, MessageAdded, Mode, PromptAdmitted, TurnEnded, TurnStarted
@@ -50,10 +50,14 @@ class OpenTurn(Struct):
     usage: Usage = Usage()
     text: str = ""
     stop_requested: bool = False
+    planned: bool = False
+    ask: AskId | None = None
+    then: TurnEnded | None = None
 
 
 class State(Struct):
-    """`held`: a stop came after the last prompt, so that nothing starts until another one is sent."""
+    """`last_owner` had the session before it began to wait for people; nobody took it since. `held`: a stop came
+    after the last prompt, so that nothing starts until another one is sent."""
 
     session: SessionId
     head: int = 0
@@ -70,11 +74,14 @@ class State(Struct):
     batch: Batch | None = None
     calls: dict[CallId, CallState] = field(default_factory=dict[CallId, CallState])
     asks: dict[AskId, AskState] = field(default_factory=dict[AskId, AskState])
+    approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])
+    last_owner: OwnerId | None = None
 
     def open_asks(self) -> list[Ask]:
-        if self.batch is None:
-            return []
-        asks = [self.asks[ask_id] for ask_id in self.batch.asks]
+        ids = list(self.batch.asks) if self.batch is not None else []
+        if self.turn is not None and self.turn.ask is not None:
+            ids.append(self.turn.ask)
+        asks = [self.asks[ask_id] for ask_id in ids]
         return [each.ask for each in asks if each.decision is None and not each.closed]
 
     def open_calls(self) -> list[CallState]:

@@ -4,7 +4,9 @@ from msgspec.structs import replace
 
 from coderelay.protocol.events import (
     AskAnswered,
+    AskOpened,
     BatchOpened,
+    CallAsked,
     PromptAdmitted,
     PromptRecalled,
     Recorded,
@@ -50,6 +52,10 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
         case BatchOpened():
             asks = sum(1 for each in event.judged if each.ask is not None)
             return replace(row, phase="waiting", owner=None, open_asks=asks) if asks else row
+        case AskOpened():
+            return replace(row, phase="waiting", owner=None, open_asks=row.open_asks + 1)
+        case CallAsked():
+            return replace(row, phase="waiting", owner=None, open_asks=row.open_asks + 1)
         case AskAnswered():
             left = row.open_asks - 1
             return replace(row, open_asks=left, phase="waiting" if left else "running")

@@ -17,7 +17,7 @@ from typing import Any, ParamSpec
 from coderelay.app import House
 from coderelay.config.load import load
 from coderelay.host.host import Host
-from coderelay.protocol.asks import Allow, Ask, By, Decision
+from coderelay.protocol.asks import Allow, Ask, By, Decision, PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.commands import (
     AnswerAsk,
@@ -31,7 +31,9 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import (
     AnyEvent,
+    AskOpened,
     BatchOpened,
+    CallAsked,
     CallEnded,
     MessageAdded,
     Mode,
@@ -90,7 +92,7 @@ class InHouse:
         return await self.host.send(DeleteSession(session=self.session, by=ME))
 
     async def answer(self, ask: Ask | AskId, decision: Decision | None = None, by: By = ME) -> Outcome:
-        ask_id = ask.id if isinstance(ask, Ask) else ask
+        ask_id = ask if isinstance(ask, str) else ask.id
         return await self.host.send(AnswerAsk(session=self.session, ask=ask_id, decision=decision or Allow(), by=by))
 
     async def until(self, wanted: Callable[[AnyEvent], bool], after: int = 0) -> Recorded:
@@ -121,6 +123,18 @@ class InHouse:
         )
         assert isinstance(batch.event, BatchOpened)
         return [each.ask for each in batch.event.judged if each.ask is not None]
+
+    async def asks_again(self) -> list[PermissionAsk]:
+        """Wait for a call that finds out too late that it must ask."""
+        event = (await self.until(lambda event: isinstance(event, CallAsked))).event
+        assert isinstance(event, CallAsked)
+        return [event.ask]
+
+    async def plan_asks(self) -> list[Ask]:
+        """Wait for a plan that is put before the person at the end of a turn."""
+        event = (await self.until(lambda event: isinstance(event, AskOpened))).event
+        assert isinstance(event, AskOpened)
+        return [event.ask]
 
     async def events(self) -> list[Recorded]:
         record = await self.host.record(self.session)

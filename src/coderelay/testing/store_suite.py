@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from coderelay.app import Rows
-from coderelay.protocol.asks import Allow, Ask, By
+from coderelay.protocol.asks import Allow, By, PermissionAsk
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.errors import BadInput, CoderError, Fenced, HeadMoved, StoreDamaged, StoreFailed
@@ -127,7 +127,7 @@ def whole_turn(epoch: int = 1, text: str = "build it") -> list[list[AnyEvent]]:
     started = turn_started(text)
     turn, message, call = started.turn_id, MessageId(new_id()), CallId(new_id())
     need = Need(tool="bash", kind="command", title="make", command="make")
-    ask = Ask(AskId(new_id()), call, need, "commands are asked about")
+    ask = PermissionAsk(AskId(new_id()), call, need, "commands are asked about")
     proposal = MessageAdded(
         message_id=message,
         turn_id=turn,

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Failed, Finished, Need, ToolSpec
-from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.errors import MustAsk, ToolFailed
 from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace
 
@@ -37,6 +37,8 @@ class Toolbox:
             return await tool.run(arguments, workspace)
         except ToolFailed as failed:
             return Failed(failed.message, summary=failed.message.partition("\n")[0])
+        except MustAsk:
+            raise
         except Exception as error:  # the door around one call: a broken tool must not end the turn
             log.exception("tool %s failed", call.name)
             return Failed(f"{call.name} failed: {type(error).__name__}: {error}")

@@ -6,5 +6,6 @@ Our own because a general client costs more to import than the rest of a turn to
 client    a request, its answer, and the connection kept for the next one
 dial      a wire to the server: through a proxy if there is one, encrypted if the address says so
 wire      bytes in and out of one socket
-head, body    an answer taken apart, without a socket in sight
+head      the status and the headers of an answer
+body      its body, taken out of the form it travels in; knows no socket
 """

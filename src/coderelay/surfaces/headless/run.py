@@ -4,9 +4,17 @@ from contextlib import aclosing
 from typing import Literal
 
 from coderelay.client.client import Client
-from coderelay.protocol.asks import Allow, By, Decision, Deny
+from coderelay.protocol.asks import Allow, Ask, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.commands import Accepted, AnswerAsk, RecallPrompt, SendPrompt, StopTurn
-from coderelay.protocol.events import BatchOpened, Recorded, SessionDeleted, TurnEnded, TurnStarted
+from coderelay.protocol.events import (
+    AskOpened,
+    BatchOpened,
+    CallAsked,
+    Recorded,
+    SessionDeleted,
+    TurnEnded,
+    TurnStarted,
+)
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ShowSession
@@ -15,8 +23,8 @@ from coderelay.surfaces.headless.output import Output, Silence
 Unattended = Literal["park", "deny", "allow"]
 
 DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
-_ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
-_NOBODY = "nobody was there to allow it"
+ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
+_NOBODY = "nobody was there to allow or answer it"
 
 
 class Run:
@@ -26,6 +34,7 @@ class Run:
         self._output = output
         self._unattended = unattended
         self._by = by
+        self._nobody = By(who=by.who, via=f"{by.via}:unattended")
         self._prompt_id = PromptId(new_id())
         self._turn: TurnId | None = None
         self._refused = False
@@ -81,9 +90,14 @@ class Run:
             case TurnStarted(prompt_id=prompt_id, turn_id=turn_id) if prompt_id == self._prompt_id:
                 self._turn = turn_id
             case BatchOpened() as event:
-                return await self._answer(event)
+                asks = [each.ask for each in event.judged if each.ask is not None]
+                return await self._decide(asks, event.turn_id)
+            case AskOpened() as event:
+                return await self._decide([event.ask], event.turn_id)
+            case CallAsked() as event:
+                return await self._decide([event.ask], self._turn)
             case TurnEnded() as event if event.turn_id == self._turn:
-                code = _ENDINGS[event.ending]
+                code = ENDINGS[event.ending]
                 return DENIED if code == DONE and self._refused else code
             case SessionDeleted():
                 return FAILED
@@ -91,19 +105,30 @@ class Run:
                 pass
         return None
 
-    async def _answer(self, batch: BatchOpened) -> int | None:
+    async def _decide(self, asks: list[Ask], turn: TurnId | None) -> int | None:
         """Nothing is ever left hanging: asks of our own turn are decided, those of others are not ours."""
-        asks = [each.ask for each in batch.judged if each.ask is not None]
         if not asks:
             return None
-        if batch.turn_id != self._turn:
+        if turn != self._turn:
             self.behind_others = True
             return PARKED
-        if self._unattended == "park":
+        if self._unattended == "park" and not all(map(_is_afterthought, asks)):
             return PARKED
-        decision: Decision = Allow() if self._unattended == "allow" else Deny(_NOBODY)
-        self._refused = self._refused or self._unattended == "deny"
-        by = By(who=self._by.who, via=f"{self._by.via}:unattended")
         for ask in asks:
-            await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=by))
+            decision = self._decision(ask)
+            self._refused = self._refused or isinstance(decision, Deny)
+            await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._nobody))
         return None
+
+    def _decision(self, ask: Ask) -> Decision:
+        """Silence is never consent: only what was allowed beforehand, and never an answer made up."""
+        if _is_afterthought(ask):
+            return PlanDecision("keep")
+        if self._unattended == "allow" and isinstance(ask, PermissionAsk):
+            return Allow()
+        return Deny(_NOBODY)
+
+
+def _is_afterthought(ask: Ask) -> bool:
+    """The plan of a turn that has ended: it is the answer itself, and nothing waits for a decision on it."""
+    return isinstance(ask, PlanAsk) and ask.call_id is None

@@ -7,17 +7,20 @@ import sys
 import threading
 from contextlib import aclosing
 
+from coderelay.client.asking import choices, in_words, understand
 from coderelay.client.client import Client
 from coderelay.client.slash import Prompted, Shell, Slash, classify
-from coderelay.protocol.asks import Allow, Ask, By, Decision, Deny, DenyAndStop
+from coderelay.protocol.asks import Ask, By, Decision, Deny, DenyAndStop, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.calls import one_line
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
 from coderelay.protocol.content import text_of
-from coderelay.protocol.errors import CoderError
+from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
+    AskOpened,
     BatchOpened,
+    CallAsked,
     CallEnded,
     CallStarted,
     MessageAdded,
@@ -35,15 +38,6 @@ _HELP = """\
 Enter sends the line; while a turn runs, it is queued behind it. Ctrl-C stops the turn.
 Ctrl-D on an empty line leaves; the session stays. /help shows this.
 """
-_ALLOW = "allow? y / n / s(top) > "
-_DECISIONS: dict[str, Decision] = {
-    "y": Allow(),
-    "yes": Allow(),
-    "n": Deny(),
-    "no": Deny(),
-    "s": DenyAndStop(),
-    "stop": DenyAndStop(),
-}
 
 
 class _Line(str):
@@ -66,6 +60,7 @@ class LineLoop:
         self._interactive = sys.stdin.isatty()
         self._titles: dict[CallId, str] = {}
         self._asks: list[Ask] = []
+        self._given: list[str] = []
         self._outstanding: set[PromptId] = set()
         self._turn: PromptId | None = None
         self._carrying_on = False
@@ -110,8 +105,7 @@ class LineLoop:
 
     async def _take_line(self, line: str) -> None:
         if self._asks and self._interactive:  # a piped line is never an answer
-            decision = _DECISIONS.get(line.strip().lower())
-            await self._answer(self._asks[0], decision) if decision else _print(_ALLOW)
+            await self._take_answer(self._asks[0], line)
             return
         match classify(line):
             case Prompted(text) if text:
@@ -127,6 +121,18 @@ class LineLoop:
                 pass
         self._show_prompt()
 
+    async def _take_answer(self, ask: Ask, line: str) -> None:
+        """Several questions are answered one line each."""
+        self._given.append(line)
+        if isinstance(ask, QuestionAsk) and len(self._given) < len(ask.questions) and line not in ("deny", "stop"):
+            _print("> ")
+            return
+        given, self._given = self._given, []
+        try:
+            await self._answer(ask, understand(ask, given))
+        except BadInput as error:
+            _print(f"{error}\n{choices(ask)} > ")
+
     async def _prompt(self, text: str) -> None:
         prompt_id = PromptId(new_id())
         if self._busy() and self._interactive:
@@ -139,6 +145,8 @@ class LineLoop:
             case BatchOpened():
                 self._titles.update({each.call_id: f"{each.need.tool} {each.need.title}" for each in event.judged})
                 await self._open_asks([each.ask for each in event.judged if each.ask is not None])
+            case AskOpened() | CallAsked():
+                await self._open_asks([event.ask])
             case AskAnswered():
                 self._close_ask(event)
             case TurnStarted():
@@ -182,12 +190,13 @@ class LineLoop:
             self._show_ask()
         else:
             for ask in asks:
-                await self._answer(ask, Deny("nobody was there to allow it"))
+                afterthought = isinstance(ask, PlanAsk) and ask.call_id is None
+                nobody = Deny("nobody was there to allow or answer it")
+                await self._answer(ask, PlanDecision("keep") if afterthought else nobody)
 
     def _show_ask(self) -> None:
         if self._asks:
-            ask = self._asks[0]
-            _print(f"{ask.need.tool} wants: {ask.need.title}\n  {ask.reason}\n{_ALLOW}")
+            _print(f"{in_words(self._asks[0])}\n{choices(self._asks[0])} > ")
 
     async def _answer(self, ask: Ask, decision: Decision) -> None:
         await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._by))

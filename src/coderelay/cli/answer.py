@@ -1,0 +1,57 @@
+"""`coder answer ASK_ID allow|deny|stop|TEXT`: decide something from anywhere.
+
+The id may be shortened as long as it is clear. A permission: allow, session, project, person, deny, stop. A
+question: a number, a label or your own words, one for each question; deny, stop. A plan: smart, default, keep,
+or what to change; stop.
+
+Whoever has the session open goes on with it. If nobody has, this command does, and shows the answer.
+"""
+
+import argparse
+import sys
+
+from coderelay.cli.house import me, run_with_house
+from coderelay.client.asking import headline, understand
+from coderelay.host.host import Host
+from coderelay.protocol.commands import AnswerAsk, Answered
+from coderelay.protocol.queries import FindAsk, WhyNotRun
+from coderelay.surfaces.headless.carry_on import carry_on
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="coder answer",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("ask", metavar="ASK_ID")
+    parser.add_argument("answer", nargs="+", metavar="allow|deny|stop|TEXT")
+    parser.add_argument("--no-wait", action="store_true", help="answer and leave; whoever opens the session goes on")
+    options = parser.parse_args(arguments)
+
+    async def answer(host: Host) -> int:
+        found = await host.get(FindAsk(options.ask))
+        command = AnswerAsk(
+            session=found.session, ask=found.ask.id, decision=understand(found.ask, options.answer), by=me()
+        )
+        outcome = await host.send(command)
+        if isinstance(outcome, Answered):
+            sys.stdout.write(_too_late(outcome))
+            return 1
+        sys.stdout.write(f"answered: {headline(found.ask)}\n")
+        if options.no_wait:
+            return 0
+        if (reason := await host.get(WhyNotRun(found.session))) is not None:
+            sys.stdout.write(f"waiting for a host: {reason}\n")
+            return 0
+        return await carry_on(host, found.session, outcome.head)
+
+    return run_with_house(answer)
+
+
+def _too_late(outcome: Answered) -> str:
+    if outcome.by is None or outcome.decision is None:
+        return "too late: its turn has ended\n"
+    word = type(outcome.decision).__name__.lower()
+    return f"too late: answered by {outcome.by}: {word}\n"

@@ -1,0 +1,38 @@
+"""A house for the time of one command."""
+
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import Awaitable, Callable
+
+from coderelay.app import House
+from coderelay.config.load import load
+from coderelay.host.host import Host
+from coderelay.protocol.asks import By
+from coderelay.protocol.errors import CoderError
+
+
+def new_house() -> House:
+    return House(load(os.environ))
+
+
+def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
+    """Exit code of `work`; 1 and the reason on stderr if it is refused."""
+    try:
+        return asyncio.run(_run(work, new_house()))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error}\n")
+        return 1
+
+
+async def _run(work: Callable[[Host], Awaitable[int]], house: House) -> int:
+    host = house.open()
+    try:
+        return await work(host)
+    finally:
+        await house.close(host)
+
+
+def me(via: str = "cli") -> By:
+    return By(who=getpass.getuser(), via=via)

@@ -1,0 +1,53 @@
+"""Asks across sessions: what is open, and what became of the others."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from coderelay.host.record import Record
+from coderelay.protocol.errors import BadInput, UnknownAsk
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.summary import AskRow, Summary
+from coderelay.session.state import AskState
+from coderelay.store.store import Store
+
+
+class Records(Protocol):
+    store: Store
+
+    async def record(self, session: SessionId) -> Record: ...
+    async def summary(self, session: SessionId) -> Summary: ...
+
+
+async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]:
+    found = [await records.summary(session)] if session else await records.store.sessions(limit=100_000)
+    waiting = [each for each in found if each.open_asks]
+    return [row for each in waiting for row in await _rows(records, each, _is_open)]
+
+
+async def find_ask(records: Records, text: str) -> AskRow:
+    """Raises UnknownAsk, or BadInput if the text is too short to be clear."""
+    found = [row for row in await open_asks(records, None) if row.ask.id.startswith(text)]
+    if not found:
+        name, dash, _ = text.partition("-")
+        sessions = await records.store.sessions(limit=100_000) if dash else []
+        belongs = [each for each in sessions if each.id.startswith(name)]
+        rows = [row for each in belongs for row in await _rows(records, each, lambda _: True)]
+        found = [row for row in rows if row.ask.id.startswith(text)]
+    if not found:
+        raise UnknownAsk(text)
+    if len(found) > 1:
+        raise BadInput(f"{text} is short for {len(found)} asks", "Give more of the id.")
+    return found[0]
+
+
+async def _rows(records: Records, summary: Summary, wanted: Callable[[AskState], bool]) -> list[AskRow]:
+    record = await records.record(summary.id)
+    return [
+        AskRow(summary.id, summary.title, summary.cwd, each.ask, _is_open(each), each.decision, each.by)
+        for each in record.state.asks.values()
+        if wanted(each)
+    ]
+
+
+def _is_open(asked: AskState) -> bool:
+    return asked.decision is None and not asked.closed

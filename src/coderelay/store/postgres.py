@@ -1,0 +1,230 @@
+"""The log on PostgreSQL, for teams: any number of processes on any number of machines.
+
+Nothing is opened before the first use, so that is where an unreachable server is reported. A server that
+restarts is waited for; what was being written then is settled before its outcome is told.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, LiteralString, TypeVar
+
+import msgspec
+import psycopg
+
+from coderelay.protocol.codec import decode
+from coderelay.protocol.errors import StoreDamaged, StoreFailed
+from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.store.postgres_append import ROWS, Append, Head, project
+from coderelay.store.postgres_changes import POLL_SECONDS, Changes
+from coderelay.store.postgres_connection import (
+    PATIENCE_SECONDS,
+    Begun,
+    Connection,
+    Lines,
+    Row,
+    Server,
+    Unreachable,
+    rows,
+)
+from coderelay.store.postgres_migrations import migrate
+from coderelay.store.postgres_text import can_be_kept, given, kept
+from coderelay.store.sqlite import wall_clock
+from coderelay.store.store import Projection
+
+T = TypeVar("T")
+
+_WRITERS = 4
+_HEADS_KEPT = 256
+_summaries = msgspec.json.Decoder(Summary)
+_EVENTS = "SELECT seq, epoch, at, kind, body FROM event WHERE session_id = %s AND seq > %s ORDER BY seq LIMIT %s"
+_HEADS = """
+SELECT name, (SELECT seq FROM event WHERE session_id = name ORDER BY seq DESC LIMIT 1)
+FROM unnest(%s::text[]) AS name
+"""
+_SESSIONS = "SELECT id, summary FROM sessions ORDER BY updated_at DESC, id LIMIT %s"
+_SESSIONS_IN = """
+SELECT id, summary FROM sessions WHERE hashtextextended(cwd, 0) = hashtextextended(%s, 0) AND cwd = %s
+ORDER BY updated_at DESC, id LIMIT %s
+"""
+_SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
+_MESSAGES = "SELECT id, data FROM messages WHERE session_id = %s ORDER BY created_at, number"
+_WRITE_ROWS = f"SELECT write_rows(%s, {ROWS})"
+_UNSETTLED = "Whether the last events were written will be seen when it is back."
+
+
+class PostgresStore:
+    """A Store in one database; see store.py for what it promises."""
+
+    def __init__(
+        self,
+        url: str,
+        projection: Projection,
+        *,
+        clock: Callable[[], int] = wall_clock,
+        patience_seconds: float = PATIENCE_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        self._server = Server(url, patience_seconds)
+        self._projection = projection
+        self._clock = clock
+        self._reader = Lines(self._server, 1, self._prepare)
+        self._writers = Lines(self._server, _WRITERS, self._prepare)
+        self._changes = Changes(self._server, self._reader, self._writers, poll_seconds)
+        self._heads: dict[SessionId, Head] = {}
+        self._begun = Begun()
+        self._opening: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def name(self) -> str:
+        """Host and database."""
+        return self._server.name
+
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        append = Append(
+            session,
+            at,
+            events,
+            epoch,
+            projection=self._projection,
+            now=self._clock(),
+            known=self._heads.get(session),
+            read_summary=self._summary,
+        )
+        return await self._carry_out(lambda: self._append(session, append))
+
+    async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        found = await self._query(_EVENTS, (kept(session), after, limit)) if can_be_kept(session) else []
+        page = [self._recorded(session, row) for row in found]
+        self._refuse_holes(session, after, page)
+        return page
+
+    async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
+        names = {kept(session): session for session in sessions if can_be_kept(session)}
+        found = await self._query(_HEADS, (list(names),))
+        return {names[name]: head for name, head in found if head is not None}
+
+    async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
+        if cwd is None:
+            return [self._summary(*row) for row in await self._query(_SESSIONS, (limit,))]
+        if not can_be_kept(cwd):
+            return []
+        return [self._summary(*row) for row in await self._query(_SESSIONS_IN, (kept(cwd), kept(cwd), limit))]
+
+    async def session(self, session: SessionId) -> Summary | None:
+        found = await self._query(_SESSION, (kept(session),)) if can_be_kept(session) else []
+        return self._summary(*found[0]) if found else None
+
+    async def messages(self, session: SessionId) -> list[MessageRow]:
+        found = await self._query(_MESSAGES, (kept(session),)) if can_be_kept(session) else []
+        return [MessageRow(given(message), data) for message, data in found]
+
+    def change_counter(self) -> int:
+        return self._changes.counter
+
+    async def rebuild(self) -> None:
+        await self._carry_out(lambda: self._writers.use(self._rebuild))
+        self._heads.clear()
+
+    async def close(self) -> None:
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _carry_out(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._closing is not None:
+            raise self._server.closed()
+        return await self._begun.carry_out(self._opened(work))
+
+    async def _opened(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        await asyncio.shield(self._opening)
+        return await work()
+
+    async def _open(self) -> None:
+        try:
+            await self._reader.use(self._nothing)
+            await self._changes.start()
+        except psycopg.Error as error:
+            self._opening = None  # the next use tries again
+            raise self._server.unreachable(error) from error
+        except BaseException:
+            self._opening = None
+            raise
+
+    async def _close(self) -> None:
+        self._server.leaving = True
+        await self._begun.finish()
+        await self._changes.close()
+        await self._reader.close()
+        await self._writers.close()
+
+    async def _prepare(self, connection: Connection) -> None:
+        await migrate(connection, self._server.name)
+
+    async def _append(self, session: SessionId, append: Append) -> list[Recorded]:
+        try:
+            recorded = await self._writers.use(append.run)
+        except Unreachable as error:
+            raise StoreFailed(error.message, _UNSETTLED if append.is_sent else error.hint) from error
+        if recorded:
+            self._remember(session, append.head)
+            self._changes.appended(session)
+        return recorded
+
+    def _remember(self, session: SessionId, head: Head | None) -> None:
+        """Of the sessions written to last: saves the next append a look."""
+        self._heads.pop(session, None)
+        if head is not None:
+            self._heads[session] = head
+        if len(self._heads) > _HEADS_KEPT:
+            del self._heads[next(iter(self._heads))]
+
+    async def _rebuild(self, connection: Connection) -> None:
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE event IN EXCLUSIVE MODE")  # readers go on, appends wait
+            await connection.execute("DELETE FROM sessions")
+            await connection.execute("DELETE FROM messages")
+            for (name,) in await rows(connection, "SELECT DISTINCT session_id FROM event"):
+                session = SessionId(given(name))
+                recorded = [self._recorded(session, row) for row in await rows(connection, _EVENTS, (name, 0, None))]
+                self._refuse_holes(session, 0, recorded)
+                changed = project(self._projection, None, recorded)
+                await rows(connection, _WRITE_ROWS, (name, *changed.values()))
+
+    async def _query(self, sql: LiteralString, values: Sequence[object]) -> list[Row]:
+        return await self._carry_out(lambda: self._reader.use(lambda connection: rows(connection, sql, values)))
+
+    def _recorded(self, session: SessionId, row: Row) -> Recorded:
+        seq, epoch, at, kind, body = row
+        try:
+            return Recorded(session, seq, epoch, at, decode(given(kind), body))
+        except msgspec.DecodeError as error:
+            raise self._damaged(f"event {seq} of session {session}", str(error)) from error
+
+    def _refuse_holes(self, session: SessionId, after: int, page: Sequence[Recorded]) -> None:
+        """Rows can go missing by a hand other than ours. Only a deletion may stand where earlier events were."""
+        expected = after + 1
+        for each in page:
+            if each.seq != expected and not isinstance(each.event, SessionDeleted):
+                raise self._damaged(f"event {expected} of session {session}", "it is missing")
+            expected = each.seq + 1
+
+    def _summary(self, session: str, summary: str) -> Summary:
+        try:
+            return _summaries.decode(summary)
+        except msgspec.DecodeError as error:
+            raise self._damaged(f"the row of session {session} in the table of sessions", str(error)) from error
+
+    def _damaged(self, what: str, why: str) -> StoreDamaged:
+        hint = "Restore the database from a backup. Nothing was changed."
+        return StoreDamaged(f"the log on {self._server.name} is damaged: {what}: {why}", hint)
+
+    @staticmethod
+    async def _nothing(connection: Connection) -> None:
+        pass

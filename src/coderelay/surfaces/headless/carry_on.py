@@ -1,0 +1,46 @@
+"""Follow a session until its open turn has ended or waits again, whoever runs it."""
+
+import sys
+from contextlib import aclosing
+
+from coderelay.client.asking import headline
+from coderelay.client.client import Client
+from coderelay.protocol.events import AskOpened, BatchOpened, CallAsked, Recorded, SessionDeleted, TurnEnded
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListAsks, ShowSession
+from coderelay.surfaces.headless.output import open_output
+from coderelay.surfaces.headless.run import DONE, ENDINGS, FAILED, PARKED
+
+
+async def carry_on(client: Client, session: SessionId, after: int) -> int:
+    """The exit code of `coder -p`."""
+    output = open_output("text", session)
+    summary = await client.get(ShowSession(session))
+    if not summary.turn_open:
+        return DONE
+    if summary.open_asks:
+        return await _still_waiting(client, session)
+    async with aclosing(client.follow(session, after)) as feed:
+        async for each in feed:
+            if not isinstance(each, Recorded):
+                continue
+            output.event(each)
+            match each.event:
+                case TurnEnded() as event:
+                    output.finish(each)
+                    return ENDINGS[event.ending]
+                case BatchOpened(judged=judged) if any(one.ask for one in judged):
+                    return await _still_waiting(client, session)
+                case AskOpened() | CallAsked():
+                    return await _still_waiting(client, session)
+                case SessionDeleted():
+                    return FAILED
+                case _:
+                    pass
+    return FAILED
+
+
+async def _still_waiting(client: Client, session: SessionId) -> int:
+    for each in await client.get(ListAsks(session)):
+        sys.stdout.write(f"waits for an answer: {each.ask.id}  {headline(each.ask)}\n")
+    return PARKED

@@ -1,0 +1,57 @@
+"""ask_user: questions to the person. Their answers are the result."""
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, Question, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.workspace import Workspace
+
+
+class AskUserArguments(Struct, frozen=True):
+    questions: tuple[Question, ...]
+
+
+class AskUser:
+    spec = ToolSpec(
+        name="ask_user",
+        description="Ask the person something you cannot find out yourself. With options they choose, "
+        "without they answer in their own words.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "questions": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "question": {"type": "string"},
+                            "header": {"type": "string", "description": "a word or two"},
+                            "options": {
+                                "type": "array",
+                                "items": {
+                                    "type": "object",
+                                    "properties": {"label": {"type": "string"}, "description": {"type": "string"}},
+                                    "required": ["label"],
+                                },
+                            },
+                            "multiSelect": {"type": "boolean"},
+                        },
+                        "required": ["question"],
+                    },
+                }
+            },
+            "required": ["questions"],
+        },
+    )
+    arguments = AskUserArguments
+
+    def need(self, arguments: AskUserArguments, workspace: Workspace) -> Need:
+        texts = [each.question.strip() for each in arguments.questions]
+        if not texts or not all(texts):
+            raise ToolFailed("there must be at least one question, and none may be empty")
+        if len(set(texts)) < len(texts):
+            raise ToolFailed("each question may be asked once")
+        return Need(tool="ask_user", kind="ask", title=texts[0], questions=arguments.questions)
+
+    async def run(self, arguments: AskUserArguments, workspace: Workspace) -> Finished:
+        raise ToolFailed("nobody was asked")  # an answered question ends without running

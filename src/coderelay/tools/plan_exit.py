@@ -1,0 +1,34 @@
+"""plan_exit: put a plan before the person. Their decision is the result."""
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.workspace import Workspace
+
+
+class PlanExitArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    plan: str
+
+
+class PlanExit:
+    spec = ToolSpec(
+        name="plan_exit",
+        description="In plan mode, when the plan is complete: put it before the person for approval.",
+        parameters={
+            "type": "object",
+            "properties": {"plan": {"type": "string", "description": "the whole plan, in Markdown"}},
+            "required": ["plan"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = PlanExitArguments
+
+    def need(self, arguments: PlanExitArguments, workspace: Workspace) -> Need:
+        if not arguments.plan.strip():
+            raise ToolFailed("the plan is empty")
+        title = arguments.plan.strip().partition("\n")[0]
+        return Need(tool="plan_exit", kind="ask", title=title, plan=arguments.plan)
+
+    async def run(self, arguments: PlanExitArguments, workspace: Workspace) -> Finished:
+        raise ToolFailed("nobody was asked")  # a decided plan ends without running

@@ -1,0 +1,16 @@
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import by_history, model_server_thread
+from tests.asks.scene import Scene, three_calls
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Generator[Scene]:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with model_server_thread(by_history(three_calls)) as server:
+        yield Scene(Coder(tmp_path / "home", folder, server.base_url), server)

@@ -1,0 +1,27 @@
+"""Fixtures of tests that need a PostgreSQL server: `pytest_plugins = ["tests.postgres"]`, never imported."""
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+from coderelay.testing.postgres import NoServer, PrivateServer
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[PrivateServer]:
+    """One for all tests of a process. A missing one is said, and is a failure where nothing may be left out."""
+    try:
+        server = PrivateServer()
+    except NoServer as missing:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(str(missing))
+    with server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: PrivateServer) -> str:
+    """The address of an empty database."""
+    return postgres.new_database()

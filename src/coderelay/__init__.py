@@ -1,3 +1,19 @@
 """Coding agents that can be started in one place and steered from any other."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coderelay.public import Connection
+
 __version__ = "0.1.0"
+__all__ = ["__version__", "connect"]
+
+
+def connect(who: str = "script") -> "Connection":
+    """Our sessions for scripts: `with connect() as coder` or `async with connect() as coder`.
+
+    `who` is shown wherever something is said to have been done by this script.
+    """
+    from coderelay.public import Connection  # `coder --version` must not pay for this
+
+    return Connection(who)

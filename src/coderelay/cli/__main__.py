@@ -1,5 +1,3 @@
-import sys
+from coderelay.cli import run
 
-from coderelay.cli import main
-
-sys.exit(main())
+run()

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -23,6 +24,8 @@ _NO_MODEL = "Set OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL for another s
 
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
+    gc.freeze()  # what was loaded stays; from here on there is garbage
+    gc.enable()
     try:
         return asyncio.run(_run(options, folder, prompt, house.new_house()))
     except CoderError as error:

@@ -70,7 +70,7 @@ class OpenAIChat:
             settings["tools"] = [openai_tool(tool) for tool in request.tools]
         system = [_encode({"role": "system", "content": request.system})] if request.system else []
         messages = b",".join([*system, *self._history.encoded(request.messages)])
-        return _encode(settings)[:-1] + b',"messages":[' + messages + b"]}"
+        return b"".join((_encode(settings)[:-1], b',"messages":[', messages, b"]}"))
 
     async def _not_events(self, response: Response, begun: bytes) -> ModelFailed:
         """A page of a web site, mostly: the address is not that of the API."""

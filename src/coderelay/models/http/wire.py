@@ -40,7 +40,8 @@ class Wire(asyncio.BufferedProtocol):
     def send(self, *parts: bytes) -> None:
         """Does not wait, and does not fail: if the connection has ended, the next `receive` tells."""
         if not self._lost:
-            self._transport.writelines(parts)
+            for part in parts:  # not writelines, which copies them together
+                self._transport.write(part)
 
     async def receive(self, seconds: float | None) -> bytes:
         """What has arrived; nothing means that the connection has ended. Raises Broken after `seconds`."""

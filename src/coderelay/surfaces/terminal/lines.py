@@ -196,7 +196,10 @@ class LineLoop:
 
     def _show_ask(self) -> None:
         if self._asks:
-            _print(f"{in_words(self._asks[0])}\n{choices(self._asks[0])} > ")
+            ask = self._asks[0]
+            shown_before = isinstance(ask, PlanAsk) and ask.call_id is None  # it is what was just said
+            words = "Is this plan approved?" if shown_before else in_words(ask)
+            _print(f"{words}\n{choices(ask)} > ")
 
     async def _answer(self, ask: Ask, decision: Decision) -> None:
         await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._by))

@@ -1,0 +1,222 @@
+"""Our sessions for scripts: start them, follow them, answer them. What `coderelay.connect()` gives.
+
+    async with connect() as coder:                     with connect() as coder:
+        session = await coder.start("fix the tests")       session = coder.start("fix the tests")
+        print((await coder.wait(session)).text)            print(coder.wait(session).text)
+
+The session is the same one that every terminal on this machine sees, and goes on without the script.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from coderelay.app import House
+from coderelay.client.asking import understand
+from coderelay.config.load import load
+from coderelay.host.host import Host
+from coderelay.protocol.asks import By, Decision
+from coderelay.protocol.commands import (
+    AnswerAsk,
+    CreateSession,
+    DeleteSession,
+    OpenSession,
+    Outcome,
+    SendPrompt,
+    StopTurn,
+)
+from coderelay.protocol.errors import CannotRun, UnknownSession
+from coderelay.protocol.events import Mode, Recorded, SessionDeleted, TurnEnded
+from coderelay.protocol.ids import PromptId, SessionId, new_id
+from coderelay.protocol.live import Live
+from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
+from coderelay.protocol.summary import AskRow, Summary
+
+T = TypeVar("T")
+
+
+class Coder:
+    """The public client, asynchronous. `client` is the whole contract behind it."""
+
+    def __init__(self, host: Host, house: House, who: str) -> None:
+        self.client = host
+        self._house = house
+        self._by = By(who=who, via="script")
+
+    async def start(
+        self,
+        prompt: str,
+        *,
+        cwd: str = ".",
+        mode: Mode = "default",
+        model: str | None = None,
+        allowed_tools: Sequence[str] = (),
+    ) -> SessionId:
+        """A new session with its first prompt. Returns as soon as both are on disk."""
+        name = model or self._house.config.model
+        if name is None:
+            raise CannotRun("no model is set up", "Give `model`, or set OPENAI_API_KEY.")
+        session = SessionId(new_id())
+        await self.client.send(
+            CreateSession(
+                session=session,
+                cwd=os.path.realpath(cwd),
+                model=name,
+                mode=mode,
+                allowed_tools=tuple(allowed_tools),
+                by=self._by,
+            )
+        )
+        await self.prompt(session, prompt)
+        return session
+
+    async def prompt(self, session: SessionId, text: str) -> Outcome:
+        """Queue a prompt. A turn that was cut off is carried on first."""
+        prompt_id = PromptId(new_id())
+        return await self.client.send(SendPrompt(session=session, prompt_id=prompt_id, text=text, by=self._by))
+
+    async def open(self, session: SessionId) -> None:
+        """Carry on what a crash cut off, if this process can."""
+        await self.client.send(OpenSession(session=session, by=self._by))
+
+    async def wait(self, session: SessionId) -> TurnEnded:
+        """The end of the last turn, once nothing is running or queued. Waits as long as an ask is open."""
+        last: TurnEnded | None = None
+        async with aclosing(self.follow(session)) as feed:
+            async for each in feed:
+                if not isinstance(each, Recorded):
+                    continue
+                if isinstance(each.event, TurnEnded):
+                    last = each.event
+                if isinstance(each.event, SessionDeleted):
+                    break
+                if last is not None and await self._rests_at(session, each.seq):
+                    return last
+        raise UnknownSession(session)
+
+    async def _rests_at(self, session: SessionId, seq: int) -> bool:
+        summary = await self.session(session)
+        return summary.head <= seq and not summary.turn_open and not summary.queued
+
+    def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
+        return self.client.follow(session, after)
+
+    async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
+        return await self.client.get(ListSessions(None if cwd is None else os.path.realpath(cwd), limit))
+
+    async def session(self, session: SessionId) -> Summary:
+        return await self.client.get(ShowSession(session))
+
+    async def asks(self, session: SessionId | None = None) -> list[AskRow]:
+        """Everything that waits for a person."""
+        return await self.client.get(ListAsks(session))
+
+    async def answer(self, ask: AskRow, answer: str | Decision) -> Outcome:
+        """Words as `coder answer` takes them, or a decision. Answered in another place: an Answered says by whom."""
+        decision = understand(ask.ask, [answer]) if isinstance(answer, str) else answer
+        return await self.client.send(AnswerAsk(session=ask.session, ask=ask.ask.id, decision=decision, by=self._by))
+
+    async def stop(self, session: SessionId) -> Outcome:
+        return await self.client.send(StopTurn(session=session, by=self._by))
+
+    async def delete(self, session: SessionId) -> Outcome:
+        return await self.client.send(DeleteSession(session=session, by=self._by))
+
+
+class SyncCoder:
+    """The same, for scripts without an event loop. A thread of its own runs the sessions meanwhile."""
+
+    def __init__(self, coder: Coder, loop: asyncio.AbstractEventLoop) -> None:
+        self._coder = coder
+        self._loop = loop
+
+    def start(
+        self,
+        prompt: str,
+        *,
+        cwd: str = ".",
+        mode: Mode = "default",
+        model: str | None = None,
+        allowed_tools: Sequence[str] = (),
+    ) -> SessionId:
+        return self._do(self._coder.start(prompt, cwd=cwd, mode=mode, model=model, allowed_tools=allowed_tools))
+
+    def prompt(self, session: SessionId, text: str) -> Outcome:
+        return self._do(self._coder.prompt(session, text))
+
+    def open(self, session: SessionId) -> None:
+        self._do(self._coder.open(session))
+
+    def wait(self, session: SessionId) -> TurnEnded:
+        return self._do(self._coder.wait(session))
+
+    def follow(self, session: SessionId, after: int = 0) -> Generator[Recorded | Live]:
+        feed = self._coder.follow(session, after)
+        try:
+            while (each := self._do(anext(feed, None))) is not None:
+                yield each
+        finally:
+            self._do(feed.aclose())
+
+    def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
+        return self._do(self._coder.sessions(cwd=cwd, limit=limit))
+
+    def session(self, session: SessionId) -> Summary:
+        return self._do(self._coder.session(session))
+
+    def asks(self, session: SessionId | None = None) -> list[AskRow]:
+        return self._do(self._coder.asks(session))
+
+    def answer(self, ask: AskRow, answer: str | Decision) -> Outcome:
+        return self._do(self._coder.answer(ask, answer))
+
+    def stop(self, session: SessionId) -> Outcome:
+        return self._do(self._coder.stop(session))
+
+    def delete(self, session: SessionId) -> Outcome:
+        return self._do(self._coder.delete(session))
+
+    def _do(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+class Connection:
+    """Enter it with `async with` or with `with`."""
+
+    def __init__(self, who: str) -> None:
+        self._who = who
+        self._house = House(load(os.environ))
+        self._host: Host | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    async def __aenter__(self) -> Coder:
+        self._host = self._house.open()
+        return Coder(self._host, self._house, self._who)
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._host is not None
+        await self._house.close(self._host)
+
+    def __enter__(self) -> SyncCoder:
+        loop = self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=loop.run_forever, name="coderelay", daemon=True)
+        self._thread.start()
+        coder = asyncio.run_coroutine_threadsafe(self.__aenter__(), loop).result()
+        return SyncCoder(coder, loop)
+
+    def __exit__(self, *_: object) -> None:
+        loop, thread = self._loop, self._thread
+        assert loop is not None
+        assert thread is not None
+        asyncio.run_coroutine_threadsafe(self._leave(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+    async def _leave(self) -> None:
+        await self.__aexit__()
+        await asyncio.get_running_loop().shutdown_default_executor()

@@ -27,8 +27,8 @@ lint: setup
 	$(BIN)/lint-imports --no-logo >.import_linter.log || { cat .import_linter.log; exit 1; }
 	$(BIN)/pyright --warnings >.pyright.log || { cat .pyright.log; exit 1; }
 
-soak: setup ## many random kills; minutes
-	CODER_SOAK=300 $(BIN)/python -m pytest -q tests/crash -n auto --timeout 1800
+soak: setup ## hundreds of random kills; about half an hour
+	CODER_SOAK=300 $(BIN)/python -m pytest -q -n auto -k random tests/crash tests/asks
 
 bench: setup ## one table, each row beside a floor measured in the same run
 	$(BIN)/python -m bench

@@ -114,6 +114,18 @@ class Coder:
         """Everything that waits for a person."""
         return await self.client.get(ListAsks(session))
 
+    async def next_ask(self, session: SessionId) -> AskRow | None:
+        """Wait until something must be decided; None when the session rests and nothing is left to decide."""
+        async with aclosing(self.follow(session)) as feed:
+            async for each in feed:
+                if not isinstance(each, Recorded):
+                    continue
+                if asks := await self.asks(session):
+                    return asks[0]
+                if await self._rests_at(session, each.seq):
+                    return None
+        raise UnknownSession(session)
+
     async def answer(self, ask: AskRow, answer: str | Decision) -> Outcome:
         """Words as `coder answer` takes them, or a decision. Answered in another place: an Answered says by whom."""
         decision = understand(ask.ask, [answer]) if isinstance(answer, str) else answer
@@ -169,6 +181,9 @@ class SyncCoder:
 
     def asks(self, session: SessionId | None = None) -> list[AskRow]:
         return self._do(self._coder.asks(session))
+
+    def next_ask(self, session: SessionId) -> AskRow | None:
+        return self._do(self._coder.next_ask(session))
 
     def answer(self, ask: AskRow, answer: str | Decision) -> Outcome:
         return self._do(self._coder.answer(ask, answer))

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from bench import table
-from bench.rows import appends, long, memory, opening, resume, start, steps, tokens, version
+from bench.rows import answers, appends, follow, long, memory, opening, resume, start, steps, tokens, version
 
 FAMILIES = {
     "version": version.measure,
@@ -22,6 +22,8 @@ FAMILIES = {
     "opening": opening.measure,
     "appends": appends.measure,
     "resume": resume.measure,
+    "answers": answers.measure,
+    "follow": follow.measure,
 }
 QUIET = 0.5  # cores
 

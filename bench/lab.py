@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,11 +55,12 @@ class Lab:
         self.server = server
         self._starter = starter
         self.work = folder / "work"
+        self.home = folder / "home"
         self._errors = folder / "stderr"
         self._env = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
-            "CODER_HOME": str(folder / "home"),
+            "CODER_HOME": str(self.home),
             "OPENAI_BASE_URL": server.base_url,
             "OPENAI_API_KEY": "scripted",
             "OPENAI_MODEL": "scripted",
@@ -98,6 +100,14 @@ class Lab:
         if ended["code"] != code:
             raise RuntimeError(f"exit code {ended['code']}: {self._errors.read_text()[-2000:]}")
         return Ran(began, ended["ended"], ended["cpu"], ended["rss"], self.server.exchanges)
+
+    def wait_for_file(self, name: str) -> None:
+        """Until somebody made it in the work folder; it is removed."""
+        deadline = time.monotonic() + MOST_SECONDS
+        while not (self.work / name).exists():
+            assert time.monotonic() < deadline, f"{name} did not come: {self._errors.read_text()[-2000:]}"
+            time.sleep(0.002)
+        (self.work / name).unlink()
 
     def close(self) -> None:
         for pid in self._running:

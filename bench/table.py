@@ -5,12 +5,17 @@ from typing import Literal
 
 from msgspec import Struct
 
-Unit = Literal["ms", "s", "MB", "/s"]
+Unit = Literal["ms", "s", "MB", "/s", "cores"]
 
 
 class Budget(Struct, frozen=True):
+    """`holds` compares our value with the floor's, if there is one. Without it, nothing is promised."""
+
     text: str
-    holds: Callable[[float, float], bool]  # of our value and the floor's
+    holds: Callable[[float, float], bool] | None = None
+
+
+INFORMATIONAL = Budget("informational")
 
 
 def at_most(value: float, unit: Unit) -> Budget:
@@ -21,43 +26,54 @@ def at_most_times(ratio: float) -> Budget:
     return Budget(f"≤ {ratio:g}x", lambda ours, floor: ours <= ratio * floor)
 
 
-def at_least_times(ratio: float) -> Budget:
-    return Budget(f"≥ {ratio:g}x", lambda ours, floor: ours >= ratio * floor)
-
-
 def at_most_over(more: float, unit: Unit) -> Budget:
     return Budget(f"≤ floor + {more:g} {unit}", lambda ours, floor: ours <= floor + more)
 
 
 class Row(Struct, frozen=True):
-    """Medians. `cpu` is what ours and the floor used for all that was measured, in seconds."""
+    """Medians, if `what` says nothing else. No floor: nothing is there to compare with. `cpu` is what ours and the
+    floor used for all that was measured, in seconds."""
 
     what: str
     unit: Unit
     ours: float
-    floor: float
+    floor: float | None = None
     budget: Budget | None = None
     cpu: tuple[float, float] | None = None
 
     def cells(self) -> list[str]:
         ours_cpu, floor_cpu = (f"{each:.3f}" for each in self.cpu) if self.cpu else ("", "")
-        met = "" if self.budget is None else "yes" if self.budget.holds(self.ours, self.floor) else "NO"
         return [
             self.what,
             _value(self.ours, self.unit),
-            _value(self.floor, self.unit),
-            f"{self.ours / self.floor:.2f}",
+            _value(self.floor, self.unit) if self.floor else "–",
+            f"{self.ours / self.floor:.2f}" if self.floor else "",
             ours_cpu,
             floor_cpu,
             self.budget.text if self.budget else "",
-            met,
+            self._met(),
         ]
+
+    def _met(self) -> str:
+        if self.budget is None or self.budget.holds is None:
+            return ""
+        return "yes" if self.budget.holds(self.ours, self.floor or 0.0) else "NO"
+
+
+class Missing(Struct, frozen=True):
+    """A row that cannot be measured here, and why."""
+
+    what: str
+    why: str
+
+    def cells(self) -> list[str]:
+        return [self.what, self.why, *[""] * (len(HEAD) - 2)]
 
 
 HEAD = ["what", "coder", "floor", "ratio", "CPU s", "floor CPU", "budget", "met"]
 
 
-def text(rows: Sequence[Row]) -> str:
+def text(rows: Sequence[Row | Missing]) -> str:
     """Columns for a terminal."""
     cells = [HEAD, *(row.cells() for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -65,7 +81,7 @@ def text(rows: Sequence[Row]) -> str:
     return "\n".join(_aligned(line, widths) for line in [HEAD, rule, *cells[1:]])
 
 
-def markdown(rows: Sequence[Row]) -> str:
+def markdown(rows: Sequence[Row | Missing]) -> str:
     rule = ["---", *["--:"] * 5, "---", "---"]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [HEAD, rule, *(row.cells() for row in rows)])
 

@@ -23,5 +23,5 @@ def postgres() -> Generator[PrivateServer]:
 
 @pytest.fixture
 def database(postgres: PrivateServer) -> str:
-    """The address of an empty database."""
-    return postgres.new_database()
+    """The address of a place for one log, empty."""
+    return postgres.new_schema()

@@ -27,7 +27,7 @@ def measure() -> list[Row]:
 def _killed_to_asked(here: Lab) -> float:
     here.server.play([SLEEPS, DONE, DONE])
     pid, began = here.start([*CODER, "-p", "hi", *YOLO])
-    _wait_for(here, "running")
+    here.wait_for_file("running")
     killed = time.perf_counter()
     os.kill(pid, signal.SIGKILL)
     second, second_began = here.start([*CODER, "-p", "go on", "--continue", *YOLO])
@@ -36,11 +36,3 @@ def _killed_to_asked(here: Lab) -> float:
     carried_on = here.server.exchanges[1]
     assert b"may have run" in carried_on.request_end
     return (carried_on.arrived - killed) * 1000
-
-
-def _wait_for(here: Lab, name: str) -> None:
-    deadline = time.monotonic() + 10
-    while not (here.work / name).exists():
-        assert time.monotonic() < deadline, "the command did not begin"
-        time.sleep(0.002)
-    (here.work / name).unlink()

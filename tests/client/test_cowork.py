@@ -1,25 +1,30 @@
 """Each event in the shapes of the Cowork contract (B-55)."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from coderelay.client.views import cowork
-from coderelay.protocol.asks import Allow, By
-from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, Stopped, Unknown
+from coderelay.protocol.asks import Allow, Approval, By, PermissionAsk, PlanAsk
+from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.events import (
     AnyEvent,
+    ApprovalGranted,
+    ApprovalRevoked,
     AskAnswered,
+    AskOpened,
     BatchOpened,
     BatchResumed,
+    CallAsked,
     CallEnded,
     CallStarted,
     Ending,
     MessageAdded,
     Mode,
     PromptAdmitted,
+    PromptRecalled,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -36,6 +41,7 @@ from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, 
 pytestmark = pytest.mark.quick
 
 BY = By("anne", "web")
+NEED = Need(tool="bash", kind="command", title="make", command="make")
 BATCH, CALL, TURN = MessageId("m1"), CallId("c1"), TurnId("t1")
 USAGE = Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2, reasoning_tokens=1)
 WIRE_USAGE = {
@@ -193,7 +199,14 @@ SILENT: list[AnyEvent] = [
     SessionDeleted(by=BY),
     PromptAdmitted(prompt_id=PromptId("p1"), text="go", by=BY),  # shown when its turn starts (X-12)
     BatchOpened(batch_id=BATCH, turn_id=TURN, judged=()),
+    PromptRecalled(prompt_id=PromptId("p1"), by=BY),
+    AskOpened(
+        turn_id=TURN, ask=PlanAsk(AskId("a1"), "1. think"), then=TurnEnded(turn_id=TURN, ending="done")
+    ),  # its result is shown when the turn has ended
     AskAnswered(ask_id=AskId("a1"), decision=Allow(), by=BY),
+    CallAsked(batch_id=BATCH, call_id=CALL, ask=PermissionAsk(AskId("a1"), CALL, NEED, "needs the network")),
+    ApprovalGranted(approval=Approval(AskId("a1"), "session", "bash", "make", command="make"), by=BY),
+    ApprovalRevoked(approval_id=AskId("a1"), by=BY),
     BatchResumed(batch_id=BATCH),
     CallStarted(batch_id=BATCH, call_id=CALL),
     StopRequested(by=BY),
@@ -212,6 +225,10 @@ SPOKEN: list[AnyEvent] = [
     CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok")),
     TurnEnded(turn_id=TURN, ending="done"),
 ]
+
+
+def test_every_kind_of_event_is_either_shown_or_not() -> None:
+    assert {type(event) for event in [*SILENT, *SPOKEN]} == set(get_args(AnyEvent))
 
 
 @pytest.mark.parametrize("event", SPOKEN, ids=lambda event: type(event).__name__)

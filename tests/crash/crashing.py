@@ -32,9 +32,9 @@ from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.session import progress
 from coderelay.session.state import State
-from coderelay.store.owners import FileOwners
+from coderelay.store.owners import FileOwners, Owners
 from coderelay.store.sqlite import SqliteStore
-from coderelay.store.store import Projection, Store
+from coderelay.store.store import Store
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -55,10 +55,19 @@ class Failpoint:
                 os.kill(os.getpid(), self._signal)
 
 
-class CrashingStore(SqliteStore):
-    def __init__(self, path: str, projection: Projection, failpoint: Failpoint, mutant: str) -> None:
-        super().__init__(path, projection)
+class CrashingStore:
+    """Any store, with failpoints around its appends."""
+
+    def __init__(self, store: Store, failpoint: Failpoint, mutant: str) -> None:
+        self._store = store
         self._failpoint = failpoint
+        self.heads, self.sessions, self.session, self.messages = (
+            store.heads,
+            store.sessions,
+            store.session,
+            store.messages,
+        )
+        self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
         self._mutant = mutant
 
     async def append(
@@ -76,15 +85,15 @@ class CrashingStore(SqliteStore):
         while True:
             try:
                 if self._mutant == "no-epoch":
-                    return _without_epochs(await super().append(session, at, events))
-                return await super().append(session, at, events, epoch=epoch)
+                    return _without_epochs(await self._store.append(session, at, events))
+                return await self._store.append(session, at, events, epoch=epoch)
             except HeadMoved as moved:
                 if self._mutant != "no-compare":
                     raise
                 at = moved.head
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        recorded = await super().read(session, after, limit)
+        recorded = await self._store.read(session, after, limit)
         return _without_epochs(recorded) if self._mutant == "no-epoch" else recorded
 
 
@@ -127,13 +136,28 @@ class CrashingHouse(House):
         super().__init__(config)
         self.failpoint = Failpoint(os.environ.get("CODER_CRASH", ""), os.environ.get("CODER_PAUSE", ""))
         self.mutant = os.environ.get("CODER_MUTANT", "")
+        self.database_url = os.environ.get("CODER_DATABASE_URL", "")
         self.still_seconds = float(os.environ.get("CODER_STILL_SECONDS", STILL_SECONDS))
 
     def store(self) -> Store:
-        return CrashingStore(self.config.database, self.projection(), self.failpoint, self.mutant)
+        return CrashingStore(self.sound_store(), self.failpoint, self.mutant)
 
     def ownership(self) -> Ownership:
-        return Ownership(FileOwners(self.config.owners), still_seconds=self.still_seconds)
+        return Ownership(self.owners(), still_seconds=self.still_seconds)
+
+    def sound_store(self) -> Store:
+        if not self.database_url:
+            return SqliteStore(self.config.database, self.projection())
+        from coderelay.store.postgres import PostgresStore
+
+        return PostgresStore(self.database_url, self.projection())
+
+    def owners(self) -> Owners:
+        if not self.database_url:
+            return FileOwners(self.config.owners)
+        from coderelay.store.postgres_owners import PostgresOwners
+
+        return PostgresOwners(self.database_url)
 
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)

@@ -69,6 +69,15 @@ def test_a_question_to_the_person_is_asked_in_every_mode(mode: Mode) -> None:
     assert one(need("ask", "ask_user"), mode, "Read").verdict == "ask"
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a62_a_plan_is_put_before_the_person_in_plan_mode_only(mode: Mode) -> None:
+    judged = one(Need(tool="plan_exit", kind="ask", title="think", plan="think"), mode, "Read")
+    asked = Verdict("ask", "plan_exit asks, mode is plan")
+    assert judged == (
+        asked if mode == "plan" else Verdict("deny", "there is no plan to approve outside of plan mode")
+    )
+
+
 def test_d14_a_batch_is_judged_call_by_call_in_its_order() -> None:
     batch = [need("read"), need("command"), need("edit", problem="bad arguments"), need("edit")]
     assert [each.verdict for each in judge(batch, Rules("auto-edit"))] == ["allow", "ask", "deny", "allow"]

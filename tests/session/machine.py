@@ -6,35 +6,31 @@ the checker accepts, and everything that is computed from the log must agree.
 """
 
 from collections.abc import Callable
-from typing import get_args
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from msgspec import Struct, field
 
-from coderelay.protocol.asks import Allow, By, Decision, Deny, DenyAndStop
-from coderelay.protocol.calls import Failed, Finished, Outcome, Stopped, Unknown
+from coderelay.protocol.asks import By, Decision, Deny
+from coderelay.protocol.calls import Outcome, Stopped, Unknown
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.commands import AnswerAsk
-from coderelay.protocol.content import Block, Text, Thinking
-from coderelay.protocol.errors import Fenced, UnknownSession
-from coderelay.protocol.events import Mode, Recorded, Unrecognised
+from coderelay.protocol.errors import BadInput, Fenced, UnknownApproval, UnknownSession
+from coderelay.protocol.events import CallAsked, CallEnded, Mode, PromptAdmitted, Recorded, Unrecognised
 from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
-from coderelay.protocol.summary import Summary
 from coderelay.session import decide
-from coderelay.session.fold import fold
 from coderelay.session.next_action import AskModel, EndTurn, RunCall, needs_owner, next_action
 from coderelay.session.snapshot import snapshot
 from coderelay.session.state import State
 from coderelay.session.transcript import AssistantMessage, Transcript, transcript
-from tests.session.checker import BrokenPromise, Checker, check_transcript
-from tests.session.play import ANNE, BEN, SESSION, Play, Proposed, Rules, allowed, ask_of, asked, broken, denied
+from tests.session.checker import Checker
+from tests.session.choices import BEYOND, BLOCKS, CALLS, IN_PLAN_MODE, MODES, OUTCOMES, TOOLS, fitting, unfitting
+from tests.session.history import check_transcript
+from tests.session.play import ANNE, BEN, SESSION, Play, Rules
+from tests.session.promises import BrokenPromise
+from tests.session.row import of_row, of_state
 
 OWNERS = [OwnerId("A"), OwnerId("B"), OwnerId("C")]
-BLOCKS: list[tuple[Block, ...]] = [(Text("well"),), (Thinking("hm"), Text("well")), (Thinking("hm"),), ()]
-CALLS: list[Callable[[str], Proposed]] = [allowed, allowed, asked, asked, denied, broken]
-OUTCOMES: list[Outcome] = [Finished("ok"), Finished("ok"), Failed("no such file"), Unknown(), Stopped(started=True)]
-DECISIONS: list[Decision] = [Allow(), Allow(), Allow(), Deny(), Deny("not now"), DenyAndStop()]
 
 Draw = st.DataObject
 Move = Callable[[Draw], None]
@@ -59,17 +55,22 @@ class SessionMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.play = Play(self.played_by())
-        self.checker = Checker()
+        self.play = Play(self.played_by(), beyond=BEYOND)
+        self.checker = Checker(beyond=self.play.beyond)
         self.checker.see(self.play.log)
         self.living: dict[OwnerId, Owner] = {}
         self.answered: dict[AskId, tuple[Decision, By]] = {}
         self.commented = False
 
+    @initialize(mode=st.sampled_from(MODES))
+    def somebody_chooses_a_mode(self, mode: Mode) -> None:
+        self._see(self.play.configure(mode=mode))
+
     # One rule for all moves: Hypothesis leaves rules out at random, and a turn needs most of them.
     @rule(data=st.data())
     def somebody_moves(self, data: Draw) -> None:
-        moves = self._persons() + self._owners()
+        # What moves the session on stands at both ends: Hypothesis likes the ends best.
+        moves = self._owners() + self._persons()
         data.draw(st.sampled_from(moves), label="who")(data)
 
     @invariant()
@@ -80,15 +81,15 @@ class SessionMachine(RuleBasedStateMachine):
             for each in kept
         ]
         assert again == kept
-        assert fold(SESSION, again) == self.state
-        assert fold(SESSION, self.play.log) == self.state
+        assert self.play.read_again(again) == self.state
+        assert self.play.read_again(self.play.log) == self.state
 
     @invariant()
     def the_row_agrees(self) -> None:
         row = self.play.row
         assert (row is None) == self.state.deleted
-        if row is not None:
-            assert _of_row(row) == _of_state(self.state)
+        if row is not None and of_row(row) != of_state(self.state):
+            raise BrokenPromise(f"the row says {of_row(row)}, the state {of_state(self.state)}")
 
     @invariant()
     def it_can_be_exported_at_any_time(self) -> None:
@@ -101,8 +102,13 @@ class SessionMachine(RuleBasedStateMachine):
         if action != due:
             raise BrokenPromise(f"next is {action}, due is {due}")
         assert self.state.phase == self.checker.phase()
+        assert (self.state.owner, self.state.last_owner) == (self.checker.owner, self.checker.rested)
         if isinstance(action, AskModel):
             self._check_transcript(Transcript())
+
+    @invariant()
+    def what_is_asked_is_pending_and_nothing_else(self) -> None:
+        assert [ask.id for ask in self.state.open_asks()] == self.checker.open_asks()
 
     @property
     def state(self) -> State:
@@ -112,24 +118,32 @@ class SessionMachine(RuleBasedStateMachine):
         """What persons can do now; what is listed twice happens more often."""
         if self.state.deleted:
             return [self.speak_to_a_deleted_session]
-        moves: list[Move] = [self.stop, self.configure, self.a_newer_version_writes_something, self.delete]
+        moves: list[Move] = [self.delete, self.configure, self.a_newer_version_writes_something, self.stop]
         if any(each.thinking or each.performing for each in self.living.values()):
-            moves += [self.stop] * 2
-        if len(self.state.queue) < 3:
-            moves += [self.send_prompt] * 3
+            moves.append(self.stop)
         if self.checker.admitted:
             moves += [self.send_a_prompt_again, self.recall]
-        if self.state.open_asks():
-            moves += [self.answer] * 6
         if self._decided():
             moves.append(self.answer_what_was_decided)
+        if self.state.approvals:
+            moves.append(self.revoke)
+        if asks := self.state.open_asks():
+            moves += [self.expire] * 10 if any(ask.deadline is not None for ask in asks) else []
+            moves += [self.answer_something_else] * 3 + [self.answer] * 20
+        if len(self.state.queue) < 3:
+            moves += [self.send_prompt] * (2 if self.state.queue else 8)
         return moves
 
     def send_prompt(self, data: Draw) -> None:
-        max_steps = data.draw(st.sampled_from([None, None, 1, 2]))
-        page = self.play.prompt(self.play.new("do "), max_steps=max_steps)
+        max_steps, seconds = (
+            data.draw(st.sampled_from([None, None, 1, 2])),
+            data.draw(st.sampled_from([60, None, 60])),
+        )
+        page = self.play.prompt(self.play.new("do "), max_steps=max_steps, answer_within=seconds)
         self._see(page)
-        assert len(page) == 1
+        (admitted,) = [each.event for each in page]
+        assert isinstance(admitted, PromptAdmitted)
+        assert (admitted.max_steps, admitted.answer_within) == (max_steps, seconds)
 
     def send_a_prompt_again(self, data: Draw) -> None:
         known = data.draw(st.sampled_from(sorted(self.checker.admitted)))
@@ -142,24 +156,58 @@ class SessionMachine(RuleBasedStateMachine):
         self._see(self.play.stop())
 
     def answer(self, data: Draw) -> None:
-        call = data.draw(st.sampled_from([ask.call_id for ask in self.state.open_asks()]))
-        decision, by = data.draw(st.sampled_from(DECISIONS)), data.draw(st.sampled_from([ANNE, BEN]))
-        page = self.play.answer(call, decision, by)
+        """For more than one call, it is kept where the next one is judged, unless the process dies in between."""
+        ask = data.draw(st.sampled_from(self.state.open_asks()))
+        decision, by = data.draw(st.sampled_from(fitting(ask))), data.draw(st.sampled_from([ANNE, BEN]))
+        page = self.play.decide_on(ask.id, decision, by)
         self._see(page)
         if page:
-            self.answered[ask_of(call)] = (decision, by)
+            self.answered[ask.id] = (decision, by)
+            if data.draw(st.integers(0, 5)) < 5:
+                self._see(self.play.remember(ask.id, by))
+
+    def answer_something_else(self, data: Draw) -> None:
+        """What is no answer to the ask is refused, and the ask stays open; but too late is too late."""
+        ask = data.draw(st.sampled_from(self.state.open_asks()))
+        decision = data.draw(st.sampled_from(unfitting(ask)))
+        head, asks = self.state.head, self.state.open_asks()
+        assert self.state.turn is not None
+        try:
+            page = self.play.decide_on(ask.id, decision)
+            self._see(page)
+            assert self.state.turn.stop_requested
+        except BadInput:
+            assert not self.state.turn.stop_requested
+        assert (self.state.head, self.state.open_asks()) == (head, asks)
+
+    def expire(self, data: Draw) -> None:
+        due = [ask.id for ask in self.state.open_asks() if ask.deadline is not None]
+        for page in self.play.expire():
+            self._see(page)
+        self.answered |= {ask: decided for ask in due if (decided := self._recorded(ask)) is not None}
 
     def answer_what_was_decided(self, data: Draw) -> None:
         """The loser of a race is told who won, a late click the outcome."""
         ask = data.draw(st.sampled_from(self._decided()))
-        decision = data.draw(st.sampled_from(DECISIONS))
-        self._see(self.play.answer(self.state.asks[ask].ask.call_id, decision, BEN))
+        known = self.state.asks[ask].ask
+        decision = data.draw(st.sampled_from([*fitting(known), *unfitting(known)]))
+        self._see(self.play.decide_on(ask, decision, BEN))
         told = decide.recorded_answer(self.state, AnswerAsk(session=SESSION, ask=ask, decision=decision, by=BEN))
         assert told == self.answered.get(ask, (None, None))
 
+    def revoke(self, data: Draw) -> None:
+        approval = data.draw(st.sampled_from(sorted(self.state.approvals)))
+        self._see(self.play.revoke(approval))
+        try:
+            self._see(self.play.revoke(approval))
+            raise AssertionError("revoked twice")
+        except UnknownApproval:
+            pass
+
     def configure(self, data: Draw) -> None:
-        mode, title = data.draw(st.sampled_from(get_args(Mode))), data.draw(st.sampled_from([None, "", "t"]))
-        self._see(self.play.configure(mode=mode, title=title))
+        mode, title = data.draw(st.sampled_from(MODES)), data.draw(st.sampled_from([None, "", "t"]))
+        tools = data.draw(st.sampled_from(TOOLS))
+        self._see(self.play.configure(mode=mode, title=title, allowed_tools=tools))
 
     def a_newer_version_writes_something(self, data: Draw) -> None:
         self._see(self.play.write([Unrecognised("session.painted", {"kind": "session.painted", "colour": "blue"})]))
@@ -173,21 +221,25 @@ class SessionMachine(RuleBasedStateMachine):
             self._see(self.play.prompt("hello?"))
         except UnknownSession:
             assert self.play.delete() == []
+        try:
+            self._see(self.play.decide_on(AskId("ask-c1"), Deny()))
+        except UnknownSession:
+            assert self.state.open_asks() == []
 
     def _owners(self) -> list[Move]:
         moves: list[Move] = []
         owners = self.living.values()
-        if needs_owner(self.state) and len(self.living) < len(OWNERS):
-            moves += [self.claim] * (1 if self.state.owner in self.living else 20)
         if any(each.idle() for each in owners):
             moves += [self.go_on] * 20
         if any(each.thinking for each in owners):
             moves += [self.hear] * 20
         if any(each.performing for each in owners):
-            moves += [self.end_call] * 20
+            moves += [self.end_call] * 20 + [self.ask_again] * 15
         if owners and self.state.turn is not None and self.state.turn.stop_requested:
             moves += [self.obey_a_stop] * 20
-        return [*moves, self.fail, self.leave, self.crash, self.crash] if owners else moves
+        if needs_owner(self.state) and len(self.living) < len(OWNERS):
+            moves += [self.claim] * (1 if self.state.owner in self.living else 20)
+        return [*moves, self.fail, self.leave, self.crash] if owners else moves
 
     def claim(self, data: Draw) -> None:
         """By a process whose predecessor is gone, or stood still for so long that it is taken for gone."""
@@ -215,8 +267,9 @@ class SessionMachine(RuleBasedStateMachine):
         """A finished message, maybe at the moment of a stop. An agent may also say something and go on."""
         owner = self._draw_owner(data, lambda each: each.thinking)
         owner.thinking = False
-        count = data.draw(st.integers(0, 4))
-        proposed = [data.draw(st.sampled_from(CALLS))(self.play.new("c")) for _ in range(count)]
+        count = data.draw(st.sampled_from([0, 1, 2, 4, 3, 1, 0]))
+        calls = IN_PLAN_MODE if self.checker.mode == "plan" else CALLS
+        proposed = [data.draw(st.sampled_from(calls))(self.play.new("c")) for _ in range(count)]
         blocks = data.draw(st.sampled_from(BLOCKS))
         final = not proposed and data.draw(st.integers(0, 3)) < 3
         if self._write(owner, lambda: self.play.message(*proposed, blocks=blocks, final=final, epoch=owner.epoch)):
@@ -225,6 +278,16 @@ class SessionMachine(RuleBasedStateMachine):
     def end_call(self, data: Draw) -> None:
         owner = self._draw_owner(data, lambda each: each.performing is not None)
         self._end_call(owner, data.draw(st.sampled_from(OUTCOMES)))
+
+    def ask_again(self, data: Draw) -> None:
+        """Before it had any effect, the call finds that it must ask. Unless there was a stop: then it is over."""
+        owner = self._draw_owner(data, lambda each: each.performing is not None)
+        call, owner.performing = owner.performing, None
+        assert call is not None
+        if self._write(owner, lambda: self.play.ask_again(call, epoch=owner.epoch)):
+            event = self.play.log[-1].event
+            assert isinstance(event, CallAsked | CallEnded)
+            assert isinstance(event, CallEnded) == (self.state.turn is not None and self.state.turn.stop_requested)
 
     def obey_a_stop(self, data: Draw) -> None:
         """The agent is cancelled; half an answer that was shown is kept; then the turn is ended."""
@@ -257,6 +320,10 @@ class SessionMachine(RuleBasedStateMachine):
 
     def _decided(self) -> list[AskId]:
         return sorted(set(self.state.asks) - {ask.id for ask in self.state.open_asks()})
+
+    def _recorded(self, ask: AskId) -> tuple[Decision, By] | None:
+        known = self.state.asks[ask]
+        return None if known.decision is None or known.by is None else (known.decision, known.by)
 
     def _see(self, page: list[Recorded]) -> None:
         self.checker.see(page)
@@ -301,40 +368,3 @@ class SessionMachine(RuleBasedStateMachine):
         assert messages == transcript(self.state)
         check_transcript(messages, self.checker)
         assert self.commented or not isinstance(messages[-1], AssistantMessage)
-
-
-def _of_row(row: Summary) -> dict[str, object]:
-    return {
-        "phase": row.phase,
-        "owner": row.owner,
-        "open_asks": row.open_asks,
-        "queued": row.queued,
-        "head": row.head,
-        "epoch": row.epoch,
-        "turn_open": row.turn_open,
-        "error": row.error,
-        "settings": (row.cwd, row.agent, row.model, row.mode, row.allowed_tools, row.agent_session_id),
-    }
-
-
-def _of_state(state: State) -> dict[str, object]:
-    settings, ended = state.settings, state.last_ending
-    assert settings is not None
-    return {
-        "phase": state.phase,
-        "owner": state.owner,
-        "open_asks": len(state.open_asks()),
-        "queued": len(state.queue),
-        "head": state.head,
-        "epoch": state.epoch,
-        "turn_open": state.turn is not None,
-        "error": ended.error if ended is not None and state.turn is None else None,
-        "settings": (
-            settings.cwd,
-            settings.agent,
-            settings.model,
-            settings.mode,
-            settings.allowed_tools,
-            settings.agent_session_id,
-        ),
-    }

@@ -18,7 +18,7 @@ from coderelay.protocol.events import (
     SessionClaimed,
     StopRequested,
 )
-from coderelay.protocol.ids import CallId
+from coderelay.protocol.ids import AskId, CallId
 from coderelay.session import progress
 from coderelay.session.next_action import Action, AskModel, StartTurn, Wait, next_action
 from coderelay.session.state import CallState, State
@@ -36,7 +36,7 @@ class ClaimRestartsCalls(Mutant):
         lost = [each for each in state.open_calls() if each.started_epoch is not None]
         if not lost or (state.turn is not None and state.turn.stop_requested):
             return super().claim(state, claim)
-        return [SessionClaimed(owner=claim.owner, epoch=state.epoch + 1), _started(lost[0])]
+        return [SessionClaimed(owner=claim.owner, epoch=state.epoch + 1), started(lost[0])]
 
 
 class ClaimRunsWhatWasDenied(Mutant):
@@ -47,7 +47,7 @@ class ClaimRunsWhatWasDenied(Mutant):
         ended = [state.calls[each.call_id] for each in events if isinstance(each, CallEnded)]
         if not ended or ended[0].started_epoch is not None or (state.turn and state.turn.stop_requested):
             return events
-        return [events[0], _started(ended[0])]
+        return [events[0], started(ended[0])]
 
 
 class ClaimTakesTheLastPromptFirst(Mutant):
@@ -115,23 +115,37 @@ class StopDoesNotReachTheMessage(Mutant):
     breaks = "after the stop|if and only if somebody stopped it"
 
     def after_message(
-        self, state: State, message: MessageAdded, judged: tuple[Judged, ...], *, final: bool, now: int
+        self,
+        state: State,
+        message: MessageAdded,
+        judged: tuple[Judged, ...],
+        *,
+        final: bool,
+        now: int,
+        plan_ask: AskId | None,
     ) -> list[AnyEvent]:
         assert state.turn is not None
         running = replace(state, turn=replace(state.turn, stop_requested=False))
-        return super().after_message(running, message, judged, final=final, now=now)
+        return super().after_message(running, message, judged, final=final, now=now, plan_ask=plan_ask)
 
 
 class MessageStartsCallsWhilePeopleAreAsked(Mutant):
     breaks = "while its batch waits|nobody's owner"
 
     def after_message(
-        self, state: State, message: MessageAdded, judged: tuple[Judged, ...], *, final: bool, now: int
+        self,
+        state: State,
+        message: MessageAdded,
+        judged: tuple[Judged, ...],
+        *,
+        final: bool,
+        now: int,
+        plan_ask: AskId | None,
     ) -> list[AnyEvent]:
-        events = super().after_message(state, message, judged, final=final, now=now)
+        events = super().after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
         waits = any(each.ask is not None for each in judged) and judged[0].verdict == "allow"
         first = CallState(message.calls[0], message.message_id, judged[0]) if message.calls else None
-        return [*events, _started(first)] if waits and first is not None else events
+        return [*events, started(first)] if waits and first is not None else events
 
 
 class CallEndSkipsOne(Mutant):
@@ -140,7 +154,7 @@ class CallEndSkipsOne(Mutant):
     def after_call(self, state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
         events = super().after_call(state, call_id, outcome, ms=ms, go_on=go_on)
         left = [each for each in state.open_calls() if each.started_epoch is None]
-        return [events[0], _started(left[-1])] if isinstance(events[-1], CallStarted) else events
+        return [events[0], started(left[-1])] if isinstance(events[-1], CallStarted) else events
 
 
 class ModelIsAskedWhilePeopleAre(Mutant):
@@ -176,7 +190,7 @@ MUTANTS: list[type[Mutant]] = [
 ]
 
 
-def _started(call: CallState) -> CallStarted:
+def started(call: CallState) -> CallStarted:
     return CallStarted(batch_id=call.batch_id, call_id=call.call.id)
 
 

@@ -78,6 +78,9 @@ class Rules:
     def claim(self, state: State, claim: progress.Claim) -> list[AnyEvent]:
         return progress.claim(state, claim)
 
+    def in_force(self, approvals: Iterable[Approval], cwd: str) -> tuple[Approval, ...]:
+        return in_force(approvals, cwd)
+
     def judge(self, needs: Sequence[Need], policy: Policy) -> list[Verdict]:
         return judge(needs, policy)
 
@@ -174,6 +177,11 @@ def writes(name: str, path: str = "a.py") -> Proposed:
 
 def reads(name: str) -> Proposed:
     return Proposed(CallId(name), Need(tool="read", kind="read", title="a.py", paths=("a.py",)))
+
+
+def ruled(name: str, verdict: Literal["allow", "ask", "deny"]) -> Proposed:
+    """A call on which a rule of the person's own decides, in any mode."""
+    return Proposed(CallId(name), Need(tool="mcp__git__push", kind="mcp", title="push"), verdict)
 
 
 def questions(name: str, *asked: Question) -> Proposed:
@@ -369,7 +377,7 @@ class Play:
         turn, settings = self.state.turn, self.state.settings
         assert turn is not None
         assert settings is not None
-        approvals = in_force([*self.beyond, *self.state.approvals.values()], settings.cwd)
+        approvals = self.rules.in_force([*self.beyond, *self.state.approvals.values()], settings.cwd)
         policy = Policy(settings.mode, settings.allowed_tools, approvals)
         verdicts = self.rules.judge([each.need for each in proposed], policy)
         seconds = turn.started.answer_within

@@ -3,16 +3,20 @@
 What is checked, by id: the state is what the log says and nothing else (D-04), the batch pauses whole
 (D-02, D-06), resumes once and in order (D-01, D-03, D-07, D-12), one denial leaves the rest (D-22),
 results precede the model (D-08, D-13), nothing stays pending (D-18), a started call is never repeated
-(X-25), a stop holds the queue (X-12), prompts queue (X-08).
+(X-25), a stop holds the queue (X-12), prompts queue (X-08). Of asks: only what fits is an answer (X-37), a
+question or a plan never runs and its answer is its result, a call that asks again waits and starts anew only
+with a new answer (D-11), a plan is asked about before its turn ends, decided in one append and once (A-62, X-22),
+what nobody answers is denied (X-05), an approval covers exactly what was approved (D-20).
 """
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.session.checker import BrokenPromise
+from tests.session.asking_mutants import ASKING_MUTANTS
 from tests.session.machine import SessionMachine
 from tests.session.mutants import MUTANTS, Mutant
+from tests.session.promises import BrokenPromise
 
 _ANY = settings(deadline=None, report_multiple_bugs=False)
 _FIXED = settings(_ANY, derandomize=True, database=None)
@@ -23,22 +27,22 @@ pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.mark.quick
-def test_d02_d03_d22_x12_x25_promises_hold_in_any_order_of_moves() -> None:
+def test_a62_d02_d03_d11_d18_d22_x05_x12_x22_x25_x37_promises_hold_in_any_order_of_moves() -> None:
     run_state_machine_as_test(SessionMachine, settings=settings(_FIXED, max_examples=60, stateful_step_count=50))
 
 
-def test_d02_d03_d22_x12_x25_promises_hold_in_many_more_orders_of_moves() -> None:
+def test_a62_d02_d03_d11_d18_d22_x05_x12_x22_x25_x37_promises_hold_in_many_more_orders_of_moves() -> None:
     run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=400, stateful_step_count=70))
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+@pytest.mark.parametrize("mutant", [*MUTANTS, *ASKING_MUTANTS], ids=lambda mutant: mutant.__name__)
 def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
     class MutantMachine(SessionMachine):
         played_by = mutant
 
     until_it_fails = settings(
         _FIXED,
-        max_examples=500,
+        max_examples=2000,
         stateful_step_count=60,
         phases=(Phase.generate,),
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from coderelay.client.views import cowork
-from coderelay.protocol.asks import Allow, Deny, DenyAndStop
+from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted, Unrecognised
@@ -19,11 +19,12 @@ from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
-from tests.session.play import SESSION, Play, allowed, asked, denied
+from tests.session.play import SESSION, Play, allowed, ask_of, asked, denied, questions
 
 
 def whole_life() -> list[AnyEvent]:
-    """Every kind of event but the last: two owners, a crash, answers, a stop, a queue, a running call."""
+    """Every kind of event but the last: two owners, a crash, answers of every kind, a plan, an approval that is
+    revoked, a call that asks again, a stop, a queue, a running call."""
     play = Play()
     play.configure(mode="auto-edit", title="t")
     play.prompt("one")
@@ -44,7 +45,20 @@ def whole_life() -> list[AnyEvent]:
     play.recall(play.state.queue[-1].prompt_id)
     play.prompt("four")
     play.claim("A")
-    play.message(allowed("c6"))
+    play.message(asked("c6"), questions("c7"))
+    play.answer("c6", Allow("session"))
+    play.remember(ask_of("c6"))
+    play.revoke(ask_of("c6"))
+    play.answer("c7", Answers({"Which colour?": "Red"}))
+    play.claim("B")
+    play.ask_again("c6")
+    play.answer("c6", Deny())
+    play.configure(mode="plan")
+    play.claim("B")
+    play.message()
+    play.answer_plan(PlanDecision("smart"))
+    play.claim("B")
+    play.message(allowed("c8"))
     return play.events()
 
 

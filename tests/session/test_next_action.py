@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from coderelay.protocol.asks import Allow, Deny
+from coderelay.protocol.asks import Allow, Answers, Deny, PlanDecision
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.ids import CallId
 from coderelay.session.next_action import (
@@ -18,7 +18,7 @@ from coderelay.session.next_action import (
     needs_owner,
     next_action,
 )
-from tests.session.play import Play, allowed, asked, denied
+from tests.session.play import Play, allowed, asked, denied, questions
 
 pytestmark = pytest.mark.quick
 
@@ -27,6 +27,14 @@ Moves = list[Callable[[Play], object]]
 TURN: Moves = [lambda play: play.prompt("go", max_steps=2), lambda play: play.claim()]
 ASKED: Moves = [*TURN, lambda play: play.message(asked("c1"), allowed("c2"), asked("c3"))]
 ANSWERED: Moves = [*ASKED, lambda play: play.answer("c3", Allow()), lambda play: play.answer("c1", Deny())]
+QUESTION: Moves = [*TURN, lambda play: play.message(questions("c1"), allowed("c2"))]
+PLANNED: Moves = [lambda play: play.configure(mode="plan"), *TURN, lambda play: play.message()]
+AGAIN: Moves = [*TURN, lambda play: play.message(allowed("c1"), allowed("c2")), lambda play: play.ask_again("c1")]
+
+
+def answer_question(play: Play) -> None:
+    play.answer("c1", Answers({"Which colour?": "Red"}))
+
 
 ACTIONS: dict[str, tuple[Moves, Action]] = {
     "new": ([], Rest()),
@@ -62,6 +70,23 @@ ACTIONS: dict[str, tuple[Moves, Action]] = {
         [*TURN, lambda play: play.message(denied("c1")), lambda play: play.message(allowed("c2"))],
         RunCall(CallId("c2")),
     ),
+    "a question": (QUESTION, Wait()),
+    "an answered question is still to be told": ([*QUESTION, answer_question], RunCall(CallId("c1"))),
+    "an answered question does not run": (
+        [*QUESTION, answer_question, lambda play: play.claim("B")],
+        RunCall(CallId("c2")),
+    ),
+    "A-62 a plan waits for its end": (PLANNED, Wait()),
+    "A-62 an approved plan": ([*PLANNED, lambda play: play.answer_plan(PlanDecision("default"))], StartTurn()),
+    "A-62 a plan that is kept": ([*PLANNED, lambda play: play.answer_plan(PlanDecision("keep"))], Rest()),
+    "A-62 a stop while a plan waits": ([*PLANNED, lambda play: play.stop()], EndTurn(stopped=True)),
+    "D-11 a call asks again": (AGAIN, Wait()),
+    "D-11 it may start anew": ([*AGAIN, lambda play: play.answer("c1", Allow())], RunCall(CallId("c1"))),
+    "D-11 it may not": (
+        [*AGAIN, lambda play: play.answer("c1", Deny()), lambda play: play.claim("B")],
+        RunCall(CallId("c2")),
+    ),
+    "a recalled prompt": ([*TURN[:1], lambda play: play.recall(play.state.queue[0].prompt_id)], Rest()),
     "done": ([*TURN, lambda play: play.message()], Rest()),
     "the next prompt": ([*TURN, lambda play: play.prompt("more"), lambda play: play.message()], StartTurn()),
     "deleted": ([*ASKED, lambda play: play.delete()], Rest()),

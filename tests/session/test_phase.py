@@ -6,11 +6,11 @@ from typing import get_args
 
 import pytest
 
-from coderelay.protocol.asks import Allow, Deny, DenyAndStop
+from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.summary import Phase
 from coderelay.store.migrations import migrate
-from tests.session.play import Play, asked
+from tests.session.play import Play, asked, questions
 
 pytestmark = pytest.mark.quick
 
@@ -23,6 +23,9 @@ DONE: Moves = (*RUNNING, lambda play: play.message())
 FAILED: Moves = (*RUNNING, lambda play: play.close("failed", "no such model"))
 STEP_LIMIT: Moves = (*RUNNING, lambda play: play.close("step_limit", "step limit reached"))
 STOPPED: Moves = (*RUNNING, lambda play: play.stop(), lambda play: play.close("stopped"))
+QUESTION: Moves = (*RUNNING, lambda play: play.message(questions("c1")))
+PLANNED: Moves = (lambda play: play.configure(mode="plan"), *DONE)
+ASKED_AGAIN: Moves = (*RESUMED, lambda play: play.claim("B"), lambda play: play.ask_again("c1"))
 
 STATES: list[tuple[Moves, Phase]] = [
     ((), "idle"),
@@ -42,6 +45,16 @@ STATES: list[tuple[Moves, Phase]] = [
     ((*RESUMED, lambda play: play.claim("B"), lambda play: play.end_call("c1", Finished("ok"))), "running"),
     ((*WAITING, lambda play: play.stop(), lambda play: play.claim()), "stopped"),
     ((*WAITING, lambda play: play.answer("c2", DenyAndStop()), lambda play: play.claim()), "stopped"),
+    (QUESTION, "waiting"),
+    ((*QUESTION, lambda play: play.answer("c1", Answers({"Which colour?": "Red"}))), "running"),
+    (PLANNED, "waiting"),
+    ((*PLANNED, lambda play: play.answer_plan(PlanDecision("keep"))), "done"),
+    ((*PLANNED, lambda play: play.answer_plan(PlanDecision("smart"))), "done"),
+    ((*PLANNED, lambda play: play.answer_plan(Deny())), "done"),
+    ((*PLANNED, lambda play: play.answer_plan(DenyAndStop()), lambda play: play.claim()), "stopped"),
+    (ASKED_AGAIN, "waiting"),
+    ((*ASKED_AGAIN, lambda play: play.answer("c1", Allow())), "running"),
+    ((*ASKED_AGAIN, lambda play: play.stop(), lambda play: play.claim()), "stopped"),
     ((*DONE, *RUNNING), "running"),
     ((*FAILED, *RUNNING), "running"),
     ((*STEP_LIMIT, *RUNNING), "running"),
@@ -63,15 +76,24 @@ def test_b52_d05_x12_the_states_and_what_leads_to_them(moves: Moves, phase: Phas
     assert (play.state.phase, play.row.phase) == (phase, phase)
 
 
-@pytest.mark.parametrize("moves", [(), RUNNING, WAITING, RESUMED, DONE, FAILED, STOPPED])
+@pytest.mark.parametrize("moves", [(), RUNNING, WAITING, RESUMED, PLANNED, ASKED_AGAIN, DONE, FAILED, STOPPED])
 def test_b52_any_session_can_be_deleted(moves: Moves) -> None:
     play = played(moves)
     play.delete()
     assert (play.state.phase, play.row) == ("deleted", None)
 
 
-def test_d18_nothing_stays_pending_after_the_last_answer() -> None:
-    play = played(RESUMED)
+ANSWERED: list[Moves] = [
+    RESUMED,
+    (*QUESTION, lambda play: play.answer("c1", Answers({"Which colour?": "Red"}))),
+    (*PLANNED, lambda play: play.answer_plan(PlanDecision("feedback", "use tabs"))),
+    (*ASKED_AGAIN, lambda play: play.answer("c1", Allow())),
+]
+
+
+@pytest.mark.parametrize("moves", ANSWERED)
+def test_d18_nothing_stays_pending_after_the_last_answer(moves: Moves) -> None:
+    play = played(moves)
     assert play.row is not None
     assert (play.state.open_asks(), play.row.open_asks) == ([], 0)
 

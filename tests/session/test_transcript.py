@@ -14,8 +14,10 @@ from coderelay.session.transcript import (
     result_text,
     transcript,
 )
-from tests.session.checker import BrokenPromise, Checker, check_transcript
+from tests.session.checker import Checker
+from tests.session.history import check_transcript
 from tests.session.play import Play, allowed, asked, denied
+from tests.session.promises import BrokenPromise
 
 pytestmark = pytest.mark.quick
 

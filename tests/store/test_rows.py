@@ -14,18 +14,25 @@ from msgspec.structs import replace
 
 from coderelay.app import House, Rows
 from coderelay.config.load import load
-from coderelay.protocol.asks import Allow, Ask, DenyAndStop
-from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
+from coderelay.protocol.asks import Allow, Answers, Approval, DenyAndStop, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Question, Unknown
 from coderelay.protocol.content import Text, Thinking
 from coderelay.protocol.events import (
     AnyEvent,
+    ApprovalGranted,
+    ApprovalRevoked,
     AskAnswered,
+    AskOpened,
     BatchOpened,
+    BatchResumed,
+    CallAsked,
     CallEnded,
+    CallStarted,
     Ending,
     Judged,
     MessageAdded,
     PromptAdmitted,
+    PromptRecalled,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -36,7 +43,7 @@ from coderelay.protocol.events import (
     TurnStarted,
     Unrecognised,
 )
-from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import APPROVALS, AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.summary import Summary
 from coderelay.store.sqlite import SqliteStore
 from coderelay.testing.store_suite import BY, created, prompt, whole_turn, write
@@ -48,11 +55,10 @@ Appends = Sequence[tuple[SessionId, Sequence[AnyEvent]]]
 _text = st.text(max_size=12)
 _id = st.sampled_from(["1", "2", "3"])
 _need = Need(tool="bash", kind="command", title="make")
+_permission = PermissionAsk(AskId("1"), CallId("1"), _need, "why")
+_asks = [_permission, QuestionAsk(AskId("2"), CallId("1"), (Question("why?"),)), PlanAsk(AskId("3"), "think")]
 _judged = st.sampled_from(
-    [
-        Judged(CallId("1"), "allow", _need),
-        Judged(CallId("1"), "ask", _need, "why", PermissionAsk(AskId("1"), CallId("1"), _need, "why")),
-    ]
+    [Judged(CallId("1"), "allow", _need), *(Judged(CallId("1"), "ask", _need, "why", ask) for ask in _asks)]
 )
 _event: st.SearchStrategy[AnyEvent] = st.one_of(
     st.builds(
@@ -68,6 +74,7 @@ _event: st.SearchStrategy[AnyEvent] = st.one_of(
     st.builds(SessionConfigured, by=st.just(BY), title=st.none() | _text),
     st.builds(SessionClaimed, owner=st.just(OwnerId("o")), epoch=st.just(0)),
     st.builds(PromptAdmitted, prompt_id=_id.map(PromptId), text=_text, by=st.just(BY)),
+    st.builds(PromptRecalled, prompt_id=_id.map(PromptId), by=st.just(BY)),
     st.builds(
         TurnStarted,
         turn_id=_id.map(TurnId),
@@ -87,7 +94,27 @@ _event: st.SearchStrategy[AnyEvent] = st.one_of(
         calls=st.tuples(st.builds(Call, _id.map(CallId), st.just("bash"), _text)),
     ),
     st.builds(BatchOpened, batch_id=_id.map(MessageId), turn_id=_id.map(TurnId), judged=st.tuples(_judged)),
-    st.builds(AskAnswered, ask_id=_id.map(AskId), decision=st.sampled_from([Allow(), DenyAndStop()]), by=st.just(BY)),
+    st.builds(
+        AskOpened,
+        turn_id=_id.map(TurnId),
+        ask=st.sampled_from(_asks),
+        then=st.builds(TurnEnded, turn_id=_id.map(TurnId), ending=st.just("done")),
+    ),
+    st.builds(
+        AskAnswered,
+        ask_id=_id.map(AskId),
+        decision=st.sampled_from([Allow(), Answers({"why?": "so"}), DenyAndStop()]),
+        by=st.just(BY),
+    ),
+    st.builds(BatchResumed, batch_id=_id.map(MessageId)),
+    st.builds(
+        ApprovalGranted,
+        approval=st.builds(Approval, _id.map(AskId), st.just("session"), st.just("bash"), _text),
+        by=st.just(BY),
+    ),
+    st.builds(ApprovalRevoked, approval_id=_id.map(AskId), by=st.just(BY)),
+    st.builds(CallStarted, batch_id=_id.map(MessageId), call_id=_id.map(CallId)),
+    st.builds(CallAsked, batch_id=_id.map(MessageId), call_id=_id.map(CallId), ask=st.just(_permission)),
     st.builds(
         CallEnded,
         batch_id=_id.map(MessageId),
@@ -106,7 +133,7 @@ _appends = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(appends=_appends)
 def test_rows_are_the_same_however_the_events_were_grouped_and_when_rebuilt(appends: Appends) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -232,6 +259,16 @@ def test_b15_b56_the_table_of_messages(tmp_path: Path) -> None:
     assert data[0] == {"type": "user_prompt", "prompt": "build it"}
     assert [row["id"] for row in found[1:]] == [each["uuid"] for each in data[1:]]
     assert [row["created_at"] for row in found] == [1015, 1015, 1020, 1035, 1040, 1040]
+
+
+def test_the_log_of_approvals_is_no_session(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    granted = ApprovalGranted(approval=Approval(AskId("1"), "person", "bash", "make", command="make"), by=BY)
+    asyncio.run(_fill(path, [(APPROVALS, [granted]), (APPROVALS, [ApprovalRevoked(approval_id=AskId("1"), by=BY)])]))
+    assert tables(path) == ([], [])
+    asyncio.run(_rebuild(path))
+    assert tables(path) == ([], [])
+    assert len(events(path)) == 2
 
 
 def test_a_projection_may_change_any_column(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, LiteralString, TypeVar
 
 import msgspec
-import psycopg
 
 from coderelay.protocol.codec import decode
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
@@ -28,6 +27,7 @@ from coderelay.store.postgres_connection import (
     Unreachable,
     rows,
 )
+from coderelay.store.postgres_driver import psycopg
 from coderelay.store.postgres_migrations import migrate
 from coderelay.store.postgres_text import can_be_kept, given, kept
 from coderelay.store.sqlite import wall_clock

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
-from psycopg.types.numeric import Int8
 
 from coderelay.protocol.codec import encode, kind_of
 from coderelay.protocol.errors import BadInput, Fenced, HeadMoved
 from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
+from coderelay.store.postgres_arrays import Numbers, Texts
 from coderelay.store.postgres_connection import Connection, rows
 from coderelay.store.postgres_text import kept
 from coderelay.store.store import Projection
@@ -21,9 +21,8 @@ SELECT head.seq, head.epoch, head.at, sessions.summary
 FROM (SELECT seq, epoch, at FROM event WHERE session_id = %s ORDER BY seq DESC LIMIT 1) AS head
 LEFT JOIN sessions ON sessions.id = %s
 """
-# Lists of texts as %b: escaping a large body for the other form takes seconds.
-ROWS = "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %b, %b, %s"
-_APPEND = f"SELECT * FROM append_events(%s, %s, %s, %s, %s, %s, %b, %b, %s, %s, {ROWS})"
+ROWS = "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s"
+_APPEND = f"SELECT * FROM append_events(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, {ROWS})"
 _ARRIVED = "SELECT 1 FROM event WHERE session_id = %s AND seq = %s AND append_id = %s"
 
 ReadSummary = Callable[[str, str], Summary]
@@ -124,7 +123,7 @@ class Append:
             head.epoch,
             head.at,
             self._id,
-            [Int8(each.epoch) for each in recorded],
+            Numbers(each.epoch for each in recorded),
             self._kinds,
             self._bodies,
             recorded[-1].at,
@@ -139,7 +138,7 @@ class Append:
         return True
 
 
-class Rows(Struct, frozen=True):
+class Changed(Struct, frozen=True):
     """What events change in the tables of sessions and messages."""
 
     row: Summary | None
@@ -149,9 +148,9 @@ class Rows(Struct, frozen=True):
     def values(self) -> tuple[object, ...]:
         """As `write_rows` and `append_events` take them."""
         messages = (
-            [kept(each[0]) for each in self.messages],
-            [each[1] for each in self.messages],
-            [Int8(each[2]) for each in self.messages],
+            Texts(kept(each[0]) for each in self.messages),
+            Texts(each[1] for each in self.messages),
+            Numbers(each[2] for each in self.messages),
         )
         row = self.row
         if row is None:
@@ -171,7 +170,7 @@ class Rows(Struct, frozen=True):
         )
 
 
-def project(projection: Projection, row: Summary | None, recorded: Sequence[Recorded]) -> Rows:
+def project(projection: Projection, row: Summary | None, recorded: Sequence[Recorded]) -> Changed:
     """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
     dropped = False
     messages: list[tuple[str, str, int]] = []
@@ -182,14 +181,14 @@ def project(projection: Projection, row: Summary | None, recorded: Sequence[Reco
         elif before is not None:
             messages.clear()
             dropped = True
-    return Rows(row, dropped, messages)
+    return Changed(row, dropped, messages)
 
 
-def _bodies(session: SessionId, events: Sequence[AnyEvent]) -> tuple[list[str], list[str]]:
+def _bodies(session: SessionId, events: Sequence[AnyEvent]) -> tuple[Texts, Texts]:
     """Kinds and bodies as they are stored. The name of the session is checked with them."""
     try:
         session.encode()
-        return [kept(kind_of(event)) for event in events], [encode(event).decode() for event in events]
+        return Texts(kept(kind_of(event)) for event in events), Texts(encode(event).decode() for event in events)
     except UnicodeEncodeError as error:
         half = f"U+{ord(error.object[error.start]):04X}"
         raise BadInput(

@@ -8,11 +8,10 @@ its sender dies or a connection breaks. Then the question asked every few second
 import asyncio
 from contextlib import suppress
 
-import psycopg
-
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres_connection import Connection, Lines, Server, rows
+from coderelay.store.postgres_driver import psycopg
 from coderelay.store.postgres_text import kept
 
 POLL_SECONDS = 5.0

@@ -20,13 +20,7 @@ from coderelay.protocol.errors import (
     StoreLocked,
     StoreReadOnly,
 )
-
-try:
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-except ImportError as error:
-    # This file is loaded only when somebody asks for PostgreSQL, so this is where they are told.
-    raise StoreFailed("PostgreSQL needs psycopg", "Install it: pip install 'coderelay[postgres]'") from error
+from coderelay.store.postgres_driver import conninfo, psycopg
 
 T = TypeVar("T")
 
@@ -60,7 +54,7 @@ SET tcp_keepalives_count = 3;
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 """
 # An unescaped @ or / in a password would make a part of it the name of the host, and show up in messages.
-_URL = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@/?#]*(/[^@/?#]*)?(\?[^#]*)?")
+_URL = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@/?#]*(/[^@/?#]*)?(\?[^@#]*)?")
 
 
 class Unreachable(StoreFailed):
@@ -79,7 +73,7 @@ class Server:
 
     async def connect(self) -> Connection:
         connection: Connection = await psycopg.AsyncConnection.connect(
-            make_conninfo("", **self._parameters), autocommit=True
+            conninfo.make_conninfo("", **self._parameters), autocommit=True
         )
         try:
             await connection.execute(_SETTINGS)
@@ -188,9 +182,9 @@ class Lines:
         attempts: Iterator[tuple[float, bool]] | None = None
         while True:
             try:
-                return await work(line.connection or await self._open(line))
+                return await work(line.usable() or await self._open(line))
             except psycopg.Error as error:
-                if not line.is_lost(error):
+                if not _is_lost(error):
                     raise self._server.failure(error) from error
                 await line.drop()
                 attempts = attempts or self._server.attempts()
@@ -213,18 +207,20 @@ class Lines:
 class Line:
     connection: Connection | None = None
 
-    def is_lost(self, error: psycopg.Error) -> bool:
-        """Whether the connection is gone, so that nobody knows what became of the last statement."""
-        if self.connection is None or self.connection.closed:
-            return True
-        if error.sqlstate is None:
-            return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-        return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
+    def usable(self) -> Connection | None:
+        return None if self.connection is None or self.connection.closed else self.connection
 
     async def drop(self) -> None:
         if self.connection is not None:
             connection, self.connection = self.connection, None
             await connection.close()
+
+
+def _is_lost(error: psycopg.Error) -> bool:
+    """Whether the connection is gone, or never was, so that nobody knows what became of the last statement."""
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
 
 
 async def rows(connection: Connection, sql: LiteralString, values: Sequence[object] = ()) -> list[Row]:
@@ -237,7 +233,7 @@ def _understand(url: str) -> dict[str, Any]:
     if not _URL.fullmatch(url):
         raise malformed
     try:
-        return conninfo_to_dict(url)
+        return conninfo.conninfo_to_dict(url)
     except psycopg.Error:
         raise malformed from None  # its text may hold a part of the password
 

@@ -15,30 +15,29 @@ from coderelay.store.postgres_text import kept
 
 T = TypeVar("T")
 
-# Two numbers make a lock: this one, and the owner's. Locks of appends are of the kind with one number.
-_CLASS = 0x636F6472  # "codr"
-# Whoever wants to sweep the row away must see the lock taken as soon as the row is there: one transaction.
+# A lock is two numbers: of the table of owners, since a database may hold several logs, and of the owner. (Locks
+# of appends are of another kind, with one number.) The row and the lock come in one transaction: whoever sweeps the
+# dead away never sees the one without the other.
 _ENTER = """
 INSERT INTO owner (id, server_start) VALUES (%s, pg_postmaster_start_time())
 ON CONFLICT (id) DO UPDATE SET server_start = excluded.server_start, beat_at = now()
-RETURNING number
 """
+_LOCK = "SELECT pg_advisory_lock(tableoid::int, number) FROM owner WHERE id = %s"
 # When only this end of an earlier connection broke, the server may take a while to notice.
 _END_EARLIER = """
-SELECT pg_terminate_backend(pid) FROM pg_locks
-WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2 AND granted AND pid != pg_backend_pid()
+SELECT pg_terminate_backend(pid) FROM pg_locks, owner
+WHERE owner.id = %s AND locktype = 'advisory' AND classid = owner.tableoid AND objid = number::oid AND objsubid = 2
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
-_LOCK = "SELECT pg_advisory_lock(%s, %s)"
 _SWEEP = """
-DELETE FROM owner WHERE id != %s AND pg_try_advisory_xact_lock(%s, number)
+DELETE FROM owner WHERE id != %s AND pg_try_advisory_xact_lock(tableoid::int, number)
 AND (server_start = pg_postmaster_start_time() OR beat_at < now() - interval '1 day')
 """
 _LEAVE = "DELETE FROM owner WHERE id = %s"
 _BEAT = "UPDATE owner SET counter = counter + 1, beat_at = now() WHERE id = %s"
 # Shared, so that two who look at once do not take each other for the owner.
 _LOOK = """
-SELECT counter, server_start = pg_postmaster_start_time(), pg_try_advisory_xact_lock_shared(%s, number)
+SELECT counter, server_start = pg_postmaster_start_time(), pg_try_advisory_xact_lock_shared(tableoid::int, number)
 FROM owner WHERE id = %s
 """
 
@@ -61,7 +60,7 @@ class PostgresOwners:
                 await self._use(lambda connection: connection.execute(_BEAT, (self._id,)))
 
     async def look(self, owner: OwnerId) -> Alive | Dead:
-        found = await self._use(lambda connection: rows(connection, _LOOK, (_CLASS, kept(owner))))
+        found = await self._use(lambda connection: rows(connection, _LOOK, (kept(owner),)))
         if not found:
             return Dead()
         counter, since_server_start, lock_is_free = found[0]
@@ -86,12 +85,12 @@ class PostgresOwners:
         await migrate(connection, self._server.name)
         me = self._id or OwnerId(new_id())
         async with connection.transaction():
-            ((number,),) = await rows(connection, _ENTER, (me,))
+            await connection.execute(_ENTER, (me,))
             if self._id is not None:
-                await connection.execute(_END_EARLIER, (_CLASS, number))
-            await connection.execute(_LOCK, (_CLASS, number))
+                await connection.execute(_END_EARLIER, (me,))
+            await connection.execute(_LOCK, (me,))
         self._id = me
-        await connection.execute(_SWEEP, (me, _CLASS))
+        await connection.execute(_SWEEP, (me,))
 
     async def _here(self, connection: Connection) -> OwnerId:
         if _has_news(connection):

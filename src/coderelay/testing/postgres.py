@@ -1,7 +1,7 @@
 """A PostgreSQL server of our own, for tests: started here, ended here, and never one that was there before.
 
     with PrivateServer() as server:
-        url = server.new_database()
+        url = server.new_schema()
         server.restart()        # as after a power cut: nothing is said goodbye to
 
 The server writes to disk as a real one does. It speaks on a socket in its own folder, which nobody else can enter.
@@ -59,8 +59,8 @@ class PrivateServer:
     def __init__(self) -> None:
         self._programs = find_programs()
         self._process: subprocess.Popen[bytes] | None = None
-        self._databases = 0
-        self.folder = tempfile.mkdtemp(prefix="coder-pg-", dir="/tmp")  # noqa: S108 - the name of a socket is short
+        self._named = 0
+        self.folder = tempfile.mkdtemp(prefix="coder-pg-", dir="/tmp")  # short: the name of a socket must be
         self._cleaner = subprocess.Popen(
             [sys.executable, "-c", _CLEANER, self.folder], stdin=subprocess.PIPE, start_new_session=True
         )
@@ -82,12 +82,17 @@ class PrivateServer:
         login = f"{user}:{quote(password)}" if password else user
         return f"postgresql://{login}@/{database}?host={quote(self.folder, safe='')}"
 
-    def new_database(self, template: str = "template0") -> str:
-        """The address of an empty database, or of a copy of another one that nobody uses."""
-        self._databases += 1
-        name = f"test_{self._databases}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template} ENCODING 'UTF8'")
+    def new_database(self, encoding: str = "UTF8") -> str:
+        """The address of an empty database."""
+        name = self._new_name()
+        self.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}'")
         return self.url(name)
+
+    def new_schema(self) -> str:
+        """The address of an empty schema in a database that others use too: made a hundred times faster."""
+        name = self._new_name()
+        self.execute(f"CREATE SCHEMA {name}")
+        return f"{self.url()}&options=-csearch_path%3D{name}"
 
     def execute(self, sql: str) -> None:
         with psycopg.connect(self.url(), autocommit=True) as connection:
@@ -122,6 +127,10 @@ class PrivateServer:
         self._cleaner.stdin.close()
         self._cleaner.wait()
 
+    def _new_name(self) -> str:
+        self._named += 1
+        return f"test_{self._named}"
+
     @property
     def _data(self) -> str:
         return os.path.join(self.folder, "data")
@@ -140,9 +149,7 @@ class PrivateServer:
     def _run(self, program: str, *arguments: str, log: Any = subprocess.PIPE) -> "subprocess.Popen[bytes]":
         """Not as root, in a session of its own so that Ctrl-C reaches the tests first, with nothing of the person's
         own set-up for PostgreSQL."""
-        as_nobody: dict[str, Any] = (
-            {"user": _NOBODY, "group": _NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-        )
+        is_root = os.geteuid() == 0
         return subprocess.Popen(
             [str(self._programs / program), *arguments],
             stdin=subprocess.DEVNULL,
@@ -151,7 +158,9 @@ class PrivateServer:
             cwd=self.folder,
             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
             start_new_session=True,
-            **as_nobody,
+            user=_NOBODY if is_root else None,
+            group=_NOBODY if is_root else None,
+            extra_groups=[] if is_root else None,
         )
 
     def _wait_until_ready(self, process: "subprocess.Popen[bytes]") -> None:
@@ -202,7 +211,7 @@ def _children(parent: int) -> list[int]:
 def read_logs(url: str) -> dict[str, list[Event]]:
     """Every session's events, each with its `seq` and `epoch`; what checker.read_logs does for a file."""
     logs: dict[str, list[Event]] = {}
-    if not rows(url, "SELECT 1 FROM pg_tables WHERE tablename = 'event'"):
+    if rows(url, "SELECT to_regclass('event')") == [(None,)]:
         return logs  # killed before the schema was there
     for session, seq, epoch, body in rows(url, "SELECT session_id, seq, epoch, body FROM event ORDER BY 1, 2"):
         logs.setdefault(session, []).append({**json.loads(body), "seq": seq, "epoch": epoch})

@@ -1,0 +1,9 @@
+"""Programs that a row starts beside itself."""
+
+import sys
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+OPENER = [sys.executable, str(_HERE / "opener.py")]
+ANSWERER = [sys.executable, str(_HERE / "answerer.py")]
+FOLLOWER = [sys.executable, str(_HERE / "follower.py")]

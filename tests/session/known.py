@@ -1,0 +1,55 @@
+"""What a reader of the log remembers of the open turn."""
+
+from msgspec import Struct
+
+from coderelay.protocol.asks import Ask, Decision
+from coderelay.protocol.calls import Call, Outcome
+from coderelay.protocol.content import Usage
+from coderelay.protocol.events import Judged, TurnEnded, TurnStarted
+from coderelay.protocol.ids import AskId, MessageId
+
+
+class KnownAsk(Struct):
+    ask: Ask
+    decision: Decision | None = None
+
+
+class KnownCall(Struct):
+    """`ask` is what it asked last."""
+
+    call: Call
+    judged: Judged
+    ask: KnownAsk | None
+    started: int | None = None
+    outcome: Outcome | None = None
+
+    def decision(self) -> Decision | None:
+        return None if self.ask is None else self.ask.decision
+
+
+class KnownBatch(Struct):
+    id: MessageId
+    calls: list[KnownCall]
+    asks: list[KnownAsk]
+    resumed: bool = False
+
+
+class KnownTurn(Struct):
+    """`plan` was asked at its end, because it had not been asked before; `then` is the end it will have."""
+
+    started: TurnStarted
+    steps: int = 0
+    usage: Usage = Usage()
+    text: str = ""
+    stopped: bool = False
+    planned: bool = False
+    batch: KnownBatch | None = None
+    plan: KnownAsk | None = None
+    then: TurnEnded | None = None
+
+    def open_calls(self) -> list[KnownCall]:
+        return [each for each in self.batch.calls if each.outcome is None] if self.batch else []
+
+    def open_asks(self) -> list[AskId]:
+        asks = [*(self.batch.asks if self.batch else []), *([self.plan] if self.plan else [])]
+        return [each.ask.id for each in asks if each.decision is None]

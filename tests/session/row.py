@@ -1,0 +1,41 @@
+"""The row of a session and its state, in words that can be compared."""
+
+from coderelay.protocol.summary import Summary
+from coderelay.session.state import State
+
+
+def of_row(row: Summary) -> dict[str, object]:
+    return {
+        "phase": row.phase,
+        "owner": row.owner,
+        "open_asks": row.open_asks,
+        "queued": row.queued,
+        "head": row.head,
+        "epoch": row.epoch,
+        "turn_open": row.turn_open,
+        "error": row.error,
+        "settings": (row.cwd, row.agent, row.model, row.mode, row.allowed_tools, row.agent_session_id),
+    }
+
+
+def of_state(state: State) -> dict[str, object]:
+    settings, ended = state.settings, state.last_ending
+    assert settings is not None
+    return {
+        "phase": state.phase,
+        "owner": state.owner,
+        "open_asks": len(state.open_asks()),
+        "queued": len(state.queue),
+        "head": state.head,
+        "epoch": state.epoch,
+        "turn_open": state.turn is not None,
+        "error": ended.error if ended is not None and state.turn is None else None,
+        "settings": (
+            settings.cwd,
+            settings.agent,
+            settings.model,
+            settings.mode,
+            settings.allowed_tools,
+            settings.agent_session_id,
+        ),
+    }

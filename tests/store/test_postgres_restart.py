@@ -1,0 +1,354 @@
+"""Connections that break and servers that restart: nothing acknowledged is lost, nothing is written twice, and
+whoever waits for news gets it."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from coderelay.app import Rows
+from coderelay.protocol.errors import Fenced, HeadMoved, StoreFailed
+from coderelay.protocol.events import AnyEvent, PromptAdmitted, SessionDeleted
+from coderelay.protocol.ids import SessionId
+from coderelay.store.postgres import PostgresStore
+from coderelay.testing.house import story
+from coderelay.testing.postgres import PrivateServer, rows
+from coderelay.testing.store_suite import BY, claimed, created, messages_of, prompt, summary_of, whole_turn, write
+
+pytest_plugins = ["tests.postgres"]
+
+A = SessionId("a")
+_END_OF_ANSWER = b"Z\0\0\0\5I"
+Meanwhile = Callable[[], Awaitable[object]]
+
+
+async def nothing() -> None:
+    pass
+
+
+class Wire:
+    """Between a store and the server. Breaks the connection with the next append."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._break: Callable[[asyncio.StreamReader, asyncio.StreamWriter, bytes], Awaitable[None]] | None = None
+        self._loose: list[asyncio.StreamWriter] = []
+        self._open: set[asyncio.Task[None]] = set()
+
+    def lose_request(self, meanwhile: Meanwhile = nothing) -> None:
+        """The server never gets it. `meanwhile` happens before the store knows."""
+
+        async def lose(up: asyncio.StreamReader, down: asyncio.StreamWriter, request: bytes) -> None:
+            await meanwhile()
+
+        self._break = lose
+
+    def lose_answer(self, meanwhile: Meanwhile = nothing) -> None:
+        """The server has written it, and the store does not hear of that."""
+
+        async def lose(up: asyncio.StreamReader, down: asyncio.StreamWriter, request: bytes) -> None:
+            down.write(request)
+            await up.readuntil(_END_OF_ANSWER)
+            await meanwhile()
+
+        self._break = lose
+
+    def lose_sight(self) -> None:
+        """The server has it and is still at it, and does not know that nobody waits for the answer."""
+
+        async def lose(up: asyncio.StreamReader, down: asyncio.StreamWriter, request: bytes) -> None:
+            down.write(request)
+            self._loose.append(down)
+
+        self._break = lose
+
+    def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def close(self) -> None:
+        """When all who used it have left."""
+        await asyncio.gather(*self._open)
+        for down in self._loose:
+            down.close()
+            await down.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        up, down = await asyncio.open_unix_connection(self._server)
+        answers = asyncio.create_task(_copy(up, writer))
+        try:
+            while request := await reader.read(1 << 20):
+                if self._break is not None and b"append_events" in request:
+                    lose, self._break = self._break, None
+                    await _end(answers)
+                    await lose(up, down, request)
+                    break
+                down.write(request)
+        finally:
+            await _end(answers)
+            writer.close()
+            await writer.wait_closed()
+            if down not in self._loose:
+                down.close()
+                await down.wait_closed()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(1 << 20):
+        writer.write(data)
+    writer.close()
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+
+
+@asynccontextmanager
+async def wired(postgres: PrivateServer, database: str) -> AsyncGenerator[tuple[Wire, PostgresStore]]:
+    """A store on a wire, with a session in it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        wire = Wire(os.path.join(postgres.folder, ".s.PGSQL.5432"))
+        door = await asyncio.start_unix_server(wire.connected, os.path.join(folder, ".s.PGSQL.5432"))
+        url = database.replace(quote(postgres.folder, safe=""), quote(folder, safe=""))
+        assert url != database
+        store = PostgresStore(url, Rows(), patience_seconds=10.0)
+        try:
+            await write(store, A, [[created()]])
+            yield wire, store
+            assert summary_of(await store.read(A)) == await store.session(A)
+            assert messages_of(await store.read(A)) == await store.messages(A)
+        finally:
+            await store.close()
+            door.close()
+            await wire.close()
+
+
+def elsewhere(database: str, at: int, *events: AnyEvent) -> Meanwhile:
+    """Another process appends to the session."""
+
+    async def append() -> None:
+        other = PostgresStore(database, Rows())
+        await other.append(A, at, events)
+        await other.close()
+
+    return append
+
+
+@story
+async def test_an_append_whose_answer_was_lost_is_found_to_be_written(postgres: PrivateServer, database: str) -> None:
+    async with wired(postgres, database) as (wire, store):
+        turn = [event for events in whole_turn() for event in events]
+        wire.lose_answer()
+        recorded = await store.append(A, 1, turn)
+        assert await store.read(A, 1) == recorded
+
+
+@story
+async def test_an_append_whose_answer_was_lost_is_found_behind_what_others_wrote_since(
+    postgres: PrivateServer, database: str
+) -> None:
+    async with wired(postgres, database) as (wire, store):
+        await store.append(A, 1, [claimed(1)])
+        wire.lose_answer(elsewhere(database, 3, prompt("theirs"), claimed(2)))
+        recorded = await store.append(A, 2, [prompt("mine")], epoch=1)
+        assert [each.seq for each in recorded] == [3]
+        assert await store.read(A, 2, limit=1) == recorded
+        with pytest.raises(Fenced):
+            await store.append(A, 5, [prompt()], epoch=1)
+
+
+@story
+async def test_the_same_events_of_another_are_not_taken_for_ones_own(postgres: PrivateServer, database: str) -> None:
+    async with wired(postgres, database) as (wire, store):
+        same = prompt("same")
+        wire.lose_request(elsewhere(database, 1, same))
+        with pytest.raises(HeadMoved) as moved:
+            await store.append(A, 1, [same])
+        assert moved.value.head == 2
+        assert len(await store.read(A, 1)) == 1
+
+
+@story
+async def test_an_append_that_was_deleted_since_counts_as_overtaken(postgres: PrivateServer, database: str) -> None:
+    async with wired(postgres, database) as (wire, store):
+        wire.lose_answer(elsewhere(database, 2, SessionDeleted(by=BY)))
+        with pytest.raises(HeadMoved):
+            await store.append(A, 1, [prompt()])
+        assert len(await store.read(A)) == 1
+
+
+@story
+async def test_a_deletion_whose_answer_was_lost_is_found_to_be_written(
+    postgres: PrivateServer, database: str
+) -> None:
+    async with wired(postgres, database) as (wire, store):
+        wire.lose_answer()
+        recorded = await store.append(A, 1, [prompt(), SessionDeleted(by=BY)])
+        assert await store.read(A) == recorded[1:]
+
+
+@story
+async def test_an_append_that_nobody_waits_for_any_more_does_not_meet_itself(
+    postgres: PrivateServer, database: str
+) -> None:
+    """The first attempt is still at it in the server while the second is made; only one of them is written."""
+    async with wired(postgres, database) as (wire, store):
+        with psycopg.connect(database, autocommit=True) as outside:
+            outside.execute("SELECT pg_advisory_lock(hashtextextended('a', 0))")
+            wire.lose_sight()
+            append = asyncio.create_task(store.append(A, 1, [prompt()]))
+            waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+            await until(lambda: outside.execute(waiting).fetchall() == [(2,)])
+            outside.execute("SELECT pg_advisory_unlock(hashtextextended('a', 0))")
+        recorded = await append
+        assert await store.read(A, 1) == recorded
+
+
+@story
+async def test_an_append_whose_request_was_lost_is_written_once(postgres: PrivateServer, database: str) -> None:
+    async with wired(postgres, database) as (wire, store):
+        wire.lose_request()
+        recorded = await store.append(A, 1, [prompt("one"), prompt("two")])
+        assert await store.read(A, 1) == recorded
+        assert (await store.append(A, 3, [prompt("three")]))[0].seq == 4
+
+
+@story
+async def test_what_was_acknowledged_survives_a_server_that_stops_at_once(
+    postgres: PrivateServer, database: str
+) -> None:
+    """Several times, in the middle of appends; whoever appends only waits a little longer."""
+    store = PostgresStore(database, Rows())
+    acknowledged: dict[SessionId, list[str]] = {SessionId(f"s{number}"): [] for number in range(6)}
+    done = asyncio.Event()
+
+    async def insist(session: SessionId, texts: list[str]) -> None:
+        await store.append(session, 0, [created()])
+        while not done.is_set():
+            text = f"{session} {len(texts)}"
+            (recorded,) = await store.append(session, len(texts) + 1, [prompt(text)])
+            assert recorded.seq == len(texts) + 2
+            texts.append(text)
+
+    async with asyncio.TaskGroup() as group:
+        for session, texts in acknowledged.items():
+            group.create_task(insist(session, texts))
+        for _ in range(3):
+            so_far = sum(map(len, acknowledged.values()))
+            await until(lambda so_far=so_far: sum(map(len, acknowledged.values())) >= so_far + 100)
+            await asyncio.to_thread(postgres.restart)
+        done.set()
+    for session, texts in acknowledged.items():
+        found = [each.event.text for each in await store.read(session, 1) if isinstance(each.event, PromptAdmitted)]
+        assert found == texts
+        assert summary_of(await store.read(session)) == await store.session(session)
+    await store.close()
+
+
+@story
+async def test_a_server_that_does_not_come_back_is_said_and_used_again_when_it_does(
+    postgres: PrivateServer, database: str
+) -> None:
+    store = PostgresStore(database, Rows(), patience_seconds=0.2)
+    await write(store, A, [[created()]])
+    with psycopg.connect(database, autocommit=True) as outside:
+        outside.execute("SELECT pg_advisory_lock(hashtextextended('a', 0))")
+        append = asyncio.create_task(store.append(A, 1, [prompt()]))
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        await until(lambda: outside.execute(waiting).fetchall() == [(1,)])
+        postgres.stop()
+    try:
+        with pytest.raises(StoreFailed, match="cannot be reached") as caught:
+            await append
+        assert "Whether the last events were written" in caught.value.hint
+        with pytest.raises(StoreFailed, match="cannot be reached") as caught:
+            await store.read(A)
+        assert "Nothing was changed" in caught.value.hint
+    finally:
+        postgres.start()
+    assert len(await store.read(A)) == 1
+    await store.append(A, 1, [prompt()])
+    await store.close()
+
+
+@story
+async def test_closing_does_not_wait_for_a_server_that_is_gone(postgres: PrivateServer, database: str) -> None:
+    store = PostgresStore(database, Rows(), patience_seconds=3600.0)
+    await write(store, A, [[created()]])
+    postgres.stop()
+    try:
+        append = asyncio.create_task(store.append(A, 1, [prompt()]))
+        await asyncio.sleep(0)  # begun
+        async with asyncio.timeout(10):
+            await store.close()
+        with pytest.raises(StoreFailed):
+            await append
+    finally:
+        postgres.start()
+
+
+# Who waits for news.
+
+
+@story
+async def test_a_lost_listener_is_replaced_and_misses_nothing(database: str) -> None:
+    store, other = PostgresStore(database, Rows(), poll_seconds=3600), PostgresStore(database, Rows())
+    await write(store, A, [[created()]])
+    for _ in range(3):
+        seen = store.change_counter()
+        _end_listeners(database)
+        await write(other, A, [[prompt()]])
+        await until(lambda seen=seen: store.change_counter() != seen)
+    seen = store.change_counter()
+    await write(other, A, [[prompt()]])
+    await until(lambda: store.change_counter() != seen)
+    await store.close()
+    await other.close()
+
+
+@story
+async def test_a_lost_notification_costs_a_delay_and_no_more(database: str) -> None:
+    store = PostgresStore(database, Rows(), poll_seconds=0.05)
+    await write(store, A, [[created()]])
+    for number in range(3):
+        seen = store.change_counter()
+        with psycopg.connect(database, autocommit=True) as outside:  # a process that died before it could say so
+            outside.execute(
+                "INSERT INTO event SELECT session_id, seq + 1, epoch, kind, at, body, 0 FROM event WHERE seq = %s",
+                (number + 1,),
+            )
+        await until(lambda seen=seen: store.change_counter() != seen)
+    assert await store.heads([A]) == {A: 4}
+    await store.close()
+
+
+@story
+async def test_many_appends_share_few_notifications_that_name_sessions_only(database: str) -> None:
+    store = PostgresStore(database, Rows())
+    names = {SessionId(f"s{number}") for number in range(8)}
+    with psycopg.connect(database, autocommit=True) as listener:
+        listener.execute("LISTEN coder_change")
+        await asyncio.gather(*(write(store, name, [[created()], *([prompt()] for _ in range(30))]) for name in names))
+        counter = store.change_counter()
+        await store.close()
+        heard = [notice.payload for notice in listener.notifies(timeout=0.2)]
+    assert set(heard) == names
+    assert len(heard) < 8 * 31 / 2
+    assert counter == 8 * 31  # its own are counted once, when they are written
+
+
+def _end_listeners(database: str) -> None:
+    rows(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not happened():  # noqa: ASYNC110 - what is waited for happens in a server or another process
+            await asyncio.sleep(0.002)

@@ -1,0 +1,331 @@
+"""PostgreSQL keeps the contract of a store, and broken ones are found out on it as well."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+import pytest
+
+from coderelay.app import Rows
+from coderelay.protocol.errors import BadInput, CoderError, HeadMoved, StoreFailed
+from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionCreated, SessionDeleted
+from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.store import postgres_migrations
+from coderelay.store.postgres import PostgresStore
+from coderelay.store.store import Projection, Store
+from coderelay.testing import store_suite as suite
+from coderelay.testing.house import story
+from coderelay.testing.postgres import rows
+from coderelay.testing.store_suite import (
+    BY,
+    CHECKS,
+    Blank,
+    Check,
+    Clock,
+    Opener,
+    created,
+    everything,
+    name,
+    prompt,
+    run,
+    turn_started,
+    whole_turn,
+    write,
+)
+
+pytest_plugins = ["tests.postgres"]
+
+A, B = SessionId("a"), SessionId("b")
+
+
+class Told(PostgresStore):
+    """Its appends return when the other openings that are in use have been told, which takes some milliseconds.
+    The suite expects that of every append, as SQLite does it."""
+
+    opened: list["Told"]
+    used = False
+
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        others = [(each, each.change_counter()) for each in self.opened if each is not self and each.used]
+        recorded = await super().append(session, at, events, epoch=epoch)
+        self.used = True
+        async with asyncio.timeout(10):
+            while recorded and any(each.change_counter() == before for each, before in others):  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+        return recorded
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=name)
+def test_postgres_keeps_the_contract_of_a_store(check: Check, database: str) -> None:
+    run(
+        check, _opener(Told if check is suite.the_change_counter_moves_with_appends_only else PostgresStore, database)
+    )
+
+
+def _opener(build: type[PostgresStore], database: str) -> Opener:
+    opened: list[Told] = []
+
+    async def open_store(projection: Projection, clock: Clock) -> Store:
+        store = build(database, projection, clock=clock)
+        if isinstance(store, Told):
+            opened.append(store)
+            store.opened = opened
+        return store
+
+    return open_store
+
+
+class AppendsWithoutComparing(PostgresStore):
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        try:
+            return await super().append(session, at, events, epoch=epoch)
+        except HeadMoved as moved:
+            return await self.append(session, moved.head, events, epoch=epoch)
+
+
+class WithoutEpochs(PostgresStore):
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        return await super().append(session, at, events)
+
+
+class NotShielded(PostgresStore):
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        await asyncio.sleep(0)
+        return await super().append(session, at, events, epoch=epoch)
+
+
+class WithoutRows(PostgresStore):
+    def __init__(self, url: str, projection: Projection, *, clock: Clock) -> None:
+        super().__init__(url, Blank(), clock=clock)
+
+
+@pytest.mark.parametrize(
+    ("build", "check"),
+    [
+        (AppendsWithoutComparing, suite.a_moved_head_changes_nothing),
+        (AppendsWithoutComparing, suite.of_racing_appends_exactly_one_wins),
+        (WithoutEpochs, suite.a_wrong_epoch_changes_nothing),
+        (NotShielded, suite.a_cancelled_append_is_carried_out_whole),
+        (WithoutRows, suite.rows_follow_from_the_events),
+    ],
+)
+def test_a_broken_store_is_found_out(build: type[PostgresStore], check: Check, database: str) -> None:
+    with pytest.raises((AssertionError, CoderError)):
+        run(check, _opener(build, database))
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "check"),
+    [
+        (
+            "head_seq != p_seq OR head_epoch != p_epoch OR head_at != p_at",
+            "false",
+            suite.of_racing_appends_exactly_one_wins,
+        ),
+        (
+            "PERFORM pg_advisory_xact_lock(hashtextextended(p_session, 0))",
+            "NULL",
+            suite.of_racing_appends_exactly_one_wins,
+        ),
+        ("DELETE FROM event WHERE session_id = p_session", "NULL; --", suite.deletion_erases_all_but_itself),
+        ("ON CONFLICT DO NOTHING", "", suite.a_message_id_counts_once_in_each_session),
+        ("IF p_dropped THEN", "IF false THEN", suite.deletion_erases_all_but_itself),
+    ],
+    ids=["no comparison", "no lock", "no erasing", "ids twice", "rows stay"],
+)
+def test_every_line_of_the_append_is_needed(
+    line: str, instead: str, check: Check, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (step,) = postgres_migrations.STEPS
+    assert line in step
+    monkeypatch.setattr(postgres_migrations, "STEPS", (step.replace(line, instead),))
+    with pytest.raises((AssertionError, CoderError)):
+        run(check, _opener(PostgresStore, database))
+
+
+@story
+async def test_two_programs_write_in_turns_and_each_knows_what_the_other_wrote(database: str) -> None:
+    """What a process remembers of a head never outlives it."""
+    one, other = PostgresStore(database, Rows()), PostgresStore(database, Rows())
+    head = 0
+    for number, events in enumerate([[created()], *whole_turn(), *whole_turn(3, "again")]):
+        head = (await (one, other)[number % 2].append(A, head, events))[-1].seq
+    assert suite.summary_of(await one.read(A)) == await other.session(A)
+    assert suite.messages_of(await one.read(A)) == await other.messages(A)
+    await one.close()
+    await other.close()
+
+
+@story
+async def test_what_is_remembered_of_a_log_that_was_replaced_is_not_believed(database: str) -> None:
+    """Symptom: after the database was restored from a backup, old rows came back with the next append."""
+    store = PostgresStore(database, Rows())
+    await write(store, A, [[created(title="old")], [prompt()]])
+    with psycopg.connect(database, autocommit=True) as outside:
+        outside.execute("TRUNCATE event, sessions, messages")
+    restored = PostgresStore(database, Rows(), clock=lambda: 7)
+    await write(restored, A, [[created(title="restored")], [prompt()]])
+    await store.append(A, 2, [prompt()])
+    found = await store.session(A)
+    assert found is not None
+    assert (found.title, found.queued) == ("restored", 2)
+    await store.close()
+    await restored.close()
+
+
+@story
+async def test_names_that_hold_nul_stay_apart(database: str) -> None:
+    names = ["x", "x\0", "x\u2400", "x\u24000", "\0x", "x\0\u2400\0"]
+    store = PostgresStore(database, Rows())
+    for each in names:
+        session = SessionId(each)
+        await write(store, session, [[created(cwd=each, title=each)], [turn_started("t", f"p{each}")]])
+    for each in names:
+        session = SessionId(each)
+        (found,) = await store.sessions(cwd=each)
+        assert (found.id, found.cwd, found.title) == (each, each, each)
+        assert (await store.messages(session))[0].id == f"p{each}"
+        assert len(await store.read(session)) == 2
+        assert await store.heads([session]) == {session: 2}
+    await store.close()
+    shown = [title for (title,) in rows(database, "SELECT title FROM sessions")]
+    assert sorted(shown) == sorted(["x", "x␀0", "x␀␀", "x␀␀0", "␀0x", "x␀0␀␀␀0"])
+
+
+@story
+async def test_what_the_server_cannot_take_is_refused_and_changes_nothing(database: str) -> None:
+    store = PostgresStore(database, Rows())
+    await write(store, A, [[created()]])
+    before = await everything(store, A)
+    scattered = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(9000))
+    long = PromptAdmitted(prompt_id=PromptId("p"), text="go", by=BY)
+    with pytest.raises(BadInput, match="index row"):
+        await store.append(SessionId(scattered), 0, [long])
+    assert await everything(store, A) == before
+    await store.append(A, 1, [long])
+    await store.close()
+
+
+@story
+async def test_a_folder_may_be_longer_than_an_index_can_hold(database: str) -> None:
+    cwd = "/" + "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(9000))
+    store = PostgresStore(database, Rows())
+    await write(store, A, [[created(cwd=cwd)]])
+    assert [each.cwd for each in await store.sessions(cwd=cwd)] == [cwd]
+    await store.close()
+
+
+@story
+async def test_rows_are_rebuilt_exactly(database: str) -> None:
+    store = PostgresStore(database, Rows())
+    for number in range(6):
+        session = SessionId(f"s{number}")
+        await write(store, session, [[created(f"/{number}")], *whole_turn(), *whole_turn(3)])
+    await write(store, SessionId("s3"), [[SessionDeleted(by=BY)]])
+    await write(store, SessionId("s4"), [[SessionDeleted(by=BY), created("/again"), prompt()]])
+    before = _tables(database)
+    assert len(before[0]) == 5
+    assert len(before[1]) == 4 * 12
+    with psycopg.connect(database, autocommit=True) as outside:
+        outside.execute("UPDATE sessions SET title = 'spoiled'; DELETE FROM messages WHERE created_at % 2 = 0")
+        outside.execute("INSERT INTO messages (id, session_id, data, created_at) VALUES ('x', 's1', '{}', 0)")
+    await store.rebuild()
+    assert _tables(database) == before
+    await write(store, SessionId("s1"), [[prompt()]])
+    await store.close()
+
+
+def _tables(database: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    return (
+        rows(database, "SELECT * FROM sessions ORDER BY id"),
+        rows(database, "SELECT id, session_id, data, created_at FROM messages ORDER BY session_id, number"),
+    )
+
+
+@story
+async def test_b14_b15_the_tables_other_programs_read(database: str) -> None:
+    ticks = iter(range(1000, 2000, 5))
+    store = PostgresStore(database, Rows(), clock=lambda: next(ticks))
+    start = SessionCreated(
+        cwd="/work/日本",
+        agent="claude",
+        model="m",
+        mode="default",
+        by=BY,
+        allowed_tools=("Bash", "Read"),
+        agent_session_id="claude-1",
+    )
+    await write(store, A, [[start], *whole_turn()])
+    await store.close()
+    (row,) = rows(
+        database,
+        "SELECT id, title, claude_session_id, status, cwd, allowed_tools, last_prompt, created_at, updated_at"
+        " FROM sessions",
+    )
+    assert row == (A, "build it", "claude-1", "completed", "/work/日本", "Bash,Read", "build it", 1000, 1035)
+    found = rows(database, "SELECT id, session_id, data, created_at FROM messages ORDER BY created_at, number")
+    data = [json.loads(row[2]) for row in found]
+    assert [each["type"] for each in data] == ["user_prompt", "system", "assistant", "user", "assistant", "result"]
+    assert [row[3] for row in found] == [1010, 1010, 1015, 1030, 1035, 1035]
+    with psycopg.connect(database, autocommit=True) as outside:
+        for phase, status in [
+            ("idle", "idle"),
+            ("running", "running"),
+            ("waiting", "running"),
+            ("done", "completed"),
+            ("failed", "error"),
+            ("stopped", "idle"),
+        ]:
+            outside.execute("UPDATE sessions SET phase = %s", (phase,))
+            assert outside.execute("SELECT status FROM sessions").fetchall() == [(status,)]
+
+
+@story
+async def test_a_cancelled_read_leaves_the_connection_to_the_next(database: str) -> None:
+    store = PostgresStore(database, Rows())
+    await write(store, A, [[created(), *(prompt("x" * 1000) for _ in range(1000))]])
+    for _ in range(20):
+        reading = asyncio.create_task(store.read(A))
+        await asyncio.sleep(0)
+        reading.cancel()
+        assert await store.heads([A]) == {A: 1001}
+    await store.close()
+
+
+def test_nobody_pays_for_postgres_who_does_not_use_it() -> None:
+    program = "import sys, coderelay.app, coderelay.cli.turn; assert 'psycopg' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_missing_psycopg_is_said_with_what_to_do() -> None:
+    program = """
+import sys
+sys.modules["psycopg"] = None
+from coderelay.protocol.errors import StoreFailed
+try:
+    from coderelay.store.postgres import PostgresStore
+except StoreFailed as error:
+    print(error.hint)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert "pip install 'coderelay[postgres]'" in ran.stdout
+
+
+@story
+async def test_a_store_that_is_closed_says_so(database: str) -> None:
+    store = PostgresStore(database, Rows())
+    await store.close()
+    with pytest.raises(StoreFailed, match="was closed by this program"):
+        await store.read(A)

@@ -7,12 +7,27 @@ import resource
 import sqlite3
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import table
-from bench.rows import answers, appends, follow, long, memory, opening, resume, start, steps, tokens, version
+from bench.rows import (
+    answers,
+    appends,
+    crowd,
+    follow,
+    long,
+    memory,
+    opening,
+    postgres,
+    resume,
+    start,
+    steps,
+    tokens,
+    version,
+)
 
-FAMILIES = {
+FAMILIES: dict[str, Callable[[], Sequence[table.Row | table.Missing]]] = {
     "version": version.measure,
     "start": start.measure,
     "steps": steps.measure,
@@ -24,6 +39,8 @@ FAMILIES = {
     "resume": resume.measure,
     "answers": answers.measure,
     "follow": follow.measure,
+    "crowd": crowd.measure,
+    "postgres": postgres.measure,
 }
 QUIET = 0.5  # cores
 
@@ -36,7 +53,7 @@ def main() -> None:
     if unknown := set(options.families) - set(FAMILIES):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}")
     began, busy = time.monotonic(), _foreign_seconds()
-    rows: list[table.Row] = []
+    rows: list[table.Row | table.Missing] = []
     for name in options.families or FAMILIES:
         sys.stderr.write(f"{name} …\n")
         rows += FAMILIES[name]()

@@ -22,6 +22,10 @@ def at_most(value: float, unit: Unit) -> Budget:
     return Budget(f"≤ {value:g} {unit}", lambda ours, floor: ours <= value)
 
 
+def at_least(value: float, unit: Unit) -> Budget:
+    return Budget(f"≥ {value:,g} {unit}", lambda ours, floor: ours >= value)
+
+
 def at_most_times(ratio: float) -> Budget:
     return Budget(f"≤ {ratio:g}x", lambda ours, floor: ours <= ratio * floor)
 

@@ -7,3 +7,4 @@ _HERE = Path(__file__).parent
 OPENER = [sys.executable, str(_HERE / "opener.py")]
 ANSWERER = [sys.executable, str(_HERE / "answerer.py")]
 FOLLOWER = [sys.executable, str(_HERE / "follower.py")]
+CROWD = [sys.executable, str(_HERE / "crowd.py")]

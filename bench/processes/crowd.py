@@ -1,15 +1,15 @@
 """A thousand sessions in one process, each with a turn whose model says 50 words a second. Measures itself.
 
-    python bench/processes/crowd.py coder|floor FILE
+    python bench/processes/crowd.py floor|talk|work FILE
 
-Writes one JSON object to the file. `floor` takes the same words from the same models and does nothing with them.
+Writes one JSON object to the file. In `talk` each turn is one long message; in `work` it has a call in the middle,
+at another time for each session. `floor` takes the same words from the same models and does nothing with them.
 A script of its own, never imported.
 """
 
 import asyncio
 import json
 import os
-import resource
 import sys
 import time
 from collections.abc import AsyncGenerator
@@ -21,55 +21,67 @@ from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.model import Completion, Model, Piece, Request, TextPiece
 from coderelay.protocol.asks import By
+from coderelay.protocol.calls import Call
 from coderelay.protocol.commands import CreateSession, SendPrompt
 from coderelay.protocol.content import Text, Usage
 from coderelay.protocol.events import Recorded, TurnEnded
-from coderelay.protocol.ids import PromptId, SessionId, new_id
+from coderelay.protocol.ids import CallId, PromptId, SessionId, new_id
 from coderelay.protocol.live import TextDelta
 
 SESSIONS = 1000
-FOLLOWED = 100
+FOLLOWED = range(0, SESSIONS, 10)
 SECONDS = 10
 BETWEEN_WORDS = 0.02
 WORDS = round(SECONDS / BETWEEN_WORDS)
 TICK = 0.002
 BY = By(who="bench", via="bench")
-_WIDTH = 6  # of a word: its number and a blank
+READ = '{"path": "read0.txt"}'
+_REQUEST = Request("", (), ())
 
 
 class Wire:
-    """Brings every model its words when they are due, and costs little: one timer for all, as one `epoll` would serve
-    a thousand sockets. Models take turns, so that words are due evenly."""
+    """Brings every model its words when they are due, and costs little: one timer for all, as one `epoll` serves a
+    thousand sockets. Models take turns, so that words come evenly."""
 
     def __init__(self) -> None:
         self.began = 0.0
         self.taken = 0
-        self.waiting: dict[int, asyncio.Future[None]] = {}
+        self.ready = asyncio.Event()
+        self.over = asyncio.Event()
+        self._ended = 0
+        self._waiting: dict[int, asyncio.Future[None]] = {}
         self._due = [0] * SESSIONS
 
     def due_at(self, model: int, word: int) -> float:
         return self.began + (word + model / SESSIONS) * BETWEEN_WORDS
 
     async def words(self, model: int, said: int) -> int:
-        """How many words of this model are due: more than were said."""
+        """How many words of this model are due by now: more than were said."""
         while self._due[model] <= said:
-            future = self.waiting[model] = asyncio.get_running_loop().create_future()
+            future = self._waiting[model] = asyncio.get_running_loop().create_future()
+            if len(self._waiting) == SESSIONS:
+                self.ready.set()
             await future
         return self._due[model]
 
+    def hang_up(self) -> None:
+        self._ended += 1
+        if self._ended == SESSIONS:
+            self.over.set()
+
     async def run(self) -> None:
-        self.began = time.monotonic() + 0.1
+        self.began = time.monotonic()
         sent = 0
         while sent < SESSIONS * WORDS:
             await asyncio.sleep(TICK)
             due = min(int((time.monotonic() - self.began) / BETWEEN_WORDS * SESSIONS), SESSIONS * WORDS)
             for number in range(sent, due):
                 self._bring(number % SESSIONS)
-            sent = max(sent, due)
+            sent = due
 
     def _bring(self, model: int) -> None:
         self._due[model] += 1
-        waiting = self.waiting.get(model)
+        waiting = self._waiting.get(model)
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
 
@@ -77,29 +89,34 @@ class Wire:
 class Talker:
     """A model. Words that piled up are one piece, as they are for one that reads from a socket."""
 
-    def __init__(self, name: str, wire: Wire) -> None:
-        self.name = name
-        self._number = int(name.partition(":")[2])
+    def __init__(self, number: int, wire: Wire, call_after: int = WORDS) -> None:
+        self.name = str(number)
+        self._number = number
         self._wire = wire
+        self._call_after = call_after
+        self._said = 0
 
-    async def stream(self, request: Request | None) -> AsyncGenerator[Piece, None]:
-        said = 0
-        while said < WORDS:
-            due = await self._wire.words(self._number, said)
-            yield TextPiece("".join(f"{word:05d} " for word in range(said, due)))
-            self._wire.taken += due - said
-            said = due
-        yield Completion((Text("So much for that."),), (), Usage(), "end_turn")
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        end = self._call_after if self._said < self._call_after else WORDS
+        while self._said < end:
+            due = min(await self._wire.words(self._number, self._said), end)
+            yield TextPiece("".join(f"{word:05d} " for word in range(self._said, due)))
+            self._wire.taken += due - self._said
+            self._said = due
+        calls = () if end == WORDS else (Call(CallId(new_id()), "read", READ),)
+        yield Completion((Text("So much for that."),), calls, Usage(), "end_turn")
 
     async def close(self) -> None:
-        return
+        self._wire.hang_up()
 
 
 class TalkingHouse(House):
     wire: Wire
+    works: bool
 
     def open_model(self, name: str) -> Model:
-        return Talker(name, self.wire)
+        number = int(name)
+        return Talker(number, self.wire, number * WORDS // SESSIONS + 1 if self.works else WORDS)
 
     def why_not_model(self, name: str) -> str | None:
         return None
@@ -111,64 +128,62 @@ class Watch:
     def __init__(self, wire: Wire, model: int) -> None:
         self._wire = wire
         self._model = model
+        self._words = 0
         self.worst = 0.0
-        self.words = 0
 
     async def follow(self, host: Host, session: SessionId) -> None:
         async with aclosing(host.follow(session)) as feed:
             async for each in feed:
-                if isinstance(each, TextDelta):
-                    first = int(each.text[: _WIDTH - 1])
-                    self.worst = max(self.worst, time.monotonic() - self._wire.due_at(self._model, first))
-                    self.words += len(each.text) // _WIDTH
-                elif isinstance(each, Recorded) and isinstance(each.event, TurnEnded):
-                    return
+                match each:
+                    case TextDelta(text=text):
+                        due = self._wire.due_at(self._model, self._words)
+                        self.worst = max(self.worst, time.monotonic() - due)
+                        self._words += text.count(" ")
+                    case Recorded(event=TurnEnded()):
+                        break
+                    case _:
+                        pass
+        assert self._words == WORDS
 
 
-async def crowd() -> dict[str, float]:
+async def crowd(*, works: bool) -> dict[str, float]:
     house = TalkingHouse(load(os.environ))
-    wire = house.wire = Wire()
-    host = house.open()
+    house.works, house.wire = works, Wire()
+    wire, host = house.wire, house.open()
     began = time.monotonic()
     sessions = await asyncio.gather(*(start(host, number) for number in range(SESSIONS)))
-    while len(wire.waiting) < SESSIONS:
-        await asyncio.sleep(0.01)
-    ready = time.monotonic()
-    watches = [Watch(wire, number) for number in range(0, SESSIONS, SESSIONS // FOLLOWED)]
-    following = [
-        asyncio.create_task(watch.follow(host, sessions[number]))
-        for watch, number in zip(watches, range(0, SESSIONS, SESSIONS // FOLLOWED), strict=True)
-    ]
-    measured = await listen(wire)
-    measured["lag"] = max(watch.worst for watch in watches)
-    ended = time.monotonic()
-    await asyncio.gather(*following)
-    while (await host.store.sessions(limit=1) and False):
-        await asyncio.sleep(0.01)
-    settled = time.monotonic()
-    assert all(watch.words == WORDS for watch in watches)
+    await wire.ready.wait()
+    started = time.monotonic() - began
+    watches = {number: Watch(wire, number) for number in FOLLOWED}
+    async with asyncio.TaskGroup() as group:
+        for number, watch in watches.items():
+            group.create_task(watch.follow(host, sessions[number]))
+        measured = await listen(wire)
+        said = time.monotonic()
+        await wire.over.wait()
+        ended = time.monotonic() - said
     await house.close(host)
-    return {**measured, "start": ready - began, "end": settled - ended}
+    return {**measured, "lag": max(each.worst for each in watches.values()), "start": started, "end": ended}
 
 
 async def start(host: Host, number: int) -> SessionId:
     session = SessionId(new_id())
-    await host.send(CreateSession(session=session, cwd=os.getcwd(), model=f"talker:{number}", by=BY))
+    await host.send(CreateSession(session=session, cwd=os.getcwd(), model=str(number), by=BY))
     await host.send(SendPrompt(session=session, prompt_id=PromptId(new_id()), text="Talk to me.", by=BY))
     return session
 
 
 async def floor() -> dict[str, float]:
     wire = Wire()
-    listeners = [asyncio.create_task(_hear(Talker(f"talker:{number}", wire))) for number in range(SESSIONS)]
-    await asyncio.sleep(0.1)
-    measured = await listen(wire)
-    await asyncio.gather(*listeners)
-    return measured
+    async with asyncio.TaskGroup() as group:
+        for number in range(SESSIONS):
+            group.create_task(hear(Talker(number, wire)))
+        await wire.ready.wait()
+        return await listen(wire)
 
 
-async def _hear(model: Talker) -> None:
-    async for _ in model.stream(None):
+async def hear(model: Talker) -> None:
+    async for _ in model.stream(_REQUEST):
         pass
 
 
@@ -177,14 +192,19 @@ async def listen(wire: Wire) -> dict[str, float]:
     cpu = time.process_time()
     await wire.run()
     seconds = time.monotonic() - wire.began
-    rss = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS")]
     return {
         "words": wire.taken / seconds,
         "cores": (time.process_time() - cpu) / seconds,
-        "rss": int(rss[0].split()[1]) / 1024,
+        "memory": resident_mb(),
     }
 
 
+def resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024**2
+
+
 if __name__ == "__main__":
-    work = crowd() if sys.argv[1] == "coder" else floor()
-    Path(sys.argv[2]).write_text(json.dumps(asyncio.run(work)))
+    kind, report = sys.argv[1:]
+    work = floor() if kind == "floor" else crowd(works=kind == "work")
+    Path(report).write_text(json.dumps(asyncio.run(work)))

@@ -8,55 +8,16 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
+from bench.appenders import BODY, Appenders
 from bench.compare import Compared, alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Row
 from coderelay.app import Rows
-from coderelay.protocol.asks import By
-from coderelay.protocol.calls import Finished
-from coderelay.protocol.codec import encode
-from coderelay.protocol.events import CallEnded, SessionCreated
-from coderelay.protocol.ids import CallId, MessageId, SessionId, new_id
 from coderelay.store.sqlite import SqliteStore
 
 ALONE = 40
 APPENDERS, EACH = 64, 10
-EVENT = CallEnded(
-    batch_id=MessageId(new_id()), call_id=CallId(new_id()), outcome=Finished("word " * 56, "1 line"), ms=2
-)
-BODY = encode(EVENT).decode()
 _TABLE = "CREATE TABLE event (session_id TEXT, seq INTEGER, body TEXT, PRIMARY KEY (session_id, seq))"
-
-
-class Appenders:
-    """Sessions in one store, each with its head."""
-
-    def __init__(self, path: Path) -> None:
-        self._store = SqliteStore(str(path), Rows())
-        self._heads: dict[SessionId, int] = {}
-
-    async def open(self, count: int) -> None:
-        created = SessionCreated(
-            cwd="/work", agent="native", model="openai:scripted", mode="yolo", by=By("bench", "bench")
-        )
-        for _ in range(count):
-            session = SessionId(new_id())
-            await self._store.append(session, 0, [created])
-            self._heads[session] = 1
-
-    async def append(self, sessions: int, times: int) -> Took:
-        """So many sessions at once, each so many times one after the other."""
-        with stopwatch() as took:
-            await asyncio.gather(*(self._append(session, times) for session in list(self._heads)[:sessions]))
-        return took
-
-    async def close(self) -> None:
-        await self._store.close()
-
-    async def _append(self, session: SessionId, times: int) -> None:
-        for _ in range(times):
-            await self._store.append(session, self._heads[session], [EVENT], epoch=0)
-            self._heads[session] += 1
 
 
 class Bare:
@@ -82,7 +43,8 @@ class Bare:
 
 def measure() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="coder-bench-") as folder, asyncio.Runner() as runner:
-        appenders, bare = Appenders(Path(folder) / "sessions.db"), Bare(Path(folder) / "bare.db")
+        store = SqliteStore(str(Path(folder) / "sessions.db"), Rows())
+        appenders, bare = Appenders(store), Bare(Path(folder) / "bare.db")
         runner.run(appenders.open(APPENDERS))
         alone = alternate(20, lambda: runner.run(appenders.append(1, ALONE)), lambda: bare.append(ALONE))
         many = APPENDERS * EACH

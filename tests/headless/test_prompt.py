@@ -423,3 +423,11 @@ def _wait_until(done: Callable[[], bool]) -> None:
 
 def _sessions(coder: Coder) -> list[dict[str, Any]]:
     return [json.loads(line) for line in coder.run("sessions", "list", "--json").out.splitlines()]
+
+
+def test_what_a_model_garbles_does_not_spoil_the_session(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: every later request was refused, because the server was sent what it had sent itself."""
+    garbled = proposes(raw_call("functions.bash", "{}"), raw_call("read", '{"a":' * 2000 + "1" + "}" * 2000))
+    coder = coder_on(serve(script(garbled, says("", thinking="only thoughts"), says("fine"))))
+    coder.run("-p", "one")
+    assert coder.run("-p", "two", "--continue") == Ran(0, "fine\n", "")

@@ -245,7 +245,10 @@ class Checker(Struct):
         verdict = verdict_on(judged.need, self.mode, self.allowed_tools, here)
         by_rule = judged.need.kind == "mcp"  # a rule of the person's own, which the checker does not know
         promise(by_rule or judged.verdict == verdict, f"{judged.need.title}: {judged.verdict} instead of {verdict}")
-        promise(is_asked_rightly(judged), "something else is asked than what is wanted (D-16)")
+        if self._open_turn().stopped:
+            promise(judged.ask is None, "people are asked after the stop")
+        else:
+            promise(is_asked_rightly(judged), "something else is asked than what is wanted (D-16)")
 
     def _open_plan(self, event: AskOpened) -> None:
         self._owned()

@@ -51,5 +51,7 @@ class KnownTurn(Struct):
         return [each for each in self.batch.calls if each.outcome is None] if self.batch else []
 
     def open_asks(self) -> list[AskId]:
+        if self.stopped:
+            return []
         asks = [*(self.batch.asks if self.batch else []), *([self.plan] if self.plan else [])]
         return [each.ask.id for each in asks if each.decision is None]

@@ -22,7 +22,7 @@ from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
 from coderelay.session.next_action import RunCall, next_action
 from coderelay.session.progress import settled
 from coderelay.session.state import CallState
-from tests.session.play import Play, Proposed, allowed, asked, broken, denied
+from tests.session.play import Play, Proposed, allowed, asked, broken, denied, questions
 
 pytestmark = pytest.mark.quick
 
@@ -147,6 +147,25 @@ def test_x12_a_message_that_meets_a_stop_starts_nothing() -> None:
     play.stop()
     assert story(play.message(allowed("c1"), denied("c2"))) == ["message.added", "batch.opened"]
     assert story(play.close("stopped")) == ["ended c1 stopped", "ended c2 stopped", "turn stopped"]
+
+
+def test_x12_a_message_that_meets_a_stop_asks_nobody() -> None:
+    """Symptom: the question was shown after the stop, and the session waited for an answer that did not count."""
+    play = running()
+    play.stop()
+    play.message(asked("c1"), questions("c2"))
+    assert (play.state.open_asks(), play.state.asks, play.state.owner) == ([], {}, "A")
+    assert play.row is not None
+    assert (play.row.open_asks, play.row.phase) == (0, "running")
+    assert story(play.close("stopped")) == ["ended c1 stopped", "ended c2 stopped", "turn stopped"]
+
+
+def test_x12_a_stop_closes_what_is_open() -> None:
+    play = running(asked("c1"))
+    play.stop()
+    assert play.row is not None
+    assert (play.state.open_asks(), play.row.open_asks, play.state.phase) == ([], 0, "running")
+    assert story(play.claim("B")) == ["session.claimed", "ended c1 stopped", "turn stopped"]
 
 
 def test_d03_an_end_starts_the_next_call_in_order() -> None:

@@ -81,8 +81,26 @@ def test_c49_what_is_sent_to_a_model_has_no_fields_for_readers() -> None:
         ('"text"', "{}"),
         ("null", "{}"),
         ('{"a":1}{"b":2}', "{}"),
+        ('{"a":' * 5000 + "1" + "}" * 5000, "{}"),
     ],
 )
 def test_c49_garbled_arguments_go_back_as_an_empty_object(written: str, sent: str) -> None:
     message = AssistantMessage((), (Call(CallId("c1"), "bash", written),))
     assert openai_message(message)["tool_calls"] == [called("c1", sent)]
+
+
+@pytest.mark.parametrize(
+    ("made_up", "sent"),
+    [
+        ("bash", "bash"),
+        ("mcp__git__log-all", "mcp__git__log-all"),
+        ("functions.bash", "functions_bash"),
+        ("run 命令", "run___"),
+        ("", "_"),
+        ("x" * 100, "x" * 64),
+    ],
+)
+def test_c49_a_name_that_no_tool_could_have_goes_back_as_one(made_up: str, sent: str) -> None:
+    """Symptom: a model made up the tool `functions.bash`, and every later request was refused."""
+    message = AssistantMessage((), (Call(CallId("c1"), made_up, "{}"),))
+    assert openai_message(message)["tool_calls"][0]["function"]["name"] == sent

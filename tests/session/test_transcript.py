@@ -4,7 +4,7 @@ import pytest
 
 from coderelay.protocol.asks import Deny
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Text, Thinking
+from coderelay.protocol.content import Block, Text, Thinking
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import (
     AssistantMessage,
@@ -59,10 +59,11 @@ def test_a_prompt_without_an_answer_is_joined_with_the_next() -> None:
     assert transcript(play.state) == [UserMessage("one\n\ntwo\n\nthree")]
 
 
-def test_an_empty_message_is_left_out() -> None:
+@pytest.mark.parametrize("blocks", [(), (Thinking("hm"),), (Text(""),)])
+def test_a_message_in_which_nothing_is_said_is_left_out(blocks: tuple[Block, ...]) -> None:
     play = Play()
     turn(play, "one")
-    play.message(blocks=())
+    play.message(blocks=blocks)
     turn(play, "two")
     assert transcript(play.state) == [UserMessage("one\n\ntwo")]
 

@@ -298,13 +298,13 @@ async def test_closing_does_not_wait_for_a_server_that_is_gone(postgres: Private
 
 
 @story
-async def test_a_lost_listener_is_replaced_and_misses_nothing(database: str) -> None:
+async def test_a_lost_listener_is_replaced_and_what_it_missed_is_asked_for(database: str) -> None:
     store, other = PostgresStore(database, Rows(), poll_seconds=3600), PostgresStore(database, Rows())
     await write(store, A, [[created()]])
-    for _ in range(3):
+    for number in range(3):
         seen = store.change_counter()
-        _end_listeners(database)
-        await write(other, A, [[prompt()]])
+        _append_silently(database, number + 1)
+        rows(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
         await until(lambda seen=seen: store.change_counter() != seen)
     seen = store.change_counter()
     await write(other, A, [[prompt()]])
@@ -319,19 +319,23 @@ async def test_a_lost_notification_costs_a_delay_and_no_more(database: str) -> N
     await write(store, A, [[created()]])
     for number in range(3):
         seen = store.change_counter()
-        with psycopg.connect(database, autocommit=True) as outside:  # a process that died before it could say so
-            outside.execute(
-                "INSERT INTO event SELECT session_id, seq + 1, epoch, kind, at, body, 0 FROM event WHERE seq = %s",
-                (number + 1,),
-            )
+        _append_silently(database, number + 1)
         await until(lambda seen=seen: store.change_counter() != seen)
     assert await store.heads([A]) == {A: 4}
     await store.close()
 
 
+def _append_silently(database: str, at: int) -> None:
+    """As a process does that dies before it could say so."""
+    with psycopg.connect(database, autocommit=True) as outside:
+        outside.execute(
+            "INSERT INTO event SELECT session_id, seq + 1, epoch, kind, at, body, 0 FROM event WHERE seq = %s", (at,)
+        )
+
+
 @story
 async def test_many_appends_share_few_notifications_that_name_sessions_only(database: str) -> None:
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, Rows(), poll_seconds=3600)
     names = {SessionId(f"s{number}") for number in range(8)}
     with psycopg.connect(database, autocommit=True) as listener:
         listener.execute("LISTEN coder_change")
@@ -342,10 +346,6 @@ async def test_many_appends_share_few_notifications_that_name_sessions_only(data
     assert set(heard) == names
     assert len(heard) < 8 * 31 / 2
     assert counter == 8 * 31  # its own are counted once, when they are written
-
-
-def _end_listeners(database: str) -> None:
-    rows(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'")
 
 
 async def until(happened: Callable[[], bool]) -> None:

@@ -72,7 +72,7 @@ def _opener(build: type[PostgresStore], database: str) -> Opener:
     opened: list[Told] = []
 
     async def open_store(projection: Projection, clock: Clock) -> Store:
-        store = build(database, projection, clock=clock)
+        store = build(database, projection, clock=clock, poll_seconds=3600)
         if isinstance(store, Told):
             opened.append(store)
             store.opened = opened
@@ -107,8 +107,8 @@ class NotShielded(PostgresStore):
 
 
 class WithoutRows(PostgresStore):
-    def __init__(self, url: str, projection: Projection, *, clock: Clock) -> None:
-        super().__init__(url, Blank(), clock=clock)
+    def __init__(self, url: str, projection: Projection, *, clock: Clock, poll_seconds: float) -> None:
+        super().__init__(url, Blank(), clock=clock, poll_seconds=poll_seconds)
 
 
 @pytest.mark.parametrize(

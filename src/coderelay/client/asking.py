@@ -93,7 +93,7 @@ def _visible(text: str) -> str:
 
 def _acts_unseen(character: str) -> bool:
     """Escape sequences and marks that turn the direction of writing; not the joiners of emoji and scripts."""
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in "\n\t\u200c\u200d"
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in "\n\t\u200c\u200d"
 
 
 def _escaped(character: str) -> str:

@@ -198,7 +198,8 @@ class CallAsked(Event, frozen=True, tag="call.asked"):
 
 
 class StopRequested(Event, frozen=True, tag="stop.requested"):
-    """A person wants the open turn to end now; turn.ended(stopped) follows. Prompts that wait in the queue
+    """A person wants the open turn to end now; turn.ended(stopped) follows. Asks
+    that are still open are closed by it. Prompts that wait in the queue
     stay there until another one is sent."""
 
     by: By

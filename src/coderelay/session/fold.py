@@ -79,6 +79,7 @@ def apply(state: State, recorded: Recorded) -> None:
                 state.batch.resumed = True
         case StopRequested():
             state.held = True
+            _close_asks(state)
             if state.turn is not None:
                 state.turn.stop_requested = True
         case SessionCreated() as event:

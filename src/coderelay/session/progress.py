@@ -6,6 +6,8 @@ with its batch and the first start, each end with the next start, the last end.
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from coderelay.protocol.asks import Allow, Answers, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, text_of
@@ -72,7 +74,7 @@ def after_message(
     now: int,
     plan_ask: AskId | None = None,
 ) -> list[AnyEvent]:
-    """A message that meets a stop is kept; nothing that would follow from it begins.
+    """A message that meets a stop is kept; nothing that would follow from it begins, and nobody is asked.
 
     `plan_ask` names the ask that is opened if this ends a turn in plan mode that never asked about its plan.
     """
@@ -92,6 +94,8 @@ def after_message(
         if plan_ask is None or not _owes_a_plan(state, ended.text):
             return [message, ended]
         return [message, AskOpened(turn_id=message.turn_id, ask=PlanAsk(plan_ask, ended.text), then=ended)]
+    if turn.stop_requested:
+        judged = tuple(replace(each, ask=None) for each in judged)
     opened = BatchOpened(batch_id=message.message_id, turn_id=message.turn_id, judged=judged)
     if turn.stop_requested or any(each.ask is not None for each in judged):
         return [message, opened]

@@ -67,7 +67,7 @@ def _assistant(message: AssistantMessage, full: bool) -> dict[str, Any]:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": _json_object(call.arguments)},
+                "function": {"name": _tool_name(call.name), "arguments": _json_object(call.arguments)},
             }
             for call in message.calls
         ]
@@ -78,6 +78,11 @@ def _json_object(arguments: str) -> str:
     """Servers parse the arguments they are sent back; what the model garbled cannot go back as it is."""
     try:
         msgspec.json.decode(arguments, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return "{}"
     return arguments
+
+
+def _tool_name(name: str) -> str:
+    """Servers refuse a name no tool could have; models make them up all the same."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name)[:64] or "_"

@@ -14,6 +14,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    StopRequested,
     TurnEnded,
     TurnStarted,
 )
@@ -59,6 +60,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
         case AskAnswered():
             left = row.open_asks - 1
             return replace(row, open_asks=left, phase="waiting" if left else "running")
+        case StopRequested():
+            return replace(row, open_asks=0, phase="running" if row.turn_open else row.phase)
         case TurnEnded():
             phase: Phase = "failed" if event.ending == "step_limit" else event.ending
             return replace(row, phase=phase, owner=None, open_asks=0, turn_open=False, error=event.error)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Block
+from coderelay.protocol.content import Block, text_of
 from coderelay.protocol.events import MessageAdded, TurnStarted
 from coderelay.protocol.ids import CallId
 from coderelay.session.state import State
@@ -70,7 +70,7 @@ def _messages(state: State, entry: TurnStarted | MessageAdded) -> Iterator[Messa
     if isinstance(entry, TurnStarted):
         yield UserMessage(entry.text)
         return
-    if entry.blocks or entry.calls:
+    if text_of(entry.blocks) or entry.calls:  # thoughts alone are no message a server takes back
         yield AssistantMessage(entry.blocks, entry.calls)
     for call in entry.calls:
         outcome = state.calls[call.id].outcome

@@ -152,7 +152,7 @@ class PostgresStore:
             await self._changes.start()
         except psycopg.Error as error:
             self._opening = None  # the next use tries again
-            raise self._server.unreachable(error) from error
+            raise self._server.told(error) from error
         except BaseException:
             self._opening = None
             raise

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres_connection import Connection, Lines, Server, rows
+from coderelay.store.postgres_connection import Connection, Lines, Server, pauses_between_attempts, rows
 from coderelay.store.postgres_driver import psycopg
 from coderelay.store.postgres_text import kept
 
@@ -80,7 +80,7 @@ class Changes:
                 self.counter += 1
 
     async def _listen_again(self) -> Connection:
-        for pause, _ in self._server.attempts():
+        for pause in pauses_between_attempts():
             await asyncio.sleep(pause)
             with suppress(psycopg.Error, CoderError):
                 listener = await self._server.connect()
@@ -90,7 +90,7 @@ class Changes:
                 except BaseException:
                     await listener.close()
                     raise
-        raise AssertionError("attempts do not end")
+        raise AssertionError("pauses do not end")
 
     async def _poll(self) -> None:
         while True:

@@ -34,7 +34,6 @@ _OLDEST = 130000
 _LONGEST_PAUSE = 1.0
 _DEFAULTS: dict[str, str | int] = {
     "application_name": "coder",
-    "client_encoding": "UTF8",
     "connect_timeout": 10,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
@@ -65,10 +64,11 @@ class Server:
     """One database on a server. `name` tells people which, without the password."""
 
     def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        self._parameters = _DEFAULTS | _understand(url)
+        self._parameters = _DEFAULTS | _understand(url) | {"client_encoding": "UTF8"}
         self.name = _name(self._parameters)
         self._patience_seconds = patience_seconds
         self._reached = False
+        self._lost_at: float | None = None
         self.leaving = False
 
     async def connect(self) -> Connection:
@@ -81,17 +81,18 @@ class Server:
         except BaseException:
             await connection.close()
             raise
-        self._reached = True
+        self._reached, self._lost_at = True, None
         return connection
 
-    def attempts(self) -> Iterator[tuple[float, bool]]:
-        """Pauses before trying again, and whether that is still worth it: a server that restarts is waited for,
-        one that was never reached is not."""
-        deadline = time.monotonic() + self._patience_seconds
-        pause = 0.0
-        while True:
-            yield pause * random.uniform(0.5, 1.0), self._reached and not self.leaving and time.monotonic() < deadline
-            pause = min(pause * 2 or 0.05, _LONGEST_PAUSE)
+    def is_worth_waiting_for(self) -> bool:
+        """To be asked when a connection failed. A server that restarts is waited for; one that was never reached,
+        or has been away for too long, is not."""
+        now = time.monotonic()
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        return self._reached and not self.leaving and now - self._lost_at < self._patience_seconds
+
+    def told(self, error: psycopg.Error) -> CoderError:
+        return self.unreachable(error) if is_lost(error) else self.failure(error)
 
     def unreachable(self, error: Exception) -> Unreachable:
         return Unreachable(f"PostgreSQL at {self.name} cannot be reached: {_line(error)}", UNCHANGED)
@@ -172,26 +173,24 @@ class Lines:
 
     def pids(self) -> set[int]:
         """The server's own processes at the other ends."""
-        return {line.connection.info.backend_pid for line in self._lines if line.connection is not None}
+        return {connection.info.backend_pid for line in self._lines if (connection := line.usable())}
 
     async def close(self) -> None:
         for line in self._lines:
             await line.drop()
 
     async def _insist(self, line: "Line", work: Work[T]) -> T:
-        attempts: Iterator[tuple[float, bool]] | None = None
+        pauses = pauses_between_attempts()
         while True:
             try:
                 return await work(line.usable() or await self._open(line))
             except psycopg.Error as error:
-                if not _is_lost(error):
+                if not is_lost(error):
                     raise self._server.failure(error) from error
                 await line.drop()
-                attempts = attempts or self._server.attempts()
-                pause, worth_it = next(attempts)
-                if not worth_it:
+                if not self._server.is_worth_waiting_for():
                     raise self._server.unreachable(error) from error
-            await asyncio.sleep(pause)
+            await asyncio.sleep(next(pauses))
 
     async def _open(self, line: "Line") -> Connection:
         connection = await self._server.connect()
@@ -216,7 +215,16 @@ class Line:
             await connection.close()
 
 
-def _is_lost(error: psycopg.Error) -> bool:
+def pauses_between_attempts() -> Iterator[float]:
+    """At once at first: often only this connection broke."""
+    yield 0.0
+    pause = 0.05
+    while True:
+        yield pause * random.uniform(0.5, 1.0)
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def is_lost(error: psycopg.Error) -> bool:
     """Whether the connection is gone, or never was, so that nobody knows what became of the last statement."""
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)

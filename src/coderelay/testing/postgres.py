@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -33,7 +34,6 @@ _SETTINGS = {
     "shared_buffers": "16MB",
     "max_connections": "200",
     "fsync": "on",
-    "autovacuum": "off",
     "log_min_messages": "fatal",
 }
 # Whoever names this role must show a password; everyone else has shown enough by entering the folder.
@@ -57,9 +57,9 @@ class NoServer(Exception):
 
 class PrivateServer:
     def __init__(self) -> None:
-        self._programs = find_programs()
         self._process: subprocess.Popen[bytes] | None = None
         self._named = 0
+        self._programs = find_programs()
         self.folder = tempfile.mkdtemp(prefix="coder-pg-", dir="/tmp")  # short: the name of a socket must be
         self._cleaner = subprocess.Popen(
             [sys.executable, "-c", _CLEANER, self.folder], stdin=subprocess.PIPE, start_new_session=True
@@ -115,12 +115,6 @@ class PrivateServer:
         self.stop()
         self.start()
 
-    def send(self, number: signal.Signals) -> None:
-        """To the server and every process it has, SIGSTOP and SIGCONT above all."""
-        assert self._process is not None
-        for process in [self._process.pid, *_children(self._process.pid)]:
-            os.kill(process, number)
-
     def close(self) -> None:
         self.stop()
         assert self._cleaner.stdin is not None
@@ -138,6 +132,7 @@ class PrivateServer:
     def _create(self) -> None:
         if os.geteuid() == 0:
             os.chown(self.folder, _NOBODY, _NOBODY)
+            self._programs = _readable(self._programs, os.path.join(self.folder, "programs"))
         made = self._run(
             "initdb", "-D", self._data, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
         )
@@ -199,13 +194,21 @@ def _likely_folders() -> list[Path]:
     ]
 
 
+def _readable(programs: Path, copy: str) -> Path:
+    """A place from which nobody in particular can run them: a wheel may lie in a home that only root can enter."""
+    if all(place.stat().st_mode & stat.S_IXOTH for place in (programs, *programs.parents)):
+        return programs
+    wheel = programs.parents[1]
+    libraries = wheel.with_name(f"{wheel.name}.libs")  # where the programs of a wheel look for them
+    copied = Path(copy, wheel.name, programs.parent.name)
+    shutil.copytree(programs.parent, copied, symlinks=True)
+    if libraries.exists():
+        shutil.copytree(libraries, Path(copy, libraries.name), symlinks=True)
+    return copied / programs.name
+
+
 def _version(folder: Path) -> int:
     return int("".join(re.findall(r"\d+", folder.parent.name)) or 0)
-
-
-def _children(parent: int) -> list[int]:
-    listed = Path(f"/proc/{parent}/task/{parent}/children").read_text()
-    return [int(each) for each in listed.split()]
 
 
 def read_logs(url: str) -> dict[str, list[Event]]:

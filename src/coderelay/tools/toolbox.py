@@ -49,6 +49,6 @@ class Toolbox:
             raise ToolFailed(f"there is no tool {call.name!r}; there are {', '.join(self._tools)}")
         try:
             return tool, msgspec.json.decode(call.arguments, type=tool.arguments)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             takes = ", ".join(tool.spec.parameters["properties"])
             raise ToolFailed(f"bad arguments for {call.name}: {error}; it takes {takes}") from error

@@ -94,7 +94,7 @@ def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
 def _tool_use(call: Call) -> dict[str, Any]:
     try:
         arguments = msgspec.json.decode(call.arguments, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         arguments = {}
     return {
         "type": "tool_use",

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from coderelay.agents.native.loop import NativeAgent
@@ -13,6 +14,7 @@ from coderelay.host.host import Host
 from coderelay.host.ownership import Ownership
 from coderelay.models.model import Model
 from coderelay.models.providers import Providers
+from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.summary import MessageRow, Summary
@@ -45,6 +47,15 @@ class Rows:
         return cowork.rows(recorded)
 
 
+def _postgres(module: str) -> Any:
+    """Loaded only where a team's log is used: its driver is an extra."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        hint = "Install it with: pip install 'coderelay[postgres]'"
+        raise StoreFailed(f"CODER_DATABASE_URL is set, but {error.name} is not installed", hint) from error
+
+
 class House:
     """Everything a process needs, from the store up. Parts that a test replaces are built by a method each."""
 
@@ -54,13 +65,19 @@ class House:
         self.processes = Processes()
 
     def store(self) -> Store:
-        return SqliteStore(self.config.database, self.projection())
+        if self.config.database_url is None:
+            return SqliteStore(self.config.database, self.projection())
+        postgres = _postgres("coderelay.store.postgres")
+        return postgres.PostgresStore(self.config.database_url, self.projection())
 
     def projection(self) -> Projection:
         return Rows()
 
     def ownership(self) -> Ownership:
-        return Ownership(FileOwners(self.config.owners))
+        if self.config.database_url is None:
+            return Ownership(FileOwners(self.config.owners))
+        postgres = _postgres("coderelay.store.postgres_owners")
+        return Ownership(postgres.PostgresOwners(self.config.database_url))
 
     def exchange(self) -> Exchange:
         process = OwnerId(new_id())

@@ -59,6 +59,9 @@ def _model(config: Config) -> Finding:
 
 
 def _log(config: Config) -> Finding:
+    if config.database_url is not None:
+        where = urlsplit(config.database_url)  # never the whole: it may hold a password
+        return Finding("log", f"PostgreSQL at {where.hostname or 'the local socket'}{where.path}")
     if not os.path.exists(config.database):
         return Finding("log", f"{config.database} (made with the first session)")
     try:

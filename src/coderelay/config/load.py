@@ -9,6 +9,7 @@ from msgspec import Struct
 class Config(Struct, frozen=True):
     home: str
     model: str | None
+    database_url: str | None = None
 
     @property
     def database(self) -> str:
@@ -25,7 +26,11 @@ class Config(Struct, frozen=True):
 
 def load(env: Mapping[str, str]) -> Config:
     home = env.get("CODER_HOME") or os.path.join(os.path.expanduser("~"), ".coder")
-    return Config(home=os.path.abspath(os.path.expanduser(home)), model=env.get("CODER_MODEL") or _detected(env))
+    return Config(
+        home=os.path.abspath(os.path.expanduser(home)),
+        model=env.get("CODER_MODEL") or _detected(env),
+        database_url=env.get("CODER_DATABASE_URL") or None,
+    )
 
 
 def _detected(env: Mapping[str, str]) -> str | None:

@@ -33,7 +33,6 @@ from coderelay.protocol.ids import SessionId
 from coderelay.session import progress
 from coderelay.session.state import State
 from coderelay.store.owners import FileOwners, Owners
-from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Store
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
@@ -136,28 +135,20 @@ class CrashingHouse(House):
         super().__init__(config)
         self.failpoint = Failpoint(os.environ.get("CODER_CRASH", ""), os.environ.get("CODER_PAUSE", ""))
         self.mutant = os.environ.get("CODER_MUTANT", "")
-        self.database_url = os.environ.get("CODER_DATABASE_URL", "")
         self.still_seconds = float(os.environ.get("CODER_STILL_SECONDS", STILL_SECONDS))
 
     def store(self) -> Store:
-        return CrashingStore(self.sound_store(), self.failpoint, self.mutant)
+        return CrashingStore(super().store(), self.failpoint, self.mutant)
 
     def ownership(self) -> Ownership:
         return Ownership(self.owners(), still_seconds=self.still_seconds)
 
-    def sound_store(self) -> Store:
-        if not self.database_url:
-            return SqliteStore(self.config.database, self.projection())
-        from coderelay.store.postgres import PostgresStore
-
-        return PostgresStore(self.database_url, self.projection())
-
     def owners(self) -> Owners:
-        if not self.database_url:
+        if self.config.database_url is None:
             return FileOwners(self.config.owners)
         from coderelay.store.postgres_owners import PostgresOwners
 
-        return PostgresOwners(self.database_url)
+        return PostgresOwners(self.config.database_url)
 
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)

@@ -9,11 +9,19 @@ import pytest
 from coderelay.app import House
 from coderelay.config.load import Config
 from coderelay.host.deadlines import NOBODY
-from coderelay.protocol.asks import Allow, Answers, Deny, PlanAsk, PlanDecision, QuestionAsk
+from coderelay.protocol.asks import Allow, Answers, Deny, PermissionAsk, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.commands import Accepted, Answered, SendPrompt
 from coderelay.protocol.errors import BadInput, MustAsk
-from coderelay.protocol.events import AskAnswered, BatchResumed, CallStarted, Recorded, SessionClaimed, TurnEnded
+from coderelay.protocol.events import (
+    AskAnswered,
+    BatchResumed,
+    CallStarted,
+    MessageAdded,
+    Recorded,
+    SessionClaimed,
+    TurnEnded,
+)
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
 from coderelay.testing.house import ME, InHouse, house, story
@@ -183,3 +191,48 @@ async def test_the_answering_process_goes_on_if_the_owner_is_gone(tmp_path: Path
 
 async def _of(coder: InHouse, kind: type) -> list[Recorded]:
     return [each for each in await coder.events() if isinstance(each.event, kind)]
+
+
+@story
+async def test_x09_our_own_sessions_can_always_continue(tmp_path: Path) -> None:
+    """They have their agent's id from the beginning, even if they never ran."""
+    async with house(tmp_path, script(says("one"), says("two"))) as coder:
+        session = await coder.create()
+        summary = await coder.summary()
+        assert summary is not None
+        assert summary.agent_session_id == session
+        await coder.prompt("go")
+        await coder.prompt("go on")
+        assert (await coder.ended(turns=2)).text == "two"
+
+
+@story
+async def test_x11_an_ask_names_the_models_call_and_has_a_durable_id_of_its_own(tmp_path: Path) -> None:
+    async with house(tmp_path, script(proposes(write("a", "x")))) as coder:
+        await coder.create("default")
+        await coder.prompt("go")
+        (ask,) = await coder.asks()
+        message = next(each.event for each in await coder.events() if isinstance(each.event, MessageAdded))
+        assert ask.call_id == message.calls[0].id == "call_1"
+        assert ask.id.startswith(coder.session[:8])
+    async with house(tmp_path, script()) as later:
+        later.session = coder.session
+        assert await later.asks() == [ask]
+
+
+@story
+async def test_d19_after_an_approval_the_result_is_on_disk_before_the_model_goes_on(tmp_path: Path) -> None:
+    async with house(tmp_path, script(proposes(write("a", "x"), write("b", "y")), says("done"))) as coder:
+        await coder.create("default")
+        await coder.prompt("go")
+        asks = await coder.asks()
+        assert [each.need.paths for each in asks if isinstance(each, PermissionAsk)] == [
+            (str(coder.folder / "a"),),
+            (str(coder.folder / "b"),),
+        ]
+        for ask in (*asks, *asks):  # a repeated trigger enters once
+            await coder.answer(ask)
+        await coder.ended()
+        kinds = [type(each.event).__name__ for each in await coder.events()]
+        assert kinds.count("BatchResumed") == 1
+        assert kinds[-6:] == ["CallStarted", "CallEnded", "CallStarted", "CallEnded", "MessageAdded", "TurnEnded"]

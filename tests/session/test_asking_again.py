@@ -11,6 +11,7 @@ from coderelay.protocol.events import BatchResumed, CallAsked, CallEnded, CallSt
 from coderelay.protocol.ids import CallId, MessageId
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
+from coderelay.session.progress import settled
 from coderelay.session.transcript import ToolMessage, transcript
 from tests.session.play import MAKE, SESSION, Play, Proposed, allowed, asked, denied, questions
 
@@ -90,6 +91,16 @@ def test_d12_the_first_answer_is_no_answer_to_the_second_ask() -> None:
     play.ask_again("c1")
     assert play.decide_on(first, Allow()) == []
     assert next_action(play.state) == Wait()
+
+
+def test_promise_5_what_was_allowed_before_allows_nothing_now() -> None:
+    play = performing(asked("c1"))
+    assert settled(play.state.calls[CallId("c1")]) is None
+    assert play.state.batch is not None
+    assert play.state.batch.resumed
+    play.ask_again("c1")
+    assert settled(play.state.calls[CallId("c1")]) == Denied("the person did not allow it")
+    assert not play.state.batch.resumed
 
 
 def test_d11_it_may_ask_more_than_once() -> None:

@@ -11,6 +11,7 @@ from coderelay.protocol.commands import (
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    RecallPrompt,
     SendPrompt,
     StopTurn,
 )
@@ -20,6 +21,7 @@ from coderelay.protocol.events import (
     AskAnswered,
     BatchResumed,
     PromptAdmitted,
+    PromptRecalled,
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
@@ -65,6 +67,9 @@ COMMANDS: dict[str, Decide] = {
     "prompt": lambda state: decide.send_prompt(state, PROMPT),
     "answer": lambda state: decide.answer(state, ALLOW_C1),
     "stop": lambda state: decide.stop(state, STOP),
+    "recall": lambda state: decide.recall_prompt(
+        state, RecallPrompt(session=SESSION, prompt_id=PromptId("p"), by=ANNE)
+    ),
     "configure": lambda state: decide.configure(state, ConfigureSession(session=SESSION, by=ANNE, mode="yolo")),
 }
 
@@ -119,6 +124,18 @@ def test_x08_a_prompt_during_a_turn_or_a_wait_is_queued() -> None:
     )
     assert [each.prompt_id for each in play.state.queue] == ["p2"]
     assert play.state.phase == "waiting"
+
+
+def test_x08_a_prompt_that_waits_can_be_taken_back_and_no_other() -> None:
+    play = Play()
+    for name in ("p1", "p2", "p3"):
+        play.prompt(name, name)
+    play.claim()
+    assert [each.event for each in play.recall("p2")] == [PromptRecalled(prompt_id=PromptId("p2"), by=ANNE)]
+    assert play.recall("p1") == play.recall("p2") == play.recall("never sent") == []
+    assert play.row is not None
+    assert ([each.prompt_id for each in play.state.queue], play.row.queued) == (["p3"], 1)
+    assert play.prompt("p2", "p2") == []  # taken back is not forgotten
 
 
 def test_only_changed_settings_are_written() -> None:

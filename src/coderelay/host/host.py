@@ -1,6 +1,7 @@
 """The door: a Client on the log, in this process."""
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any, overload
 
 from coderelay.agents.agent import Agent
@@ -114,8 +115,9 @@ class Host:
         if record.state.head == 0:
             raise UnknownSession(session)
         self._wakeups.attend(record)
-        async for event in Feed(record, after).events():
-            yield event
+        async with aclosing(Feed(record, after).events()) as events:
+            async for event in events:
+                yield event
 
     async def record(self, session: SessionId) -> Record:
         """The session as it stands now."""
@@ -152,12 +154,12 @@ class Host:
     async def _remember(self, record: Record, command: AnswerAsk) -> None:
         """An answer for more than one call is kept where the next call will be judged. After the answer itself:
         if this process dies in between, the person is asked once more."""
-        ask, decision, settings = record.state.asks[command.ask].ask, command.decision, record.state.settings
+        asked, decision, settings = record.state.asks.get(command.ask), command.decision, record.state.settings
         if not isinstance(decision, Allow) or decision.scope == "once" or settings is None:
             return
-        if not isinstance(ask, PermissionAsk):
+        if asked is None or not isinstance(asked.ask, PermissionAsk):
             return
-        granted = ApprovalGranted(approval=approval_of(ask, decision.scope, settings.cwd), by=command.by)
+        granted = ApprovalGranted(approval=approval_of(asked.ask, decision.scope, settings.cwd), by=command.by)
         where = record if decision.scope == "session" else await self.record(APPROVALS)
         await where.append(lambda _: [granted])
 

@@ -27,7 +27,7 @@ from bench.rows import (
     version,
 )
 
-FAMILIES: dict[str, Callable[[], Sequence[table.Row | table.Missing]]] = {
+FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
     "version": version.measure,
     "start": start.measure,
     "steps": steps.measure,
@@ -53,7 +53,7 @@ def main() -> None:
     if unknown := set(options.families) - set(FAMILIES):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}")
     began, busy = time.monotonic(), _foreign_seconds()
-    rows: list[table.Row | table.Missing] = []
+    rows: list[table.Line] = []
     for name in options.families or FAMILIES:
         sys.stderr.write(f"{name} …\n")
         rows += FAMILIES[name]()

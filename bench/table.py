@@ -74,10 +74,11 @@ class Missing(Struct, frozen=True):
         return [self.what, self.why, *[""] * (len(HEAD) - 2)]
 
 
+Line = Row | Missing
 HEAD = ["what", "coder", "floor", "ratio", "CPU s", "floor CPU", "budget", "met"]
 
 
-def text(rows: Sequence[Row | Missing]) -> str:
+def text(rows: Sequence[Line]) -> str:
     """Columns for a terminal."""
     cells = [HEAD, *(row.cells() for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -85,7 +86,7 @@ def text(rows: Sequence[Row | Missing]) -> str:
     return "\n".join(_aligned(line, widths) for line in [HEAD, rule, *cells[1:]])
 
 
-def markdown(rows: Sequence[Row | Missing]) -> str:
+def markdown(rows: Sequence[Line]) -> str:
     rule = ["---", *["--:"] * 5, "---", "---"]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [HEAD, rule, *(row.cells() for row in rows)])
 

@@ -22,7 +22,7 @@ def measure() -> list[Row]:
         Row("- all 1,000 turns have begun after", "s", talk["start"], None, INFORMATIONAL),
         Row("- all 1,000 have ended after", "s", talk["end"], None, INFORMATIONAL),
         Row("the same with 100 tool steps/s, taken", "/s", work["words"], floor["words"], INFORMATIONAL),
-        Row("- worst lag of a follower", "s", work["lag"], None, INFORMATIONAL),
+        Row("- worst lag of a follower, steps included", "s", work["lag"], None, INFORMATIONAL),
         Row("- CPU", "cores", work["cores"], floor["cores"], INFORMATIONAL),
     ]
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from bench.table import Missing, Row
+from bench.table import Line, Missing
 
 _WHAT = "committed appends on PostgreSQL"
 
 
-def measure() -> Sequence[Row | Missing]:
+def measure() -> Sequence[Line]:
     if find_spec("psycopg") is None:
         return [Missing(_WHAT, "psycopg is not installed")]
     from bench.rows import postgres_appends  # needs psycopg

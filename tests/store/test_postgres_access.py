@@ -49,14 +49,14 @@ async def refusal(kind: type[StoreFailed], url: str) -> StoreFailed:
 @story
 async def test_a_wrong_password_is_said(postgres: PrivateServer) -> None:
     error = await refusal(StoreFailed, postgres.url("postgres", GUARDED, SECRET))
-    assert f"PostgreSQL at {postgres.folder}/postgres cannot be reached" in error.message
+    assert f"PostgreSQL at {postgres.folder}:5432/postgres cannot be reached" in error.message
     assert "password authentication failed" in error.message
 
 
 @story
 async def test_a_missing_database_is_said(postgres: PrivateServer) -> None:
     error = await refusal(StoreFailed, postgres.url("nowhere", password=SECRET))
-    assert f"{postgres.folder}/nowhere cannot be reached" in error.message
+    assert f"{postgres.folder}:5432/nowhere cannot be reached" in error.message
     assert '"nowhere" does not exist' in error.message
 
 

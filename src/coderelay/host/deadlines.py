@@ -2,10 +2,12 @@
 so it is denied. Silence is never consent."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from coderelay.host.record import Record
 from coderelay.protocol.asks import By, Deny
 from coderelay.protocol.commands import AnswerAsk
+from coderelay.protocol.errors import UnknownSession
 from coderelay.session import decide
 
 NOBODY = By(who="nobody", via="deadline")
@@ -23,5 +25,6 @@ async def expire(records: Iterable[Record], now: int) -> list[Record]:
         for ask in record.state.open_asks():
             if ask.deadline is not None and ask.deadline <= now:
                 command = AnswerAsk(session=record.session, ask=ask.id, decision=Deny(TOO_LATE), by=NOBODY)
-                await record.append(lambda state, command=command: decide.answer(state, command))
+                with suppress(UnknownSession):  # deleted at this very moment
+                    await record.append(lambda state, command=command: decide.answer(state, command))
     return due

@@ -65,6 +65,8 @@ class Host:
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
             await self._remember(record, command)
+            if record.state.turn is None and not record.state.deleted:
+                self._export(record.state)  # a plan was decided, and with it the turn has ended
         self._wakeups.wake(record)
         return outcome
 
@@ -161,7 +163,7 @@ class Host:
             return
         granted = ApprovalGranted(approval=approval_of(asked.ask, decision.scope, settings.cwd), by=command.by)
         where = record if decision.scope == "session" else await self.record(APPROVALS)
-        await where.append(lambda _: [granted])
+        await where.append(lambda state: [] if state.deleted else [granted])
 
     def _export(self, state: State) -> None:
         problem = write_snapshot(state, self._agents)

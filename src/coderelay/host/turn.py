@@ -10,7 +10,7 @@ from coderelay.policy.judge import Rules, Verdict, judge
 from coderelay.protocol.asks import Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk
-from coderelay.protocol.events import AnyEvent, CallAsked, CallStarted, Judged, MessageAdded
+from coderelay.protocol.events import AnyEvent, CallStarted, Judged, MessageAdded
 from coderelay.protocol.ids import OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live
 from coderelay.session import progress
@@ -106,7 +106,7 @@ class HostTurn:
     async def _ask_again(self, call: Call, reason: str) -> None:
         known = self.state.calls[call.id]
         ask = PermissionAsk(new_ask_id(self.session), call.id, known.judged.need, reason)
-        await self._write(lambda _: [CallAsked(batch_id=known.batch_id, call_id=call.id, ask=ask)])
+        await self._write(lambda state: progress.ask_again(state, call.id, ask))
 
     async def _write(self, decide: Callable[[State], list[AnyEvent]]) -> None:
         def decide_if_mine(state: State) -> list[AnyEvent]:

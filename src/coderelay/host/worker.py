@@ -82,6 +82,7 @@ class Worker:
             return
         if await self._ownership.is_elsewhere(state.last_owner):
             seconds = PRECEDENCE_SECONDS if self._record.answered_here else 2 * PRECEDENCE_SECONDS
+            self._record.answered_here = False
             await self._record.moves(state.head, seconds)
 
     def _decide_claim(self, state: State, owner: OwnerId | None, me: OwnerId) -> list[AnyEvent]:

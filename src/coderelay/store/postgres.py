@@ -16,6 +16,7 @@ from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.postgres_append import ROWS, Append, Head, project
+from coderelay.store.postgres_arrays import Texts
 from coderelay.store.postgres_changes import POLL_SECONDS, Changes
 from coderelay.store.postgres_connection import (
     PATIENCE_SECONDS,
@@ -41,7 +42,7 @@ _summaries = msgspec.json.Decoder(Summary)
 _EVENTS = "SELECT seq, epoch, at, kind, body FROM event WHERE session_id = %s AND seq > %s ORDER BY seq LIMIT %s"
 _HEADS = """
 SELECT name, (SELECT seq FROM event WHERE session_id = name ORDER BY seq DESC LIMIT 1)
-FROM unnest(%s::text[]) AS name
+FROM unnest(%s) AS name
 """
 _SESSIONS = "SELECT id, summary FROM sessions ORDER BY updated_at DESC, id LIMIT %s"
 _SESSIONS_IN = """
@@ -77,11 +78,6 @@ class PostgresStore:
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
 
-    @property
-    def name(self) -> str:
-        """Host and database."""
-        return self._server.name
-
     async def append(
         self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
     ) -> list[Recorded]:
@@ -105,7 +101,7 @@ class PostgresStore:
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
         names = {kept(session): session for session in sessions if can_be_kept(session)}
-        found = await self._query(_HEADS, (list(names),))
+        found = await self._query(_HEADS, (Texts(names),))
         return {names[name]: head for name, head in found if head is not None}
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
@@ -128,7 +124,6 @@ class PostgresStore:
 
     async def rebuild(self) -> None:
         await self._carry_out(lambda: self._writers.use(self._rebuild))
-        self._heads.clear()
 
     async def close(self) -> None:
         if self._closing is None:
@@ -196,6 +191,7 @@ class PostgresStore:
                 self._refuse_holes(session, 0, recorded)
                 changed = project(self._projection, None, recorded)
                 await rows(connection, _WRITE_ROWS, (name, *changed.values()))
+        self._heads.clear()
 
     async def _query(self, sql: LiteralString, values: Sequence[object]) -> list[Row]:
         return await self._carry_out(lambda: self._reader.use(lambda connection: rows(connection, sql, values)))

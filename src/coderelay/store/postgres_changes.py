@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
+from coderelay.store.postgres_arrays import Texts
 from coderelay.store.postgres_connection import Connection, Lines, Server, pauses_between_attempts, rows
 from coderelay.store.postgres_driver import psycopg
 from coderelay.store.postgres_text import kept
@@ -17,8 +18,8 @@ from coderelay.store.postgres_text import kept
 POLL_SECONDS = 5.0
 SEND_SECONDS = 0.015
 _LISTEN = "LISTEN coder_change"
-_NOTIFY = "SELECT pg_notify('coder_change', name) FROM unnest(%s::text[]) AS name"
-_LONGEST_NAME = 2000  # the server takes 8000 bytes
+_NOTIFY = "SELECT pg_notify('coder_change', name) FROM unnest(%s) AS name"
+_LONGEST_NAME = 1900  # the server takes less than 8000 bytes
 # Another text whenever any transaction that writes has begun or ended on the server, and no table is touched.
 # So it also moves for what is not an append; that costs whoever follows one look.
 _SNAPSHOT = "SELECT pg_current_snapshot()::text"
@@ -114,7 +115,7 @@ class Changes:
     async def _notify(self) -> None:
         self._appended.clear()
         if self._unsent:
-            names = [kept(session)[:_LONGEST_NAME] for session in self._unsent]
+            names = Texts(kept(session)[:_LONGEST_NAME] for session in self._unsent)
             self._unsent.clear()
             with suppress(CoderError):  # then the others find out by asking
                 await self._writers.use(lambda connection: rows(connection, _NOTIFY, (names,)))

@@ -42,11 +42,11 @@ _ACCESS = f"local all {GUARDED} scram-sha-256\nlocal all all trust\n"
 # Ends the server and removes the folder also if the tests are killed: its input ends with them.
 _CLEANER = """
 import os, shutil, signal, sys
-sys.stdin.read()
-try:
-    os.kill(int(open(sys.argv[1] + "/data/postmaster.pid").readline()), signal.SIGQUIT)
-except (OSError, ValueError):
-    pass
+if sys.stdin.read() != "stopped":
+    try:
+        os.kill(int(open(sys.argv[1] + "/data/postmaster.pid").readline()), signal.SIGQUIT)
+    except (OSError, ValueError):
+        pass
 shutil.rmtree(sys.argv[1], ignore_errors=True)
 """
 
@@ -62,7 +62,7 @@ class PrivateServer:
         self._programs = find_programs()
         self.folder = tempfile.mkdtemp(prefix="coder-pg-", dir="/tmp")  # short: the name of a socket must be
         self._cleaner = subprocess.Popen(
-            [sys.executable, "-c", _CLEANER, self.folder], stdin=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-c", _CLEANER, self.folder], stdin=subprocess.PIPE, start_new_session=True, text=True
         )
         try:
             self._create()
@@ -80,7 +80,7 @@ class PrivateServer:
 
     def url(self, database: str = "postgres", user: str = USER, password: str = "") -> str:
         login = f"{user}:{quote(password)}" if password else user
-        return f"postgresql://{login}@/{database}?host={quote(self.folder, safe='')}"
+        return f"postgresql://{login}@/{database}?host={quote(self.folder, safe='')}&port=5432"
 
     def new_database(self, encoding: str = "UTF8") -> str:
         """The address of an empty database."""
@@ -117,9 +117,7 @@ class PrivateServer:
 
     def close(self) -> None:
         self.stop()
-        assert self._cleaner.stdin is not None
-        self._cleaner.stdin.close()
-        self._cleaner.wait()
+        self._cleaner.communicate("stopped")
 
     def _new_name(self) -> str:
         self._named += 1

@@ -16,7 +16,7 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
     """The exit code of `coder -p`."""
     output = open_output("text", session)
     summary = await client.get(ShowSession(session))
-    if not summary.turn_open:
+    if not summary.turn_open and not summary.queued:
         return DONE
     if summary.open_asks:
         return await _still_waiting(client, session)
@@ -28,7 +28,8 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
             match each.event:
                 case TurnEnded() as event:
                     output.finish(each)
-                    return ENDINGS[event.ending]
+                    if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
+                        return ENDINGS[event.ending]
                 case BatchOpened(judged=judged) if any(one.ask for one in judged):
                     return await _still_waiting(client, session)
                 case AskOpened() | CallAsked():

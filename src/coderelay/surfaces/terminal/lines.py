@@ -124,14 +124,14 @@ class LineLoop:
     async def _take_answer(self, ask: Ask, line: str) -> None:
         """Several questions are answered one line each."""
         self._given.append(line)
-        if isinstance(ask, QuestionAsk) and len(self._given) < len(ask.questions) and line not in ("deny", "stop"):
+        if isinstance(ask, QuestionAsk) and len(self._given) < len(ask.questions) and not _refuses(line):
             _print("> ")
             return
         given, self._given = self._given, []
         try:
             await self._answer(ask, understand(ask, given))
         except BadInput as error:
-            _print(f"{error}\n{choices(ask)} > ")
+            _print(f"{error.message}\n{choices(ask)} > ")
 
     async def _prompt(self, text: str) -> None:
         prompt_id = PromptId(new_id())
@@ -246,6 +246,10 @@ class LineLoop:
         while line := sys.stdin.readline():
             loop.call_soon_threadsafe(self._inbox.put_nowait, _Line(line.rstrip("\n")))
         loop.call_soon_threadsafe(self._inbox.put_nowait, _End())
+
+
+def _refuses(line: str) -> bool:
+    return line.strip().lower() in ("deny", "stop")
 
 
 def _print(text: str) -> None:

@@ -189,9 +189,11 @@ def lead(request: Request, keeper: int, output: int, failure: int) -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != keeper:
             return  # it died before we could ask to die with it
-        # What is ignored stays ignored through exec, and Python ignores two of its own.
-        for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(ignored, signal.SIG_DFL)
+        # What is ignored stays ignored through exec: Python ignores two of its own, a shell that starts us in
+        # the background two more.
+        for each in range(1, 32):
+            if each not in (signal.SIGKILL, signal.SIGSTOP):
+                signal.signal(each, signal.SIG_DFL)
         os.dup2(output, 1)
         os.dup2(output, 2)
         what = "folder"

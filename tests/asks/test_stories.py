@@ -8,9 +8,8 @@ import pytest
 from coderelay.testing.terminal import terminal
 from tests.asks.scene import Scene
 
-pytestmark = pytest.mark.quick
 
-
+@pytest.mark.quick
 def test_d02_d03_d21_three_processes_open_answer_and_resume(scene: Scene) -> None:
     """Opened by one that is killed, one answer by one that is killed, the rest by a third."""
     first, second, third = scene.open(CODER_CRASH="after:batch.opened:1")
@@ -51,6 +50,7 @@ def test_x25_killed_while_it_resumes(scene: Scene, arrow: str) -> None:
     scene.check()
 
 
+@pytest.mark.quick
 def test_d22_x03_one_denial_leaves_the_rest(scene: Scene) -> None:
     first, second, third = scene.open()
     scene.answer(second, "deny")
@@ -84,6 +84,7 @@ def test_promise_4_the_same_answer_twice_and_another_one_later(scene: Scene) -> 
     scene.check()
 
 
+@pytest.mark.quick
 def test_promise_4_conflicting_answers_at_once_one_wins(scene: Scene) -> None:
     first, second, third = scene.open()
     scene.answer(second, "deny")
@@ -138,6 +139,7 @@ def test_two_prompts_at_once_on_one_session_each_run_once(scene: Scene) -> None:
     scene.check()
 
 
+@pytest.mark.quick
 def test_an_ask_opened_in_the_terminal_is_answered_by_another_coder(scene: Scene) -> None:
     with terminal(scene.coder) as screen:
         screen.wait_for("> ")

@@ -34,10 +34,12 @@ class Wakeups:
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
         self._again: set[SessionId] = set()
         self._look_out: asyncio.Task[None] | None = None
+        self._newly_attended = False
         self._closing = False
 
     def attend(self, record: Record) -> None:
         """From now on, what other processes do to this session is noticed here."""
+        self._newly_attended = self._newly_attended or record.session not in self._records
         self._records[record.session] = record
         if self._look_out is None:
             self._look_out = asyncio.create_task(self._look())
@@ -89,8 +91,9 @@ class Wakeups:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             now = time.monotonic()
-            if (seen := self._store.change_counter()) != counter:
-                counter = seen
+            seen = self._store.change_counter()
+            if seen != counter or self._newly_attended:  # it may have moved between the reading and the attending
+                counter, self._newly_attended = seen, False
                 await self._read_on()
             self._exchange.tick(self._records, self._workers, now)
             if now - owners_at >= _OWNERS_SECONDS:

@@ -108,6 +108,7 @@ class LiveFile:
         if self._connection is not None and _inode(self._path) == self._inode:
             return self._connection
         self.close()
+        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
         if not os.path.exists(self._path):
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(self._path, timeout=0.02, isolation_level=None)

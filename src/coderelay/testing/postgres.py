@@ -181,12 +181,12 @@ class PrivateServer:
 def find_programs() -> Path:
     """The folder of `initdb` and `postgres`: named in CODER_TEST_POSTGRES, on PATH, where Debian puts them, or in
     the wheel that the development tools bring along."""
-    if named := os.environ.get("CODER_TEST_POSTGRES"):
-        return Path(named)
-    for folder in _likely_folders():
+    named = os.environ.get("CODER_TEST_POSTGRES")
+    for folder in [Path(named)] if named else _likely_folders():
         if all(os.access(folder / program, os.X_OK) for program in ("initdb", "postgres")):
             return folder
-    raise NoServer("no PostgreSQL server was found: install the package `postgresql`, or `make setup`")
+    where = f" in {named}" if named else ": install the package `postgresql`, or run `make setup`"
+    raise NoServer(f"no PostgreSQL server was found{where}")
 
 
 def _likely_folders() -> list[Path]:

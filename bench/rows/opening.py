@@ -105,7 +105,7 @@ def _turn(epoch: int) -> Iterator[AnyEvent]:
 
 def _step(turn: TurnId) -> Iterator[AnyEvent]:
     batch, call = MessageId(new_id()), Call(CallId(new_id()), "read", '{"path": "src/fox.txt"}')
-    need = Need(tool="read", kind="read", title="src/fox.txt", paths=("/work/src/fox.txt",))
+    need = Need(tool="read", kind="read", title="src/fox.txt", paths=("/home/ann/src/fox.txt",))
     yield MessageAdded(
         message_id=batch, turn_id=turn, model="scripted", calls=(call,), usage=Usage(input_tokens=4000)
     )

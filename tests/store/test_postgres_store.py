@@ -259,7 +259,7 @@ async def test_b14_b15_the_tables_other_programs_read(database: str) -> None:
     ticks = iter(range(1000, 2000, 5))
     store = PostgresStore(database, Rows(), clock=lambda: next(ticks))
     start = SessionCreated(
-        cwd="/work/日本",
+        cwd="/home/ann/日本",
         agent="claude",
         model="m",
         mode="default",
@@ -274,7 +274,7 @@ async def test_b14_b15_the_tables_other_programs_read(database: str) -> None:
         "SELECT id, title, claude_session_id, status, cwd, allowed_tools, last_prompt, created_at, updated_at"
         " FROM sessions",
     )
-    assert row == (A, "build it", "claude-1", "completed", "/work/日本", "Bash,Read", "build it", 1000, 1035)
+    assert row == (A, "build it", "claude-1", "completed", "/home/ann/日本", "Bash,Read", "build it", 1000, 1035)
     found = rows(database, "SELECT id, session_id, data, created_at FROM messages ORDER BY created_at, number")
     data = [json.loads(row[2]) for row in found]
     assert [each["type"] for each in data] == ["user_prompt", "system", "assistant", "user", "assistant", "result"]

@@ -224,7 +224,7 @@ def test_b14_the_table_of_sessions(tmp_path: Path) -> None:
     path = tmp_path / "sessions.db"
     session = SessionId("0d0c3a35-2f3a-4f8e-9d0f-0c4d2f6a7b11")
     start = SessionCreated(
-        cwd="/work/日本",
+        cwd="/home/ann/日本",
         agent="claude",
         model="m",
         mode="default",
@@ -239,7 +239,7 @@ def test_b14_the_table_of_sessions(tmp_path: Path) -> None:
         "title": "build it",
         "claude_session_id": "claude-1",
         "status": "completed",
-        "cwd": "/work/日本",
+        "cwd": "/home/ann/日本",
         "allowed_tools": "Bash,Read",
         "last_prompt": "build it",
         "created_at": 1005,

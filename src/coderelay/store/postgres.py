@@ -8,11 +8,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, LiteralString, TypeVar
 
-import msgspec
-
-from coderelay.protocol.codec import decode
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
-from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
+from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.postgres_append import ROWS, Append, Head, project
@@ -33,12 +30,12 @@ from coderelay.store.postgres_migrations import migrate
 from coderelay.store.postgres_text import can_be_kept, given, kept
 from coderelay.store.sqlite import wall_clock
 from coderelay.store.store import Projection
+from coderelay.store.stored import read_event, read_summary, refuse_holes
 
 T = TypeVar("T")
 
 _WRITERS = 4
 _HEADS_KEPT = 256
-_summaries = msgspec.json.Decoder(Summary)
 _EVENTS = "SELECT seq, epoch, at, kind, body FROM event WHERE session_id = %s AND seq > %s ORDER BY seq LIMIT %s"
 _HEADS = """
 SELECT name, (SELECT seq FROM event WHERE session_id = name ORDER BY seq DESC LIMIT 1)
@@ -96,7 +93,7 @@ class PostgresStore:
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
         found = await self._query(_EVENTS, (kept(session), after, limit)) if can_be_kept(session) else []
         page = [self._recorded(session, row) for row in found]
-        self._refuse_holes(session, after, page)
+        refuse_holes(session, after, page, self._damaged)
         return page
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
@@ -188,7 +185,7 @@ class PostgresStore:
             for (name,) in await rows(connection, "SELECT DISTINCT session_id FROM event"):
                 session = SessionId(given(name))
                 recorded = [self._recorded(session, row) for row in await rows(connection, _EVENTS, (name, 0, None))]
-                self._refuse_holes(session, 0, recorded)
+                refuse_holes(session, 0, recorded, self._damaged)
                 changed = project(self._projection, None, recorded)
                 await rows(connection, _WRITE_ROWS, (name, *changed.values()))
         self._heads.clear()
@@ -198,24 +195,10 @@ class PostgresStore:
 
     def _recorded(self, session: SessionId, row: Row) -> Recorded:
         seq, epoch, at, kind, body = row
-        try:
-            return Recorded(session, seq, epoch, at, decode(given(kind), body))
-        except msgspec.DecodeError as error:
-            raise self._damaged(f"event {seq} of session {session}", str(error)) from error
-
-    def _refuse_holes(self, session: SessionId, after: int, page: Sequence[Recorded]) -> None:
-        """Rows can go missing by a hand other than ours. Only a deletion may stand where earlier events were."""
-        expected = after + 1
-        for each in page:
-            if each.seq != expected and not isinstance(each.event, SessionDeleted):
-                raise self._damaged(f"event {expected} of session {session}", "it is missing")
-            expected = each.seq + 1
+        return read_event(session, (seq, epoch, at, given(kind), body), self._damaged)
 
     def _summary(self, session: str, summary: str) -> Summary:
-        try:
-            return _summaries.decode(summary)
-        except msgspec.DecodeError as error:
-            raise self._damaged(f"the row of session {session} in the table of sessions", str(error)) from error
+        return read_summary(session, summary, self._damaged)
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
         hint = "Restore the database from a backup. Nothing was changed."

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from coderelay.protocol.codec import encode, kind_of
-from coderelay.protocol.errors import BadInput, Fenced, HeadMoved
-from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
+from coderelay.protocol.errors import Fenced, HeadMoved
+from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
 from coderelay.store.postgres_arrays import Numbers, Texts
 from coderelay.store.postgres_connection import Connection, rows
 from coderelay.store.postgres_text import kept
 from coderelay.store.store import Projection
+from coderelay.store.stored import bodies, place
 
 _HEAD = """
 SELECT head.seq, head.epoch, head.at, sessions.summary
@@ -60,7 +60,7 @@ class Append:
         self._key = kept(session)
         self._at = at
         self._events = tuple(events)
-        self._kinds, self._bodies = _bodies(session, self._events)
+        self._kinds, self._bodies = _texts(session, self._events)
         self._epoch = epoch
         self._projection = projection
         self._now = now
@@ -115,7 +115,7 @@ class Append:
 
     async def _write(self, connection: Connection, head: Head) -> bool:
         """False if the log does not stand at this head."""
-        self._sent = recorded = _place(self._session, head, self._events, max(self._now, head.at))
+        self._sent = recorded = place(self._session, head.seq, head.epoch, self._events, max(self._now, head.at))
         changed = project(self._projection, head.row, recorded)
         values = (
             self._key,
@@ -184,25 +184,6 @@ def project(projection: Projection, row: Summary | None, recorded: Sequence[Reco
     return Changed(row, dropped, messages)
 
 
-def _bodies(session: SessionId, events: Sequence[AnyEvent]) -> tuple[Texts, Texts]:
-    """Kinds and bodies as they are stored. The name of the session is checked with them."""
-    try:
-        session.encode()
-        return Texts(kept(kind_of(event)) for event in events), Texts(encode(event).decode() for event in events)
-    except UnicodeEncodeError as error:
-        half = f"U+{ord(error.object[error.start]):04X}"
-        raise BadInput(
-            f"session {session!r}: text with {half}, half of a character, cannot be kept",
-            "Names of files and folders must be valid Unicode too. Nothing was changed.",
-        ) from error
-
-
-def _place(session: SessionId, head: Head, events: Sequence[AnyEvent], at: int) -> list[Recorded]:
-    """Number the events. A claim raises the epoch for itself and all that follows it."""
-    epoch = head.epoch
-    recorded: list[Recorded] = []
-    for seq, event in enumerate(events, head.seq + 1):
-        if isinstance(event, SessionClaimed):
-            epoch = event.epoch
-        recorded.append(Recorded(session, seq, epoch, at, event))
-    return recorded
+def _texts(session: SessionId, events: Sequence[AnyEvent]) -> tuple[Texts, Texts]:
+    stored = bodies(session, events)
+    return Texts(kept(kind) for kind, _ in stored), Texts(body for _, body in stored)

@@ -7,16 +7,15 @@ from typing import Any
 
 import msgspec
 
-from coderelay.protocol.codec import decode, encode, kind_of
-from coderelay.protocol.errors import BadInput, Fenced, HeadMoved, StoreDamaged
-from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted
+from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged
+from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.sqlite_file import failure, open_file
 from coderelay.store.sqlite_writer import Writer
 from coderelay.store.store import Projection
+from coderelay.store.stored import bodies, place, read_event, read_summary, refuse_holes
 
-_summaries = msgspec.json.Decoder(Summary)
 # The body as bytes: whether it is text at all is for `_recorded` to say, which knows where it stands.
 _EVENTS = (
     "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
@@ -54,7 +53,7 @@ class SqliteStore:
         self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
     ) -> list[Recorded]:
         events = tuple(events)
-        bodies = _bodies(session, events)
+        encoded = bodies(session, events)
 
         def work(connection: sqlite3.Connection) -> list[Recorded]:
             head, current, last_at = connection.execute(_HEAD, (session,)).fetchone() or (0, 0, 0)
@@ -62,9 +61,9 @@ class SqliteStore:
                 raise Fenced(session, epoch, current)
             if head != at:
                 raise HeadMoved(session, at, head)
-            recorded = _place(session, head, current, events, max(self._clock(), last_at))
+            recorded = place(session, head, current, events, max(self._clock(), last_at))
             if recorded:
-                _insert(connection, session, recorded, bodies)
+                _insert(connection, session, recorded, encoded)
                 self._project(connection, session, recorded)
             return recorded
 
@@ -72,7 +71,7 @@ class SqliteStore:
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
         page = [self._recorded(session, row) for row in self._query(_EVENTS, (session, after, limit))]
-        self._refuse_holes(session, after, page)
+        refuse_holes(session, after, page, self._damaged)
         return page
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
@@ -127,29 +126,14 @@ class SqliteStore:
         for (session,) in connection.execute("SELECT DISTINCT session_id FROM event").fetchall():
             rows = connection.execute(_EVENTS, (session, 0, -1)).fetchall()
             recorded = [self._recorded(session, row) for row in rows]
-            self._refuse_holes(session, 0, recorded)
+            refuse_holes(session, 0, recorded, self._damaged)
             self._project(connection, session, recorded)
 
     def _recorded(self, session: SessionId, row: tuple[int, int, int, str, bytes]) -> Recorded:
-        seq, epoch, at, kind, body = row
-        try:
-            return Recorded(session, seq, epoch, at, decode(kind, body))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._damaged(f"event {seq} of session {session}", str(error)) from error
-
-    def _refuse_holes(self, session: SessionId, after: int, page: Sequence[Recorded]) -> None:
-        """Rows can go missing in a damaged file. Only a deletion may stand where earlier events were."""
-        expected = after + 1
-        for each in page:
-            if each.seq != expected and not isinstance(each.event, SessionDeleted):
-                raise self._damaged(f"event {expected} of session {session}", "it is missing")
-            expected = each.seq + 1
+        return read_event(session, row, self._damaged)
 
     def _summary(self, session: str, summary: str) -> Summary:
-        try:
-            return _summaries.decode(summary)
-        except msgspec.DecodeError as error:
-            raise self._damaged(f"the row of session {session} in the table of sessions", str(error)) from error
+        return read_summary(session, summary, self._damaged)
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
         hint = "Restore the file from a backup. Nothing was changed."
@@ -164,38 +148,15 @@ class SqliteStore:
             raise failure(error, self.path) from error
 
 
-def _bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, str]]:
-    """Kinds and bodies as they are stored. The name of the session is checked with them."""
-    try:
-        session.encode()
-        return [(kind_of(event), encode(event).decode()) for event in events]
-    except UnicodeEncodeError as error:
-        half = f"U+{ord(error.object[error.start]):04X}"
-        raise BadInput(
-            f"session {session!r}: text with {half}, half of a character, cannot be kept",
-            "Names of files and folders must be valid Unicode too. Nothing was changed.",
-        ) from error
-
-
-def _place(session: SessionId, head: int, epoch: int, events: Sequence[AnyEvent], at: int) -> list[Recorded]:
-    """Number the events. A claim raises the epoch for itself and all that follows it."""
-    recorded: list[Recorded] = []
-    for seq, event in enumerate(events, head + 1):
-        if isinstance(event, SessionClaimed):
-            epoch = event.epoch
-        recorded.append(Recorded(session, seq, epoch, at, event))
-    return recorded
-
-
 def _insert(
     connection: sqlite3.Connection,
     session: SessionId,
     recorded: Sequence[Recorded],
-    bodies: Sequence[tuple[str, str]],
+    encoded: Sequence[tuple[str, str]],
 ) -> None:
     connection.executemany(
         "INSERT INTO event (session_id, seq, epoch, at, kind, body) VALUES (?, ?, ?, ?, ?, ?)",
-        [(session, r.seq, r.epoch, r.at, *body) for r, body in zip(recorded, bodies, strict=True)],
+        [(session, r.seq, r.epoch, r.at, *body) for r, body in zip(recorded, encoded, strict=True)],
     )
     for each in recorded:
         if isinstance(each.event, SessionDeleted):

@@ -1,6 +1,7 @@
 """Asks across processes that die: answered from anywhere, acted on once, in order."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -204,3 +205,18 @@ def test_json_of_asks_is_one_object_per_line(scene: Scene) -> None:
     scene.open()
     lines = scene.coder.run("asks", "--json").out.splitlines()
     assert [json.loads(line)["ask"]["type"] for line in lines] == ["permission"] * 3
+
+
+def test_a_damaged_session_does_not_hide_the_asks_of_others(scene: Scene) -> None:
+    scene.open("do damaged")
+    scene.open("do whole")
+    database = sqlite3.connect(scene.coder.home / "sessions.db")
+    with database:
+        database.execute(
+            "UPDATE event SET body = '{' WHERE kind = 'batch.opened' AND session_id ="
+            " (SELECT id FROM sessions WHERE title = 'do damaged')"
+        )
+    database.close()
+    listed = scene.coder.run("asks")
+    assert (listed.code, listed.out.count("(do whole, "), listed.out.count("(do damaged, ")) == (0, 3, 0)
+    assert "is damaged" in listed.err

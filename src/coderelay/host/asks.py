@@ -1,14 +1,17 @@
 """Asks across sessions: what is open, and what became of the others."""
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
 from coderelay.host.record import Record
-from coderelay.protocol.errors import BadInput, UnknownAsk
+from coderelay.protocol.errors import BadInput, StoreDamaged, UnknownAsk
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.session.state import AskState
 from coderelay.store.store import Store
+
+log = logging.getLogger(__name__)
 
 
 class Records(Protocol):
@@ -41,7 +44,11 @@ async def find_ask(records: Records, text: str) -> AskRow:
 
 
 async def _rows(records: Records, summary: Summary, wanted: Callable[[AskState], bool]) -> list[AskRow]:
-    record = await records.record(summary.id)
+    try:
+        record = await records.record(summary.id)
+    except StoreDamaged as error:
+        log.warning("%s", error)  # one damaged session must not keep people from answering the others
+        return []
     return [
         AskRow(summary.id, summary.title, summary.cwd, each.ask, _is_open(each), each.decision, each.by)
         for each in record.state.asks.values()

@@ -19,6 +19,7 @@ from pathlib import Path
 from coderelay.app import House
 from coderelay.config.load import load
 from coderelay.host.host import Host
+from coderelay.models.card import Card
 from coderelay.models.model import Completion, Model, Piece, Request, TextPiece
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call
@@ -90,7 +91,8 @@ class Talker:
     """A model. Words that piled up are one piece, as they are for one that reads from a socket."""
 
     def __init__(self, number: int, wire: Wire, call_after: int = WORDS) -> None:
-        self.name = str(number)
+        self.id = f"bench:{number}"
+        self.card = Card()
         self._number = number
         self._wire = wire
         self._call_after = call_after
@@ -105,9 +107,8 @@ class Talker:
             self._said = due
         calls = () if end == WORDS else (Call(CallId(new_id()), "read", READ),)
         yield Completion((Text("So much for that."),), calls, Usage(), "end_turn")
-
-    async def close(self) -> None:
-        self._wire.hang_up()
+        if not calls:
+            self._wire.hang_up()
 
 
 class TalkingHouse(House):

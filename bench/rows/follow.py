@@ -13,6 +13,7 @@ from bench.processes import FOLLOWER
 from bench.table import INFORMATIONAL, Row, at_most
 from coderelay.app import House
 from coderelay.config.load import load
+from coderelay.models.card import Card
 from coderelay.models.model import Completion, Model, Piece, Request, TextPiece
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, SendPrompt
@@ -28,7 +29,8 @@ BY = By(who="bench", via="bench")
 class Clock:
     """A model that says what time it is, in milliseconds, word by word."""
 
-    name = "clock"
+    id = "bench:clock"
+    card = Card()
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         await asyncio.sleep(0.5)  # until this process has found out that another one follows
@@ -36,9 +38,6 @@ class Clock:
             await asyncio.sleep(BETWEEN_WORDS)
             yield TextPiece(f"{time.time() * 1000:.3f} ")
         yield Completion((Text("It is late."),), (), Usage(), "end_turn")
-
-    async def close(self) -> None:
-        return
 
 
 class ClockHouse(House):

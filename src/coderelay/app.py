@@ -63,6 +63,7 @@ class House:
         self.config = config
         self.env = env
         self.processes = Processes()
+        self.providers = Providers(env)
 
     def store(self) -> Store:
         if self.config.database_url is None:
@@ -93,10 +94,10 @@ class House:
         return NativeAgent(self.open_model, self.toolbox(), self.workspace, self.why_not_model)
 
     def open_model(self, name: str) -> Model:
-        return Providers(self.env).open(name)
+        return self.providers.open(name)
 
     def why_not_model(self, name: str) -> str | None:
-        return Providers(self.env).why_not(name)
+        return self.providers.why_not(name)
 
     def workspace(self, cwd: str) -> Workspace:
         return Workspace(cwd, self.processes, command_environment(self.env))
@@ -107,4 +108,5 @@ class House:
 
     async def close(self, host: Host) -> None:
         await host.close()
+        await self.providers.close()
         await self.processes.close()

@@ -102,7 +102,8 @@ def _without_epochs(recorded: list[Recorded]) -> list[Recorded]:
 
 class CrashingModel:
     def __init__(self, model: Model, failpoint: Failpoint) -> None:
-        self.name = model.name
+        self.id = model.id
+        self.card = model.card
         self._model = model
         self._failpoint = failpoint
 
@@ -113,9 +114,6 @@ class CrashingModel:
                 self._failpoint.reach("after", "model.answered")
             yield piece
             self._failpoint.reach("after", "model.heard")
-
-    async def close(self) -> None:
-        await self._model.close()
 
 
 class CrashingToolbox(Toolbox):

@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
+from coderelay.models.card import Card
+from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.openai_chat import OpenAIChat
 from coderelay.protocol.calls import ToolSpec
@@ -45,11 +47,12 @@ def events(*each: dict[str, Any] | bytes) -> bytes:
 
 @asynccontextmanager
 async def chat(url: str, **settings: Any) -> AsyncGenerator[OpenAIChat]:
-    model = OpenAIChat("m", url, KEY, **(_SETTINGS | settings))
+    headers = {"authorization": f"Bearer {KEY}"}
+    endpoint = Endpoint(url, headers, secret=KEY, **(_SETTINGS | settings))
     try:
-        yield model
+        yield OpenAIChat("test:m", Card(), endpoint)
     finally:
-        await model.close()
+        await endpoint.close()
 
 
 async def pieces_of(model: OpenAIChat, request: Request | None = None) -> list[Piece]:

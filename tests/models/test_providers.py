@@ -23,7 +23,12 @@ ENV = {"OPENAI_API_KEY": "sk-1"}
         ("openai:", ENV, "model 'openai:' must be written provider:name, like openai:gpt-5.5"),
         (":gpt-5.5", ENV, "model ':gpt-5.5' must be written provider:name, like openai:gpt-5.5"),
         ("openai: ", ENV, "model 'openai: ' must be written provider:name, like openai:gpt-5.5"),
-        ("nobody:m", ENV, "there is no provider 'nobody'; there is openai, so write openai:m"),
+        (
+            "nobody:m",
+            ENV,
+            "there is no provider 'nobody'; there are anthropic, openai, gemini, iflow, openrouter, deepseek, ollama, "
+            "lmstudio, llamacpp, vllm\nSet providers.nobody.base_url in ~/.coder/config.json to add it.",
+        ),
         (
             "openai:m",
             {},
@@ -72,7 +77,7 @@ def test_a_model_that_cannot_be_used_says_what_to_do(model: str, env: dict[str, 
 def test_a_model_with_a_key_can_be_used(base_url: str) -> None:
     providers = Providers(ENV | {"OPENAI_BASE_URL": base_url})
     assert providers.why_not("openai:org/model:tag") is None
-    assert providers.open("openai:org/model:tag").name == "org/model:tag"
+    assert providers.open("openai:org/model:tag").id == "openai:org/model:tag"
 
 
 @pytest.mark.quick
@@ -80,10 +85,11 @@ def test_a_model_with_a_key_can_be_used(base_url: str) -> None:
 async def test_the_key_and_the_address_come_from_the_environment() -> None:
     async with scripted(script(says("hi"))) as (server, _):
         env = {"OPENAI_API_KEY": "sk-1\n", "OPENAI_BASE_URL": server.base_url}
-        model = Providers(env).open("openai:gpt-5.5")
+        providers = Providers(env)
+        model = providers.open("openai:gpt-5.5")
         assert isinstance(model, OpenAIChat)
         assert (await complete(model)).blocks == (Text("hi"),)
-        await model.close()
+        await providers.close()
         assert server.requests[0]["model"] == "gpt-5.5"
         assert server.received[0].headers["authorization"] == "Bearer sk-1"
 
@@ -97,13 +103,15 @@ async def test_the_proxy_comes_from_the_environment_that_was_given(monkeypatch: 
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # of this process, and none of its business
     async with raw_server(talk) as server:
         proxy = {"HTTP_PROXY": f"http://127.0.0.1:{server.port}", "OPENAI_BASE_URL": "http://model.test/v1"}
-        model = Providers(ENV | proxy).open("openai:m")
+        providers = Providers(ENV | proxy)
+        model = providers.open("openai:m")
         assert isinstance(model, OpenAIChat)
         await complete(model)
-        await model.close()
+        await providers.close()
         assert server.requests[0].startswith(b"POST http://model.test/v1/chat/completions HTTP/1.1\r\n")
 
 
 def test_opening_a_model_needs_no_event_loop() -> None:
-    model = Providers(ENV).open("openai:m")
-    asyncio.run(model.close())
+    providers = Providers(ENV)
+    providers.open("openai:m")
+    asyncio.run(providers.close())

@@ -80,7 +80,7 @@ def test_d22_denied_it_ends_denied_and_the_rest_goes_on(first: Proposed) -> None
     assert (starts(play, "c1"), starts(play, "c2")) == (1, 1)
     play.end_call("c2", Finished("ok"))
     assert [each for each in transcript(play.state) if isinstance(each, ToolMessage)] == [
-        ToolMessage(CallId("c1"), "bash", "Not allowed: not there. The call did not run."),
+        ToolMessage(CallId("c1"), "bash", "Not allowed: not there. The call did not run.", failed=True),
         ToolMessage(CallId("c2"), "bash", "ok"),
     ]
 

@@ -1,22 +1,27 @@
 """The contract of a model: a history in, pieces of one message out, the whole message last."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from coderelay.models.card import Card
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Block, Usage
 from coderelay.protocol.events import StopReason
 from coderelay.session.transcript import Message
 
+Think = Literal["off", "low", "medium", "high"]
+
 
 class Request(Struct, frozen=True):
-    """`messages` may be the same growing list at every step; a model may keep what it encoded of it."""
+    """`messages` may be the same growing list at every step; a model may keep what it encoded of it. `think` is how
+    hard to think before answering; None leaves that to the provider."""
 
     system: str
     messages: Sequence[Message]
-    tools: Sequence[ToolSpec]
+    tools: Sequence[ToolSpec] = ()
+    think: Think | None = None
 
 
 class TextPiece(Struct, frozen=True):
@@ -40,10 +45,11 @@ Piece = TextPiece | ThinkingPiece | Completion
 
 
 class Model(Protocol):
-    name: str
+    """`id` is `provider:name`; what others said is sent along without the seals that only they can read."""
+
+    id: str
+    card: Card
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         """Raises ModelFailed. A Completion is always the last piece, and there is exactly one."""
         ...
-
-    async def close(self) -> None: ...

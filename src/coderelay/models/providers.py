@@ -1,33 +1,45 @@
 """Model names to models: `provider:name`, with the keys and addresses the providers' own tools use."""
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
 
+from coderelay.models.card import Card
+from coderelay.models.catalog import card_of
+from coderelay.models.endpoint import Endpoint
 from coderelay.models.http.address import parse_address, without_user
 from coderelay.models.model import Model
-from coderelay.models.openai_chat import OpenAIChat
+from coderelay.models.provider import KNOWN, Kind, Provider, ProviderSettings
 from coderelay.protocol.errors import CannotRun, ModelFailed
 
-_OPENAI = "https://api.openai.com/v1"
+# Only the form that is spoken is loaded.
+_FORMS: dict[Kind, tuple[str, str]] = {
+    "anthropic": ("coderelay.models.anthropic", "Anthropic"),
+    "openai-chat": ("coderelay.models.openai_chat", "OpenAIChat"),
+    "openai-responses": ("coderelay.models.openai_responses", "OpenAIResponses"),
+}
 
 
 class Providers:
-    """`env` has the keys and addresses, and the proxies and certificates that every connection obeys."""
+    """`env` has the keys and addresses, and the proxies and certificates that every connection obeys; `settings`
+    are the person's own, by the name of the provider."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], settings: Mapping[str, ProviderSettings] | None = None) -> None:
         self._env = env
+        self._settings = settings or {}
+        self._endpoints: dict[str, Endpoint] = {}
 
     def open(self, model: str) -> Model:
-        """Raises CannotRun, saying what to do."""
-        provider, colon, name = model.partition(":")
-        if not colon or not provider.strip() or not name.strip():
-            example = name.strip() or (not colon and model) or "gpt-5.5"
-            raise CannotRun(f"model {model!r} must be written provider:name, like openai:{example}")
-        if provider != "openai":
-            raise CannotRun(f"there is no provider {provider!r}; there is openai, so write openai:{name}")
+        """A model for one turn; its connections are shared and outlive it. Raises CannotRun, saying what to do."""
+        name, provider = self._find(model)
+        kind, base_url = self._kind_and_address(name, provider)
         try:
-            return OpenAIChat(name, self._base_url(), self._key(model), env=self._env)
+            endpoint = self._endpoint(name, provider, kind, base_url, model)
         except ModelFailed as failed:  # a proxy that cannot be used
             raise CannotRun(failed.message, failed.hint) from failed
+        module, form = _FORMS[kind]
+        made: Any = getattr(import_module(module), form)
+        return made(model, self._card(name, model), endpoint)
 
     def why_not(self, model: str) -> str | None:
         """Why this model cannot be used here, or None."""
@@ -37,22 +49,96 @@ class Providers:
             return str(refused)
         return None
 
-    def _key(self, model: str) -> str:
-        key = self._env.get("OPENAI_API_KEY", "").strip()
-        if not key:
+    def address(self, model: str) -> str:
+        """Where requests for this model go, without any secret in it."""
+        return without_user(self._kind_and_address(*self._find(model))[1])
+
+    def names(self) -> list[str]:
+        return [*KNOWN, *(name for name in self._settings if name not in KNOWN)]
+
+    async def close(self) -> None:
+        for endpoint in self._endpoints.values():
+            await endpoint.close()
+
+    def _find(self, model: str) -> tuple[str, Provider]:
+        name, colon, rest = model.partition(":")
+        if not colon or not name.strip() or not rest.strip():
+            example = rest.strip() or (not colon and model) or "gpt-5.5"
+            raise CannotRun(f"model {model!r} must be written provider:name, like openai:{example}")
+        settings = self._settings.get(name)
+        known = KNOWN.get(name)
+        if known is None and (settings is None or not settings.base_url):
             raise CannotRun(
-                f"no key for {model}: set OPENAI_API_KEY (and OPENAI_BASE_URL for another server; "
-                "if that needs no key, any text will do)"
+                f"there is no provider {name!r}; there are {', '.join(self.names())}",
+                f"Set providers.{name}.base_url in ~/.coder/config.json to add it.",
             )
+        return name, known or Provider("openai-chat", "")
+
+    def _kind_and_address(self, name: str, provider: Provider) -> tuple[Kind, str]:
+        settings = self._settings.get(name, ProviderSettings())
+        variable = next((each for each in provider.addresses if self._value(each)), "")
+        where = settings.base_url or (self._value(variable) and _as_address(name, self._value(variable)))
+        base_url = where or provider.base_url
+        if parse_address(base_url) is None:
+            source = f"providers.{name}.base_url" if settings.base_url else variable
+            raise CannotRun(f"{source} is not a usable address: {without_user(base_url)!r}; write https://host/v1")
+        own = provider.own_kind if base_url.rstrip("/") == provider.base_url else None
+        return settings.kind or own or provider.kind, base_url
+
+    def _endpoint(self, name: str, provider: Provider, kind: Kind, base_url: str, model: str) -> Endpoint:
+        key, variable = self._key(name, provider, model)
+        known = f"{kind} {base_url} {variable}"
+        if known not in self._endpoints:
+            headers = _headers(kind, key, variable)
+            self._endpoints[known] = Endpoint(base_url, headers, secret=key, env=self._env)
+        return self._endpoints[known]
+
+    def _key(self, name: str, provider: Provider, model: str) -> tuple[str, str]:
+        settings = self._settings.get(name)
+        named = settings.api_key_env if settings is not None else None
+        variables = (named,) if named else provider.keys
+        variable = next((each for each in variables if self._value(each)), "")
+        if variables and not variable:
+            elsewhere = f" (and {provider.addresses[0]} for another server; " if provider.addresses else " ("
+            raise CannotRun(
+                f"no key for {model}: set {variables[0]}{elsewhere}if that needs no key, any text will do)"
+            )
+        key = self._value(variable) if variable else ""
         if not (key.isascii() and key.isprintable()) or " " in key:
             raise CannotRun(
-                "OPENAI_API_KEY holds a character that no key has (a line break, a space, a curly quote?); "
+                f"{variable} holds a character that no key has (a line break, a space, a curly quote?); "
                 "copy the key again"
             )
-        return key
+        return key, variable
 
-    def _base_url(self) -> str:
-        url = self._env.get("OPENAI_BASE_URL", "").strip() or _OPENAI
-        if parse_address(url) is None:
-            raise CannotRun(f"OPENAI_BASE_URL is not a usable address: {without_user(url)!r}; write https://host/v1")
-        return url
+    def _card(self, name: str, model: str) -> Card:
+        settings = self._settings.get(name)
+        if settings is not None and isinstance(settings.models, dict):
+            own = settings.models.get(model.partition(":")[2])
+            if own is not None:
+                return own
+        return card_of(model)
+
+    def _value(self, variable: str) -> str:
+        return self._env.get(variable, "").strip()
+
+
+def _headers(kind: Kind, key: str, variable: str) -> dict[str, str]:
+    if kind == "anthropic":
+        bearer = variable == "ANTHROPIC_AUTH_TOKEN"
+        sent = {"authorization": f"Bearer {key}"} if bearer else {"x-api-key": key}
+        return {"anthropic-version": "2023-06-01", **(sent if key else {})}
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def _as_address(name: str, value: str) -> str:
+    """Variables of other programs, in their own habits: Anthropic's address has no /v1, Ollama's no scheme."""
+    match name:
+        case "anthropic":
+            return value if value.rstrip("/").endswith("/v1") else f"{value.rstrip('/')}/v1"
+        case "ollama":
+            address = value if "://" in value else f"http://{value}"
+            address = address.replace("://0.0.0.0", "://127.0.0.1").rstrip("/")
+            return address if address.endswith("/v1") else f"{address}/v1"
+        case _:
+            return value

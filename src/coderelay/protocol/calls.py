@@ -4,17 +4,19 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from coderelay.protocol.content import Image, Seal
 from coderelay.protocol.ids import CallId
 
 Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
 
 
-class Call(Struct, frozen=True):
+class Call(Struct, frozen=True, omit_defaults=True):
     """One tool call of an assistant message. `arguments` is the JSON text as the model wrote it."""
 
     id: CallId
     name: str
     arguments: str
+    seal: Seal | None = None
 
 
 class Option(Struct, frozen=True, omit_defaults=True):
@@ -59,6 +61,7 @@ class ToolSpec(Struct, frozen=True):
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     output: str
     summary: str = ""
+    images: tuple[Image, ...] = ()
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):

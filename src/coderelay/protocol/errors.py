@@ -95,12 +95,25 @@ class Fenced(CoderError):
 
 
 class ModelFailed(CoderError):
-    """`status` is the HTTP status, if there was an answer; `retryable` whether trying again may help."""
+    """`status` is the HTTP status, if there was an answer; `retryable` whether trying again may help, and
+    `retry_after` the seconds to wait before it if the server said so; `too_long` that the request is more than
+    the model can take."""
 
-    def __init__(self, message: str, *, status: int | None = None, retryable: bool = False, hint: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        too_long: bool = False,
+        hint: str = "",
+    ) -> None:
         super().__init__(message, hint)
         self.status = status
         self.retryable = retryable
+        self.retry_after = retry_after
+        self.too_long = too_long
 
 
 class ToolFailed(CoderError):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Block, text_of
+from coderelay.protocol.content import Block, Image, text_of
 from coderelay.protocol.events import MessageAdded, TurnStarted
 from coderelay.protocol.ids import CallId
 from coderelay.session.state import State
@@ -18,6 +18,7 @@ from coderelay.session.state import State
 
 class UserMessage(Struct, frozen=True):
     text: str
+    images: tuple[Image, ...] = ()
 
 
 class AssistantMessage(Struct, frozen=True):
@@ -29,6 +30,8 @@ class ToolMessage(Struct, frozen=True):
     call_id: CallId
     name: str
     text: str
+    images: tuple[Image, ...] = ()
+    failed: bool = False
 
 
 Message = UserMessage | AssistantMessage | ToolMessage
@@ -55,7 +58,7 @@ class Transcript:
     def _append(self, message: Message) -> None:
         last = self.messages[-1] if self.messages else None
         if isinstance(message, UserMessage) and isinstance(last, UserMessage):
-            self.messages[-1] = UserMessage(f"{last.text}\n\n{message.text}")
+            self.messages[-1] = UserMessage(f"{last.text}\n\n{message.text}", (*last.images, *message.images))
         elif isinstance(message, AssistantMessage) and isinstance(last, AssistantMessage):
             self.messages[-1] = AssistantMessage((*last.blocks, *message.blocks), message.calls)
         else:
@@ -75,7 +78,8 @@ def _messages(state: State, entry: TurnStarted | MessageAdded) -> Iterator[Messa
     for call in entry.calls:
         outcome = state.calls[call.id].outcome
         assert outcome is not None, f"call {call.id} has no end yet"
-        yield ToolMessage(call.id, call.name, result_text(outcome))
+        images = outcome.images if isinstance(outcome, Finished) else ()
+        yield ToolMessage(call.id, call.name, result_text(outcome), images, failed=not isinstance(outcome, Finished))
 
 
 def result_text(outcome: Outcome) -> str:

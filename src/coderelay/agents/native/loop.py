@@ -5,6 +5,8 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
+from msgspec.structs import replace
+
 from coderelay.agents.agent import Description, Turn
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.models.model import Completion, Model, Request, TextPiece, ThinkingPiece
@@ -47,17 +49,14 @@ class NativeAgent:
         step = _Steps(
             turn, model, self._toolbox, self._open_workspace(turn.settings.cwd), self.describe(turn.settings)
         )
-        try:
-            while True:
-                match turn.next_action():
-                    case AskModel():
-                        await step.ask_model()
-                    case RunCall(call_id):
-                        await step.run_call(turn.state.calls[call_id].call)
-                    case _:
-                        return
-        finally:
-            await model.close()
+        while True:
+            match turn.next_action():
+                case AskModel():
+                    await step.ask_model()
+                case RunCall(call_id):
+                    await step.run_call(turn.state.calls[call_id].call)
+                case _:
+                    return
 
     async def close(self) -> None:
         return
@@ -93,7 +92,7 @@ class _Steps:
         message = MessageAdded(
             message_id=message_id,
             turn_id=self._turn.id,
-            model=self._model.name,
+            model=self._model.id,
             blocks=completion.blocks,
             calls=calls,
             usage=completion.usage,
@@ -130,7 +129,7 @@ class _Steps:
         message = MessageAdded(
             message_id=message_id,
             turn_id=self._turn.id,
-            model=self._model.name,
+            model=self._model.id,
             blocks=heard.blocks(),
             stop_reason="cancelled",
         )
@@ -155,5 +154,5 @@ def _with_unique_ids(calls: tuple[Call, ...], known: dict[CallId, Any]) -> tuple
     for call in calls:
         free = call.id and call.id not in known and call.id not in unique
         call_id = call.id if free else CallId(f"call_{new_id()}")
-        unique[call_id] = Call(call_id, call.name, call.arguments)
+        unique[call_id] = replace(call, id=call_id)
     return tuple(unique.values())

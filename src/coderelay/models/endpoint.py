@@ -1,0 +1,62 @@
+"""One provider's address and the key that opens it: bodies out, streamed events in."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+
+from coderelay.models.http.client import HttpClient, Response
+from coderelay.models.refusal import reason_in, refusal
+from coderelay.models.sse import EventLines
+from coderelay.protocol.errors import ModelFailed
+
+_END_SECONDS = 0.25  # how long the end of the body may come after the end of the message
+_TOLD_BYTES = 64 * 1024
+
+
+class Endpoint:
+    """`headers` carry the key; `secret` is that key alone, so that it can be kept out of what is told to people.
+    `env` names proxies and certificates. Any number of models may share one."""
+
+    def __init__(
+        self,
+        base_url: str,
+        headers: Mapping[str, str],
+        *,
+        secret: str,
+        env: Mapping[str, str],
+        idle_seconds: float = 300.0,
+    ) -> None:
+        self.secret = secret
+        self._client = HttpClient(base_url, env=env, idle_seconds=idle_seconds)
+        self._headers = {
+            "content-type": "application/json",
+            "accept": "text/event-stream",
+            "user-agent": "coderelay",
+            **headers,
+        }
+
+    async def events(self, path: str, body: bytes, is_over: Callable[[], bool]) -> AsyncGenerator[list[bytes]]:
+        """The data of the events of an answer, as many as come in together. Ends with the body, or soon after
+        `is_over` says that nothing more is needed. Raises ModelFailed."""
+        lines = EventLines()
+        async with self._client.post(path, self._headers, body) as response:
+            if response.status != 200:
+                raise await refusal(response, self.secret)
+            data = await response.receive()
+            if data.lstrip().startswith((b"<", b"{", b"[")):
+                raise await self._not_events(response, data)
+            while data:
+                yield lines.feed(data)
+                data = b"" if is_over() else await response.receive()
+            yield lines.end()
+            await response.finish(_END_SECONDS)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _not_events(self, response: Response, begun: bytes) -> ModelFailed:
+        """A page of a web site, mostly: the address is not that of the API."""
+        told = reason_in(begun + await response.read(_TOLD_BYTES), self.secret)
+        kind = response.headers.get("content-type", "something").partition(";")[0]
+        return ModelFailed(
+            f"the model server answered with {kind} and not with events: {told or 'no reason given'}",
+            hint="Check the address of the server; it usually ends in /v1.",
+        )

@@ -1,0 +1,67 @@
+"""Who serves models: where, in which wire form, and which variable holds the key."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.models.card import Card
+
+Kind = Literal["anthropic", "openai-chat", "openai-responses"]
+
+
+class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a person may set (`providers.<name>`). The key itself is never in a file of ours, only its variable.
+    `models` are names, or names with what is known of each."""
+
+    kind: Kind | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    models: tuple[str, ...] | dict[str, Card] = ()
+
+
+class Provider(Struct, frozen=True, omit_defaults=True):
+    """`keys` and `addresses` are variables, the first that is set counts. Without keys none is needed."""
+
+    kind: Kind
+    base_url: str
+    keys: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # variables that may name the model to use
+    own_kind: Kind | None = None  # the form to speak at `base_url` itself, if another one is spoken elsewhere
+    example: str = ""
+
+
+KNOWN: dict[str, Provider] = {
+    "anthropic": Provider(
+        "anthropic",
+        "https://api.anthropic.com/v1",
+        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        addresses=("ANTHROPIC_BASE_URL",),
+        names=("ANTHROPIC_MODEL",),
+        example="claude-sonnet-4-5",
+    ),
+    "openai": Provider(
+        "openai-chat",
+        "https://api.openai.com/v1",
+        keys=("OPENAI_API_KEY",),
+        addresses=("OPENAI_BASE_URL",),
+        names=("OPENAI_MODEL",),
+        example="gpt-5.5",
+    ),
+    "gemini": Provider(
+        "openai-chat",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        keys=("GEMINI_API_KEY",),
+        names=("GEMINI_MODEL",),
+        example="gemini-2.5-pro",
+    ),
+    "iflow": Provider("openai-chat", "https://apis.iflow.cn/v1", keys=("IFLOW_API_KEY",), example="qwen3-coder-plus"),
+    "openrouter": Provider("openai-chat", "https://openrouter.ai/api/v1", keys=("OPENROUTER_API_KEY",)),
+    "deepseek": Provider(
+        "openai-chat", "https://api.deepseek.com/v1", keys=("DEEPSEEK_API_KEY",), example="deepseek-chat"
+    ),
+    "ollama": Provider("openai-chat", "http://127.0.0.1:11434/v1", addresses=("OLLAMA_HOST",)),
+    "lmstudio": Provider("openai-chat", "http://127.0.0.1:1234/v1"),
+    "llamacpp": Provider("openai-chat", "http://127.0.0.1:8080/v1"),
+    "vllm": Provider("openai-chat", "http://127.0.0.1:8000/v1"),
+}

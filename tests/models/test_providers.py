@@ -26,8 +26,8 @@ ENV = {"OPENAI_API_KEY": "sk-1"}
         (
             "nobody:m",
             ENV,
-            "there is no provider 'nobody'; there are anthropic, openai, gemini, iflow, openrouter, deepseek, ollama, "
-            "lmstudio, llamacpp, vllm\nSet providers.nobody.base_url in ~/.coder/config.json to add it.",
+            "there is no provider 'nobody'; there are anthropic, openai, gemini, iflow, openrouter, deepseek, "
+            "ollama, lmstudio, llamacpp, vllm\nSet providers.nobody.base_url in ~/.coder/config.json to add it.",
         ),
         (
             "openai:m",

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SPEC ?= ../shared/spec/requirements.md
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test quick lint soak bench requirements lock clean
+.PHONY: help run setup test quick lint soak bench test-local eval requirements lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,6 +33,12 @@ soak: setup ## hundreds of random kills; about half an hour
 bench: setup ## one table, each row beside a floor measured in the same run
 	$(BIN)/python -m bench
 
+test-local: $(VENV)/.local ## with real weights: a tiny model is downloaded once, 93 MB
+	$(BIN)/python -m pytest -q -m local tests/local
+
+eval: $(VENV)/.local ## twenty small tasks for MODEL (the small offline model, 1.1 GB, if none is given)
+	$(BIN)/python -m bench.eval $(if $(MODEL),--model $(MODEL))
+
 requirements: setup ## ids of the specification that no test names
 	@$(BIN)/python tools/requirements.py $(SPEC) $(IDS)
 
@@ -53,4 +59,8 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/.ready: $(VENV)/.installed
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group dev
+	@touch $@
+
+$(VENV)/.local: $(VENV)/.ready
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[local]'
 	@touch $@

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from coderelay.app import House
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.card import Card
-from coderelay.models.model import Completion, Model, Piece, Request, TextPiece
+from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
+from coderelay.models.providers import Providers
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call
 from coderelay.protocol.commands import CreateSession, SendPrompt
@@ -111,16 +112,23 @@ class Talker:
             self._wire.hang_up()
 
 
+class Talkers(Providers):
+    def __init__(self, env: Mapping[str, str], wire: Wire, works: bool) -> None:
+        super().__init__(env)
+        self._wire = wire
+        self._works = works
+
+    def open(self, model: str) -> Model:
+        number = int(model.partition(":")[2])
+        return Talker(number, self._wire, number * WORDS // SESSIONS + 1 if self._works else WORDS)
+
+
 class TalkingHouse(House):
     wire: Wire
     works: bool
 
-    def open_model(self, name: str) -> Model:
-        number = int(name)
-        return Talker(number, self.wire, number * WORDS // SESSIONS + 1 if self.works else WORDS)
-
-    def why_not_model(self, name: str) -> str | None:
-        return None
+    def models(self) -> Models:
+        return Talkers(self.env, self.wire, self.works)
 
 
 class Watch:
@@ -169,7 +177,7 @@ async def crowd(*, works: bool) -> dict[str, float]:
 
 async def start(host: Host, number: int) -> SessionId:
     session = SessionId(new_id())
-    await host.send(CreateSession(session=session, cwd=os.getcwd(), model=str(number), by=BY))
+    await host.send(CreateSession(session=session, cwd=os.getcwd(), model=f"bench:{number}", by=BY))
     await host.send(SendPrompt(session=session, prompt_id=PromptId(new_id()), text="Talk to me.", by=BY))
     return session
 

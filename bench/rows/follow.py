@@ -14,7 +14,8 @@ from bench.table import INFORMATIONAL, Row, at_most
 from coderelay.app import House
 from coderelay.config.load import load
 from coderelay.models.card import Card
-from coderelay.models.model import Completion, Model, Piece, Request, TextPiece
+from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
+from coderelay.models.providers import Providers
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, SendPrompt
 from coderelay.protocol.content import Text, Usage
@@ -40,12 +41,17 @@ class Clock:
         yield Completion((Text("It is late."),), (), Usage(), "end_turn")
 
 
-class ClockHouse(House):
-    def open_model(self, name: str) -> Model:
+class Clocks(Providers):
+    def open(self, model: str) -> Model:
         return Clock()
 
-    def why_not_model(self, name: str) -> str | None:
-        return None
+    def cheap(self, model: str) -> str:
+        return model
+
+
+class ClockHouse(House):
+    def models(self) -> Models:
+        return Clocks(self.env)
 
 
 def measure() -> list[Row]:
@@ -64,7 +70,7 @@ async def _followed(here: Lab) -> dict[str, list[float]]:
     session = SessionId(new_id())
     house = ClockHouse(load({"CODER_HOME": str(here.home)}), {})
     host = house.open()
-    await host.send(CreateSession(session=session, cwd=str(here.work), model="clock", by=BY))
+    await host.send(CreateSession(session=session, cwd=str(here.work), model="bench:clock", by=BY))
     report = here.work / "report"
     follower = here.start([*FOLLOWER, str(report)])
     await asyncio.to_thread(here.wait_for_file, "following")

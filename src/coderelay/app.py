@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from coderelay.agents.guide.guide import GuideAgent
+from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop import NativeAgent
+from coderelay.agents.native.step import NativeSettings
 from coderelay.client.views import cowork
-from coderelay.config.load import Config
+from coderelay.config.detect_agents import agents_on_path
+from coderelay.config.load import Config, load
+from coderelay.config.settings import Settings
 from coderelay.host.exchange import Exchange
 from coderelay.host.host import Host
 from coderelay.host.ownership import Ownership
-from coderelay.models.model import Model
+from coderelay.host.spending import Budget, Limits
+from coderelay.models.model import Models
 from coderelay.models.providers import Providers
+from coderelay.models.retry import FIRST_SECONDS
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import OwnerId, new_id
@@ -27,6 +34,7 @@ from coderelay.tools.ask_user import AskUser
 from coderelay.tools.bash import Bash
 from coderelay.tools.plan_exit import PlanExit
 from coderelay.tools.read import Read
+from coderelay.tools.todo import Todo
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.write import Write
@@ -63,7 +71,7 @@ class House:
         self.config = config
         self.env = env
         self.processes = Processes()
-        self.providers = Providers(env)
+        self.providers = Providers(env, config.settings.providers)
 
     def store(self) -> Store:
         if self.config.database_url is None:
@@ -85,26 +93,45 @@ class House:
         return Exchange(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
 
     def tools(self) -> list[Tool[Any]]:
-        return [Read(), Write(), Bash(), AskUser(), PlanExit()]
+        return [Read(), Write(), Bash(), Todo(), AskUser(), PlanExit()]
 
     def toolbox(self) -> Toolbox:
         return Toolbox(self.tools())
 
     def native_agent(self) -> NativeAgent:
-        return NativeAgent(self.open_model, self.toolbox(), self.workspace, self.why_not_model)
+        return NativeAgent(self.models(), self.toolbox(), self.workspace, self.native_settings)
 
-    def open_model(self, name: str) -> Model:
-        return self.providers.open(name)
+    def native_settings(self, cwd: str) -> NativeSettings:
+        """Raises BadInput if what is written in that folder is wrong."""
+        settings = self.settings(cwd)
+        pause = self.env.get("CODER_RETRY_SECONDS")
+        return NativeSettings(
+            home=self.config.home,
+            disabled_tools=settings.tools.disabled,
+            compaction=CompactionSettings(settings.compaction.threshold, settings.compaction.keep),
+            retry_seconds=float(pause) if pause else FIRST_SECONDS,
+        )
 
-    def why_not_model(self, name: str) -> str | None:
-        return self.providers.why_not(name)
+    def limits(self, cwd: str) -> Limits:
+        settings = self.settings(cwd)
+        return Limits(settings.max_steps, Budget(settings.budget.session, settings.budget.day))
+
+    def settings(self, cwd: str) -> Settings:
+        return load(self.env, cwd).settings
+
+    def models(self) -> Models:
+        return self.providers
 
     def workspace(self, cwd: str) -> Workspace:
         return Workspace(cwd, self.processes, command_environment(self.env))
 
+    def guide(self) -> GuideAgent:
+        return GuideAgent(self.toolbox(), self.workspace, lambda: agents_on_path(self.env))
+
     def open(self) -> Host:
         """Raises StoreFailed if the log cannot be used."""
-        return Host(self.store(), self.ownership(), self.exchange(), {"native": self.native_agent()})
+        agents = {"native": self.native_agent(), "guide": self.guide()}
+        return Host(self.store(), self.ownership(), self.exchange(), agents, limits=self.limits)
 
     async def close(self, host: Host) -> None:
         await host.close()

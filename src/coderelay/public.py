@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 
 from coderelay.app import House
 from coderelay.client.asking import understand
+from coderelay.config.detect import detect
+from coderelay.config.detect_files import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision
@@ -28,7 +30,7 @@ from coderelay.protocol.commands import (
     SendPrompt,
     StopTurn,
 )
-from coderelay.protocol.errors import CannotRun, UnknownSession
+from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Mode, Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live import Live
@@ -56,15 +58,14 @@ class Coder:
         allowed_tools: Sequence[str] = (),
     ) -> SessionId:
         """A new session with its first prompt. Returns as soon as both are on disk."""
-        name = model or self._house.config.model
-        if name is None:
-            raise CannotRun("no model is set up", "Give `model`, or set OPENAI_API_KEY.")
+        found = await detect(self._house.config, os.environ, flag=model)
         session = SessionId(new_id())
         await self.client.send(
             CreateSession(
                 session=session,
                 cwd=os.path.realpath(cwd),
-                model=name,
+                model=found.model,
+                agent=found.agent,
                 mode=mode,
                 allowed_tools=tuple(allowed_tools),
                 by=self._by,
@@ -203,7 +204,7 @@ class Connection:
 
     def __init__(self, who: str) -> None:
         self._who = who
-        self._house = House(load(os.environ))
+        self._house = House(load(os.environ), learn(os.environ).added_to(os.environ))
         self._host: Host | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None

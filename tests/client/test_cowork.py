@@ -21,10 +21,13 @@ from coderelay.protocol.events import (
     CallEnded,
     CallStarted,
     Ending,
+    HistoryCompacted,
     MessageAdded,
     Mode,
     PromptAdmitted,
+    PromptEdited,
     PromptRecalled,
+    PromptTaken,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -45,7 +48,7 @@ NEED = Need(tool="bash", kind="command", title="make", command="make")
 BATCH, CALL, TURN = MessageId("m1"), CallId("c1"), TurnId("t1")
 USAGE = Usage(input_tokens=5, output_tokens=3, cache_read_tokens=2, reasoning_tokens=1)
 WIRE_USAGE = {
-    "input_tokens": 5,
+    "input_tokens": 3,
     "output_tokens": 3,
     "cache_read_input_tokens": 2,
     "cache_creation_input_tokens": 0,
@@ -188,6 +191,7 @@ def test_x12_b31_the_result_of_each_ending(
         "result": "t",
         "stop_reason": reason,
         "usage": WIRE_USAGE,
+        "total_cost_usd": 0.0,
         **({} if error is None else {"error": error}),
     }
 
@@ -199,6 +203,7 @@ SILENT: list[AnyEvent] = [
     SessionDeleted(by=BY),
     PromptAdmitted(prompt_id=PromptId("p1"), text="go", by=BY),  # shown when its turn starts
     BatchOpened(batch_id=BATCH, turn_id=TURN, judged=()),
+    PromptEdited(prompt_id=PromptId("p1"), text="go on", by=BY),
     PromptRecalled(prompt_id=PromptId("p1"), by=BY),
     AskOpened(
         turn_id=TURN, ask=PlanAsk(AskId("a1"), "1. think"), then=TurnEnded(turn_id=TURN, ending="done")
@@ -221,7 +226,9 @@ def test_other_events_are_no_messages(event: AnyEvent) -> None:
 
 SPOKEN: list[AnyEvent] = [
     started(),
+    PromptTaken(prompt_id=PromptId("p2"), turn_id=TURN, text="rather so"),
     MessageAdded(message_id=BATCH, turn_id=TURN, model="m", blocks=(Text("a"),)),
+    HistoryCompacted(turn_id=TURN, summary="so far", dropped=2, model="m"),
     CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok")),
     TurnEnded(turn_id=TURN, ending="done"),
 ]

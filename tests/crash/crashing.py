@@ -12,7 +12,7 @@ crash journeys can be seen to fail: `rerun`, `no-epoch`, `no-compare`.
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -24,7 +24,8 @@ from coderelay.config.load import Config, load
 from coderelay.host import snapshots
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
-from coderelay.models.model import Completion, Model, Piece, Request
+from coderelay.models.model import Completion, Model, Models, Piece, Request
+from coderelay.models.providers import Providers
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import HeadMoved
@@ -116,6 +117,15 @@ class CrashingModel:
             self._failpoint.reach("after", "model.heard")
 
 
+class CrashingModels(Providers):
+    def __init__(self, env: Mapping[str, str], failpoint: Failpoint) -> None:
+        super().__init__(env)
+        self._failpoint = failpoint
+
+    def open(self, model: str) -> Model:
+        return CrashingModel(super().open(model), self._failpoint)
+
+
 class CrashingToolbox(Toolbox):
     def __init__(self, tools: list[Tool[Any]], failpoint: Failpoint) -> None:
         super().__init__(tools)
@@ -151,8 +161,8 @@ class CrashingHouse(House):
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)
 
-    def open_model(self, name: str) -> Model:
-        return CrashingModel(super().open_model(name), self.failpoint)
+    def models(self) -> Models:
+        return CrashingModels(self.env, self.failpoint)
 
 
 def main() -> int:
@@ -163,7 +173,7 @@ def main() -> int:
         _forget_what_started()
     if crashing.mutant == "no-epoch":
         HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
-    house.new_house = lambda: crashing
+    house.new_house = lambda cwd=None: crashing
     return cli.main()
 
 

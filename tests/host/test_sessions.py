@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.host.spending import Spending, usual_limits
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.asks import Allow, Approval, By, Deny, DenyAndStop
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
@@ -27,6 +28,7 @@ from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages
 from coderelay.session.next_action import Wait
 from coderelay.testing.house import ME, InHouse, house, story
 from coderelay.testing.model_server import bash, hangs, http_error, proposes, read, says, script, write
+from coderelay.testing.prompts import without_notes
 
 pytestmark = pytest.mark.quick
 
@@ -77,7 +79,7 @@ async def test_x12_after_a_stop_the_queue_waits_for_the_person(tmp_path: Path) -
         assert (summary.phase, summary.queued) == ("stopped", 1)
         await coder.prompt("third")
         await coder.ended(turns=3)
-        asked = [each["messages"][-1]["content"] for each in coder.server.requests]
+        asked = [without_notes(each["messages"][-1]["content"]) for each in coder.server.requests]
         assert [text.split("\n")[-1] for text in asked] == ["first", "second", "third"]
 
 
@@ -367,7 +369,7 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
             max_steps=9,
         )
         mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
-        turn = HostTurn(record, mine[-1].epoch, me, no_approvals)
+        turn = HostTurn(record, mine[-1].epoch, me, no_approvals, Spending(coder.host.store, usual_limits))
         await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
         assert turn.next_action() == Wait()
         message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))

@@ -7,13 +7,15 @@ from typing import Any
 
 from coderelay.models.card import Card
 from coderelay.models.endpoint import Endpoint
-from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
+from coderelay.models.model import Completion, Model, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.openai_chat import OpenAIChat
 from coderelay.protocol.calls import ToolSpec
+from coderelay.protocol.events import Think
 from coderelay.session.transcript import Message, UserMessage
 from coderelay.testing.model_server import ModelServer, Script, model_server
 from tests.models.raw import answers, raw_server
 
+PLAIN = Card()
 KEY = "sk-very-secret-0123456789"
 TOOLS = (ToolSpec("bash", "Runs a command.", {"type": "object", "properties": {"command": {"type": "string"}}}),)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
@@ -21,8 +23,10 @@ _SETTINGS: dict[str, Any] = {"env": {}, "idle_seconds": 10.0}
 STOP: dict[str, Any] = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
 
 
-def asking(*messages: Message, system: str = "be brief", tools: Sequence[ToolSpec] = TOOLS) -> Request:
-    return Request(system, list(messages) or [UserMessage("hi")], tools)
+def asking(
+    *messages: Message, system: str = "be brief", tools: Sequence[ToolSpec] = TOOLS, think: Think = "auto"
+) -> Request:
+    return Request(system, list(messages) or [UserMessage("hi")], tools, think)
 
 
 def delta(**fields: Any) -> dict[str, Any]:
@@ -46,21 +50,23 @@ def events(*each: dict[str, Any] | bytes) -> bytes:
 
 
 @asynccontextmanager
-async def chat(url: str, **settings: Any) -> AsyncGenerator[OpenAIChat]:
+async def chat(
+    url: str, card: Card = PLAIN, name: str = "m", provider: str = "test", **settings: Any
+) -> AsyncGenerator[OpenAIChat]:
     headers = {"authorization": f"Bearer {KEY}"}
     endpoint = Endpoint(url, headers, secret=KEY, **(_SETTINGS | settings))
     try:
-        yield OpenAIChat("test:m", Card(), endpoint)
+        yield OpenAIChat(f"{provider}:{name}", card, endpoint)
     finally:
         await endpoint.close()
 
 
-async def pieces_of(model: OpenAIChat, request: Request | None = None) -> list[Piece]:
+async def pieces_of(model: Model, request: Request | None = None) -> list[Piece]:
     async with aclosing(model.stream(request or asking())) as stream:
         return [piece async for piece in stream]
 
 
-async def complete(model: OpenAIChat, request: Request | None = None) -> Completion:
+async def complete(model: Model, request: Request | None = None) -> Completion:
     *_, last = await pieces_of(model, request)
     assert isinstance(last, Completion)
     return last
@@ -73,9 +79,11 @@ async def answered(raw: bytes) -> Completion:
 
 
 @asynccontextmanager
-async def scripted(script: Script) -> AsyncGenerator[tuple[ModelServer, OpenAIChat]]:
+async def scripted(
+    script: Script, card: Card = PLAIN, name: str = "m"
+) -> AsyncGenerator[tuple[ModelServer, OpenAIChat]]:
     """At the end every request must have been one that a strict provider accepts."""
-    async with model_server(script) as server, chat(server.base_url) as model:
+    async with model_server(script) as server, chat(server.base_url, card, name) as model:
         yield server, model
         assert server.violations == []
 

@@ -11,7 +11,7 @@ from coderelay.models.model import Completion, TextPiece
 from coderelay.models.openai_chat_answer import Answer
 from coderelay.models.sse import EventLines
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Text, Thinking, Usage
+from coderelay.protocol.content import Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
@@ -44,7 +44,10 @@ from tests.models.chat import (
     scripted,
     shown,
 )
-from tests.models.raw import Visit, in_loop, raw_server, settle
+from tests.models.raw import Visit, answers, in_loop, raw_server, settle
+
+BY = "chat/m"
+THOUGHT = Seal(BY, "reasoning_content")
 
 
 def made(call_id: str, name: str, arguments: str) -> Call:
@@ -58,7 +61,7 @@ async def test_text_and_thinking_are_shown_as_they_come_and_whole_at_the_end() -
         *pieces, last = await pieces_of(model)
     assert shown(pieces) == ("let me see", "one two three")
     assert isinstance(last, Completion)
-    assert last.blocks == (Thinking("let me see"), Text("one two three"))
+    assert last.blocks == (Thinking("let me see", THOUGHT), Text("one two three"))
     assert (last.calls, last.stop_reason) == ((), "end_turn")
     assert last.usage.output_tokens == 6
 
@@ -219,7 +222,7 @@ async def test_calls_are_put_together_in_every_dialect(told: list[Any], calls: l
 
 @given(st.text(max_size=60), st.data())
 def test_arguments_may_be_split_anywhere(arguments: str, data: st.DataObject) -> None:
-    answer, rest = Answer(""), arguments
+    answer, rest = Answer("", BY), arguments
     answer.take(_data(calling({"index": 0, "id": "a", "function": function("one", "")})))
     while rest:
         size = data.draw(st.integers(1, len(rest)))
@@ -279,6 +282,14 @@ async def test_usage_counts_cached_and_reasoning_tokens() -> None:
     assert last.usage == Usage(input_tokens=100, output_tokens=20, cache_read_tokens=64, reasoning_tokens=15)
 
 
+@pytest.mark.parametrize("field", ["prompt_cache_hit_tokens", "cached_tokens"])
+@in_loop
+async def test_cached_tokens_have_other_names_elsewhere(field: str) -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, field: 64}
+    last = await answered(HEAD + events(delta(content="hi"), STOP | {"usage": usage}))
+    assert last.usage == Usage(input_tokens=100, output_tokens=20, cache_read_tokens=64)
+
+
 @pytest.mark.parametrize(
     "usage", [None, {}, {"prompt_tokens": None, "prompt_tokens_details": None, "completion_tokens_details": {}}]
 )
@@ -322,11 +333,73 @@ async def test_a_refusal_is_shown_and_named() -> None:
     assert last == Completion((Text("I will not"),), (), Usage(), "refusal")
 
 
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize(
+    ("provider", "field", "goes_back"),
+    [
+        ("test", "reasoning_content", "reasoning_content"),
+        ("openrouter", "reasoning", "reasoning_content"),
+        ("ollama", "reasoning", "reasoning"),
+        ("test", "reasoning", None),
+    ],
+)
 @in_loop
-async def test_thinking_has_two_names(field: str) -> None:
-    last = await answered(HEAD + events(delta(**{field: "hm"}), delta(content="so"), STOP))
-    assert last.blocks == (Thinking("hm"), Text("so"))
+async def test_a58_thinking_has_two_names_and_goes_back_under_the_one_its_server_takes(
+    provider: str, field: str, goes_back: str | None
+) -> None:
+    answer = HEAD + events(delta(**{field: "hm"}), delta(content="so"), STOP)
+    async with raw_server(answers(answer)) as server, chat(server.url, provider=provider) as model:
+        last = await complete(model)
+    assert last.blocks == (Thinking("hm", Seal(BY, goes_back) if goes_back else None), Text("so"))
+
+
+@pytest.mark.quick
+@in_loop
+async def test_a58_thinking_between_tags_is_told_apart_however_it_is_split() -> None:
+    written = "\n<think>let me see</think>\n\nuse `<think>`"
+    for size in (1, 3, 7, 50):
+        pieces = [delta(content=written[at : at + size]) for at in range(0, len(written), size)]
+        async with raw_server(answers(HEAD + events(*pieces, STOP))) as server, chat(server.url) as model:
+            *shown_pieces, last = await pieces_of(model)
+        assert shown(shown_pieces) == ("let me see", "use `<think>`")
+        assert last == Completion((Thinking("let me see"), Text("use `<think>`")), (), Usage(), "end_turn")
+
+
+@in_loop
+async def test_a58_what_may_become_a_tag_is_shown_in_the_end() -> None:
+    async with raw_server(answers(HEAD + events(delta(content=" <thi"), STOP))) as server, chat(server.url) as model:
+        *pieces, last = await pieces_of(model)
+    assert pieces == [TextPiece(" <thi")]
+    assert last == Completion((Text(" <thi"),), (), Usage(), "end_turn")
+
+
+@in_loop
+async def test_a58_a_thought_that_is_never_closed_is_a_thought() -> None:
+    last = await answered(HEAD + events(delta(content="<thinking>and on </think"), finish("length")))
+    assert last == Completion((Thinking("and on </think"),), (), Usage(), "max_tokens")
+
+
+@in_loop
+async def test_a58_both_ways_to_think_come_together() -> None:
+    told = [delta(reasoning_content="first"), delta(content="<think>second</think>so"), STOP]
+    last = await answered(HEAD + events(*told))
+    assert last.blocks == (Thinking("first", THOUGHT), Thinking("second"), Text("so"))
+
+
+@pytest.mark.parametrize(
+    ("extra", "seal"),
+    [
+        ({"google": {"thought_signature": "sig"}}, Seal(BY, "sig")),
+        ({"google": {"thought_signature": 5}}, None),
+        ({"google": "what?"}, None),
+        ("what?", None),
+        (None, None),
+    ],
+)
+@in_loop
+async def test_the_signature_of_a_call_is_kept_with_it(extra: object, seal: Seal | None) -> None:
+    piece = {"index": 0, "id": "a", "function": function("one", "{}"), "extra_content": extra}
+    last = await answered(HEAD + events(calling(piece), finish("tool_calls")))
+    assert last.calls == (Call(CallId("a"), "one", "{}", seal),)
 
 
 @in_loop
@@ -338,14 +411,14 @@ async def test_events_under_a_wrong_content_type_are_events() -> None:
 @in_loop
 async def test_thinking_under_both_names_is_taken_once() -> None:
     last = await answered(HEAD + events(delta(reasoning="hm", reasoning_content="hm", content=""), STOP))
-    assert last.blocks == (Thinking("hm"),)
+    assert last.blocks == (Thinking("hm", THOUGHT),)
 
 
 @given(st.lists(st.integers(1, 25), min_size=1, max_size=12), st.booleans())
 def test_characters_and_lines_may_be_split_across_reads(sizes: list[int], crlf: bool) -> None:
     body = events(delta(reasoning="дума́ю"), HELLO, delta(content=" ünd 🏳️‍🌈"), STOP, b"data: [DONE]\n\n")
     body = body.replace(b"\n", b"\r\n") if crlf else body
-    answer, lines, shown_text, at = Answer(""), EventLines(), "", 0
+    answer, lines, shown_text, at = Answer("", BY), EventLines(), "", 0
     while body:
         size = sizes[at % len(sizes)]
         shown_text += answer.take(lines.feed(body[:size]))[1]

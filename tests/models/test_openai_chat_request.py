@@ -6,57 +6,18 @@ from typing import Any
 
 import pytest
 
+from coderelay.models.card import Card
 from coderelay.models.model import Request
 from coderelay.models.openai_chat import OpenAIChat
-from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Text, Thinking
-from coderelay.protocol.events import Judged, MessageAdded, TurnStarted
-from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
-from coderelay.session.state import CallState, State
-from coderelay.session.transcript import Message, ToolMessage, Transcript, UserMessage
-from coderelay.testing.model_server import ModelServer, bash, proposes, says, script
-from tests.models.chat import KEY, TOOLS, asking, complete, scripted
+from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
+from coderelay.protocol.content import Image, Text, Thinking
+from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.events import Think
+from coderelay.session.transcript import Message, ToolMessage, UserMessage
+from coderelay.testing.model_server import ModelServer, bash, model_server, proposes, read, says, script, signed
+from tests.models.chat import KEY, TOOLS, asking, chat, complete, scripted
+from tests.models.growing import Session, called
 from tests.models.raw import in_loop
-
-
-class Session:
-    """A state that grows the way a log makes it grow."""
-
-    def __init__(self) -> None:
-        self.state = State(SessionId("s"))
-        self._transcript = Transcript()
-
-    @property
-    def messages(self) -> list[Message]:
-        return self._transcript.update(self.state)
-
-    def prompted(self, text: str) -> "Session":
-        self.state.history.append(
-            TurnStarted(
-                turn_id=TurnId("t"),
-                prompt_id=PromptId("p"),
-                text=text,
-                agent="native",
-                model="m",
-                mode="yolo",
-                cwd="/",
-                max_steps=9,
-            )
-        )
-        return self
-
-    def said(self, *blocks: Text | Thinking, **outcomes: tuple[Call, Outcome]) -> "Session":
-        calls = tuple(call for call, _ in outcomes.values())
-        message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=blocks, calls=calls)
-        for call, outcome in outcomes.values():
-            judged = Judged(call.id, "allow", Need(call.name, "command", call.name))
-            self.state.calls[call.id] = CallState(call, MessageId("m"), judged, outcome=outcome)
-        self.state.history.append(message)
-        return self
-
-
-def called(call_id: str, arguments: str = '{"command":"make"}', name: str = "bash") -> Call:
-    return Call(CallId(call_id), name, arguments)
 
 
 async def sent(server: ModelServer, model: OpenAIChat, messages: list[Message]) -> bytes:
@@ -191,3 +152,112 @@ async def test_what_the_model_said_comes_back_to_it_word_for_word() -> None:
             },
             {"role": "tool", "tool_call_id": "call_1", "content": "ü\n"},
         ]
+
+
+SEES = Card(images=True)
+PIXEL, SPOT = Image("image/png", "iVBORw0KGgo="), Image("image/jpeg", "/9j/4AAQ")
+
+
+def part(image: Image) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+@in_loop
+async def test_images_of_results_follow_them_as_if_a_user_sent_them() -> None:
+    session = Session().prompted("look", PIXEL)
+    session.said(
+        a=(called("a", name="read"), Finished("1", images=(PIXEL, SPOT))),
+        b=(called("b"), Finished("2")),
+        c=(called("c", name="shot"), Finished("3", images=(SPOT,))),
+    )
+    async with scripted(script(says("ok"), says("ok"), says("ok")), SEES) as (server, model):
+        first = await sent(server, model, session.messages)
+        session.said(Text("seen"), d=(called("d", name="read"), Finished("4", images=(PIXEL,))))
+        second = await sent(server, model, session.messages)
+        await sent(server, model, session.prompted("and this?", SPOT).messages)
+        third = server.requests[-1]["messages"]
+    assert second.startswith(first[:-2] + b",")
+    assert [message["role"] for message in third[1:]] == [
+        *("user", "assistant", "tool", "tool", "tool", "user", "assistant", "tool", "user")
+    ]
+    assert third[1] == {"role": "user", "content": [text("look"), part(PIXEL)]}
+    assert third[3] == {"role": "tool", "tool_call_id": "a", "content": "1"}
+    told = "Images from the results above, in this order: read (a), read (a), shot (c)"
+    assert third[6] == {"role": "user", "content": [text(told), part(PIXEL), part(SPOT), part(SPOT)]}
+    told = "Images from the results above, in this order: read (d)\n\nand this?"
+    assert third[9] == {"role": "user", "content": [text(told), part(PIXEL), part(SPOT)]}
+
+
+@in_loop
+async def test_a_model_that_cannot_see_is_told_what_it_does_not_see() -> None:
+    session = Session().prompted("look", PIXEL).said(a=(called("a"), Finished("1", images=(PIXEL, SPOT))))
+    async with scripted(script(says("ok"))) as (server, model):
+        await sent(server, model, session.messages)
+    note = "(What should be here is an image. It is not shown: this model is not known to see images.)"
+    user, _, tool = server.requests[0]["messages"][1:]
+    assert user == {"role": "user", "content": f"look\n{note}"}
+    assert tool == {"role": "tool", "tool_call_id": "a", "content": f"1\n{note}\n{note}"}
+
+
+@pytest.mark.parametrize(
+    ("card", "think", "effort"),
+    [
+        (Card(thinks="effort"), "high", "high"),
+        (Card(thinks="effort"), "off", "low"),
+        (Card(thinks="effort"), "auto", None),
+        (Card(thinks="budget"), "high", None),
+        (Card(), "high", None),
+    ],
+)
+@in_loop
+async def test_how_hard_to_think_is_told_to_models_that_take_it(card: Card, think: Think, effort: str | None) -> None:
+    async with scripted(script(says("ok")), card) as (server, model):
+        await complete(model, asking(think=think))
+    assert server.requests[0].get("reasoning_effort") == effort
+
+
+@pytest.mark.quick
+@in_loop
+async def test_thoughts_go_back_with_the_calls_they_led_to_and_only_to_their_model() -> None:
+    session = Session().prompted("go")
+    async with scripted(script(proposes(bash("make"), thinking="let me see"), says("ok", thinking="well"))) as (
+        server,
+        model,
+    ):
+        session.heard(await complete(model, asking(*session.messages)), Finished("built"))
+        session.heard(await complete(model, asking(*session.messages))).prompted("thanks")
+    assert server.requests[1]["messages"][2]["reasoning_content"] == "let me see"
+    for name, thoughts in (("m", "let me see"), ("other", None), ("deepseek-v4-pro", "(not kept)")):
+        async with scripted(script(says("ok")), name=name) as (server, model):
+            await complete(model, asking(*session.messages))
+        _, _, first, _, last, _ = server.requests[0]["messages"]
+        assert first.get("reasoning_content") == thoughts
+        assert last == {"role": "assistant", "content": "ok"}
+
+
+@in_loop
+async def test_the_signature_of_a_call_goes_back_to_the_model_that_gave_it() -> None:
+    session = Session().prompted("go")
+    turn = script(proposes(signed(bash("make")), read("a")), proposes(signed(bash("test"))), says("ok"))
+    async with scripted(turn, name="gemini-3-flash") as (server, model):
+        session.heard(await complete(model, asking(*session.messages)), Finished("built"), Finished("read"))
+        session.heard(await complete(model, asking(*session.messages)), Finished("tested"))
+        session.heard(await complete(model, asking(*session.messages))).prompted("thanks")
+    calls = server.requests[2]["messages"][2]["tool_calls"]
+    assert ["extra_content" in call for call in calls] == [True, False]
+    async with scripted(script(says("ok")), name="other") as (server, model):
+        await complete(model, asking(*session.messages))
+    assert b"extra_content" not in server.received[0].raw
+
+
+@in_loop
+async def test_a_signature_that_is_left_out_is_missed() -> None:
+    """The server can fail: without this, the test above would mean nothing."""
+    session = Session().prompted("go").said(a=(called("a"), Finished("built")))
+    async with model_server(script()) as server, chat(server.base_url, name="gemini-3-flash") as model:
+        with pytest.raises(ModelFailed, match="missing a thought_signature"):
+            await complete(model, asking(*session.messages))

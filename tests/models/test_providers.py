@@ -3,13 +3,16 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 
+from coderelay.models.card import Card, Price
 from coderelay.models.openai_chat import OpenAIChat
+from coderelay.models.provider import KNOWN, ProviderSettings
 from coderelay.models.providers import Providers
 from coderelay.protocol.content import Text
-from coderelay.protocol.errors import CannotRun
+from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.testing.model_server import says, script
-from tests.models.chat import HEAD, STOP, complete, delta, events, scripted
+from tests.models.chat import HEAD, STOP, asking, complete, delta, events, scripted
 from tests.models.raw import Visit, in_loop, raw_server
 
 ENV = {"OPENAI_API_KEY": "sk-1"}
@@ -115,3 +118,179 @@ def test_opening_a_model_needs_no_event_loop() -> None:
     providers = Providers(ENV)
     providers.open("openai:m")
     asyncio.run(providers.close())
+
+
+KEY, TOKEN = "sk-ant-key-0123456789", "gateway-token-0123456789"
+
+
+async def sent_and_told(model: str, env: dict[str, str], own: ProviderSettings | None = None) -> tuple[bytes, str]:
+    """What a server gets whose address is `{server}` in the environment, or that of the person's `own` provider, and
+    what a person is told when it refuses and repeats all of it."""
+
+    async def talk(visit: Visit) -> None:
+        server.requests.append(await visit.request())
+        body = b"you said " + server.requests[-1].partition(b"\r\n\r\n")[0]
+        await visit.send(b"HTTP/1.1 401 No\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+
+    async with raw_server(talk) as server:
+        here = f"127.0.0.1:{server.port}"
+        settings = {model.partition(":")[0]: structs.replace(own, base_url=f"http://{here}/v1")} if own else {}
+        providers = Providers({name: value.replace("{server}", here) for name, value in env.items()}, settings)
+        with pytest.raises(ModelFailed) as refused:
+            await anext(providers.open(model).stream(asking()))
+        await providers.close()
+        return server.requests[0], str(refused.value)
+
+
+def fields_of(request: bytes, *names: str) -> dict[str, str]:
+    """The first line, and those of these fields that were sent."""
+    first, *lines = request.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+    fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    return {"": first} | {name: fields[name] for name in names if name in fields}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("keys", "sent"),
+    [
+        ({"ANTHROPIC_API_KEY": KEY}, {"x-api-key": KEY}),
+        ({"ANTHROPIC_AUTH_TOKEN": TOKEN}, {"authorization": f"Bearer {TOKEN}"}),
+        # A token is for the gateway at the address that is set; the key of one's own account is not for it.
+        ({"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": TOKEN}, {"authorization": f"Bearer {TOKEN}"}),
+        ({"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": " "}, {"x-api-key": KEY}),
+    ],
+)
+@in_loop
+async def test_anthropic_takes_a_key_or_the_token_of_a_gateway(keys: dict[str, str], sent: dict[str, str]) -> None:
+    env = {"ANTHROPIC_BASE_URL": "http://{server}/gateway/"} | keys
+    request, told = await sent_and_told("anthropic:claude-sonnet-4-5", env)
+    assert fields_of(request, "x-api-key", "authorization", "anthropic-version") == {
+        "": "POST /gateway/v1/messages HTTP/1.1",
+        "anthropic-version": "2023-06-01",
+        **sent,
+    }
+    assert KEY not in told
+    assert TOKEN not in told
+
+
+@pytest.mark.parametrize(
+    "address", ["http://{server}/v1", "http://{server}/v1/", "http://{server}", "http://{server}/"]
+)
+@in_loop
+async def test_the_address_of_anthropic_may_be_written_with_and_without_its_version(address: str) -> None:
+    env = {"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": KEY}
+    request, _ = await sent_and_told("anthropic:claude-sonnet-4-5", env)
+    assert fields_of(request) == {"": "POST /v1/messages HTTP/1.1"}
+
+
+def test_a_model_of_anthropic_without_a_key_names_the_usual_variable() -> None:
+    assert Providers({}).why_not("anthropic:claude-sonnet-4-5") == (
+        "no key for anthropic:claude-sonnet-4-5: set ANTHROPIC_API_KEY (and ANTHROPIC_BASE_URL for another server; "
+        "if that needs no key, any text will do)"
+    )
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        ("", "http://127.0.0.1:11434/v1"),
+        ("gpu.test", "http://gpu.test:11434/v1"),
+        ("gpu.test:8080", "http://gpu.test:8080/v1"),
+        (":8080", "http://127.0.0.1:8080/v1"),
+        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+        ("0.0.0.0:11434", "http://127.0.0.1:11434/v1"),
+        ("http://0.0.0.0:11434", "http://127.0.0.1:11434/v1"),
+        ("[::]:11434", "http://[::1]:11434/v1"),
+        ("::1", "http://[::1]:11434/v1"),
+        ("[::1]", "http://[::1]:11434/v1"),
+        ("'gpu.test'", "http://gpu.test:11434/v1"),
+        ("http://gpu.test", "http://gpu.test/v1"),
+        ("https://gpu.test/ollama/", "https://gpu.test/ollama/v1"),
+        ("http://gpu.test:11434/v1/", "http://gpu.test:11434/v1"),
+        ("http://me:secret@gpu.test:11434", "http://gpu.test:11434/v1"),
+    ],
+)
+def test_the_host_of_ollama_is_read_as_ollama_reads_it(written: str, address: str) -> None:
+    providers = Providers({"OLLAMA_HOST": written})
+    assert providers.address("ollama:qwen3-coder:30b") == address
+    assert providers.why_not("ollama:qwen3-coder:30b") is None
+
+
+@pytest.mark.parametrize("written", ["gpu.test:many", "ftp://gpu.test", "gpu test"])
+def test_a_host_of_ollama_that_is_none_is_named(written: str) -> None:
+    why = Providers({"OLLAMA_HOST": written}).why_not("ollama:m")
+    assert why is not None
+    assert why.startswith("OLLAMA_HOST is not a usable address: ")
+
+
+@in_loop
+async def test_ollama_is_asked_without_a_key() -> None:
+    request, told = await sent_and_told("ollama:qwen3-coder:30b", {"OLLAMA_HOST": "{server}"} | ENV)
+    assert fields_of(request, "authorization", "x-api-key") == {"": "POST /v1/chat/completions HTTP/1.1"}
+    assert b'"model":"qwen3-coder:30b"' in request
+    assert "401" in told
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("own", "sent"),
+    [
+        (ProviderSettings(), {"": "POST /v1/chat/completions HTTP/1.1"}),
+        (
+            ProviderSettings(api_key_env="MINE"),
+            {"": "POST /v1/chat/completions HTTP/1.1", "authorization": f"Bearer {KEY}"},
+        ),
+        (
+            ProviderSettings("openai-responses", api_key_env="MINE"),
+            {"": "POST /v1/responses HTTP/1.1", "authorization": f"Bearer {KEY}"},
+        ),
+        (ProviderSettings("anthropic", api_key_env="MINE"), {"": "POST /v1/messages HTTP/1.1", "x-api-key": KEY}),
+    ],
+)
+@in_loop
+async def test_a_provider_of_ones_own_is_spoken_to_as_set(own: ProviderSettings, sent: dict[str, str]) -> None:
+    request, told = await sent_and_told("mine:m", ENV | {"MINE": KEY, "MINE_BASE_URL": "http://127.0.0.1:9"}, own)
+    assert fields_of(request, "authorization", "x-api-key") == sent
+    assert KEY not in told
+
+
+@in_loop
+async def test_settings_of_a_known_provider_come_before_its_variables() -> None:
+    own = ProviderSettings("openai-chat", api_key_env="MINE")
+    request, told = await sent_and_told("anthropic:m", {"ANTHROPIC_API_KEY": "sk-1", "MINE": KEY}, own)
+    assert fields_of(request, "authorization", "x-api-key") == {
+        "": "POST /v1/chat/completions HTTP/1.1",
+        "authorization": f"Bearer {KEY}",
+    }
+    assert KEY not in told
+
+
+def test_a_key_that_is_set_under_another_name_is_asked_for_under_it() -> None:
+    settings = {"mine": ProviderSettings(base_url="http://127.0.0.1:9/v1", api_key_env="MINE")}
+    assert Providers({}, settings).why_not("mine:m") == (
+        "no key for mine:m: set MINE (if that needs no key, any text will do)"
+    )
+    assert Providers({}, {"mine": ProviderSettings(base_url="host:9")}).why_not("mine:m") == (
+        "providers.mine.base_url is not a usable address: 'host:9'; write https://host/v1"
+    )
+
+
+def test_what_a_person_says_of_a_model_comes_before_what_is_known() -> None:
+    mine = Card(context=8_000, output=1_000, price=Price(1, 2))
+    settings = {"openai": ProviderSettings(models={"gpt-5.5": mine}), "ollama": ProviderSettings(models=("a", "b"))}
+    providers = Providers(ENV, settings)
+    assert providers.open("openai:gpt-5.5").card == mine
+    assert providers.open("openai:gpt-5.4").card == Providers(ENV).open("openai:gpt-5.4").card != Card()
+    assert providers.open("ollama:a").card == Card(price=Price(0, 0))
+
+
+@pytest.mark.parametrize("provider", KNOWN)
+def test_every_known_provider_can_be_used_with_its_key_alone(provider: str) -> None:
+    known = KNOWN[provider]
+    model = f"{provider}:{known.example or 'm'}"
+    for env in [{key: KEY} for key in known.keys] or [{}]:
+        providers = Providers(env)
+        assert providers.why_not(model) is None
+        assert providers.address(model) == known.base_url
+    assert (Providers({}).why_not(model) is None) == (not known.keys)

@@ -165,6 +165,9 @@ async def test_a_page_instead_of_events_is_told_apart(kind: bytes, body: bytes, 
         ("overloaded", "overloaded", None, True),
         ({}, "no reason given", None, True),
         ({"message": f"bad key {KEY}\n" + "x" * 500}, "bad key … " + "x" * 289 + "…", None, True),
+        ({"message": "pay", "code": "insufficient_quota"}, "pay", None, False),
+        ({"message": "no", "type": "invalid_request_error", "code": None}, "no", None, False),
+        ({"message": "odd", "code": ["x"], "type": {}}, "odd", None, True),
     ],
 )
 @in_loop
@@ -175,3 +178,76 @@ async def test_an_error_in_the_middle_of_an_answer_is_a_failure(
         await answered(HEAD + events(delta(content="so far"), {"error": error}))
     assert failure.value.message == f"the model server failed: {words}"
     assert (failure.value.status, failure.value.retryable) == (status, retryable)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ([b"retry-after: 7"], 7.0),
+        ([b"retry-after: 0.5"], 0.5),
+        ([b"retry-after: -3"], 0.0),
+        ([b"retry-after: soon"], None),
+        ([b"retry-after: nan"], None),
+        ([b"retry-after: 9", b"retry-after-ms: 1500"], 1.5),
+        ([b"retry-after: 9", b"retry-after-ms: ?"], 9.0),
+        ([b"date: Fri, 01 May 2026 23:59:30 GMT", b"retry-after: Sat, 02 May 2026 00:00:00 GMT"], 30.0),
+        ([b"date: Fri, 01 May 2026 23:59:30 GMT", b"retry-after: Fri, 01 May 2026 00:00:00 GMT"], 0.0),
+        ([b"retry-after: Fri, 01 May 2020 00:00:00 GMT"], 0.0),
+        ([], None),
+    ],
+)
+@in_loop
+async def test_the_headers_say_when_to_try_again(headers: list[bytes], seconds: float | None) -> None:
+    with pytest.raises(ModelFailed) as failure:
+        await answered(refused(429, told({"error": {"message": "slow down"}}), *headers))
+    assert failure.value.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 1.5s. Visit us.", 1.5),
+        ("Please try again in 6m0s.", 360.0),
+        ("please retry in 34.07s.", 34.07),
+        ("Try again in 20ms", 0.02),
+        ("Try again in a while", None),
+    ],
+)
+@in_loop
+async def test_the_words_say_when_to_try_again(words: str, seconds: float | None) -> None:
+    with pytest.raises(ModelFailed) as failure:
+        await answered(refused(429, told({"error": {"message": words}})))
+    assert failure.value.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "too_long"),
+    [
+        (400, {"message": "x", "code": "context_length_exceeded"}, True),
+        (400, {"message": "This model's maximum context length is 128000 tokens."}, True),
+        (400, {"message": "prompt is too long: 208310 tokens > 200000 maximum"}, True),
+        (400, {"message": "Your input exceeds the context window of this model."}, True),
+        (400, {"message": "Input is too long for requested model."}, True),
+        (400, {"message": "x", "type": "exceed_context_size_error", "n_ctx": 4096}, True),
+        (400, {"message": "the request exceeds the available context size"}, True),
+        (400, {"message": "The input token count (9) exceeds the maximum number of tokens allowed (8)."}, True),
+        (413, {"message": "Prompt is too long"}, True),
+        (400, {"message": "x" * 9000 + " maximum context length"}, True),
+        (400, {"message": "unknown field"}, False),
+        (500, {"message": "could not find out the maximum context length"}, False),
+    ],
+)
+@in_loop
+async def test_a_request_that_is_too_long_is_told_apart(status: int, error: object, too_long: bool) -> None:
+    with pytest.raises(ModelFailed) as failure:
+        await answered(refused(status, told({"error": error})))
+    assert (failure.value.too_long, failure.value.retryable) == (too_long, status == 500)
+
+
+@in_loop
+async def test_to_be_out_of_money_is_not_worth_another_try() -> None:
+    refusal = http_error(429, "You exceeded your current quota.", code="insufficient_quota")
+    async with scripted(script(refusal)) as (_, model):
+        with pytest.raises(ModelFailed, match="exceeded your current quota") as failure:
+            await complete(model)
+    assert (failure.value.status, failure.value.retryable) == (429, False)

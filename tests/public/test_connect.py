@@ -9,7 +9,7 @@ import pytest
 
 import coderelay
 from coderelay.protocol.commands import Accepted, Answered
-from coderelay.protocol.errors import CannotRun, UnknownSession
+from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
@@ -96,11 +96,14 @@ def test_a_session_of_a_script_goes_on_without_it(serve: Serve, here: CoderOn) -
     assert answered.out.endswith("done\n")
 
 
-def test_without_a_model_it_says_what_to_do(serve: Serve, here: CoderOn, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_model_the_guide_answers(
+    serve: Serve, here: CoderOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     here(serve(script()))
     monkeypatch.delenv("OPENAI_API_KEY")
-    with coderelay.connect() as coder, pytest.raises(CannotRun, match="OPENAI_API_KEY"):
-        coder.start("go")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with coderelay.connect() as coder:
+        assert coder.wait(coder.start("hi")).text.startswith("No model is connected.")
     with coderelay.connect() as coder, pytest.raises(UnknownSession):
         coder.prompt(SessionId("nope"), "go")
 

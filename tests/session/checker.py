@@ -6,10 +6,7 @@ promise forbids. What it remembers is enough to say what is due next, to compare
 
 from collections.abc import Sequence
 
-from msgspec import Struct, field
-
-from coderelay.protocol.asks import Allow, Approval, Ask, Deny, DenyAndStop, PermissionAsk, PlanAsk
-from coderelay.protocol.calls import Failed, Finished, Outcome, Stopped, Unknown
+from coderelay.protocol.asks import Allow, BudgetAsk, Deny, DenyAndStop, PlanAsk
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.content import Text
 from coderelay.protocol.events import (
@@ -23,11 +20,12 @@ from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
     CallStarted,
-    Judged,
+    HistoryCompacted,
     MessageAdded,
-    Mode,
     PromptAdmitted,
+    PromptEdited,
     PromptRecalled,
+    PromptTaken,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -38,57 +36,33 @@ from coderelay.protocol.events import (
     TurnStarted,
     Unrecognised,
 )
-from coderelay.protocol.ids import AskId, CallId, OwnerId, PromptId
+from coderelay.protocol.ids import AskId
 from coderelay.protocol.summary import Phase
-from coderelay.session.next_action import Action, AskModel, EndTurn, Rest, RunCall, StartTurn, Wait
-from tests.session.known import KnownAsk, KnownBatch, KnownCall, KnownTurn
+from coderelay.session.next_action import Action, AskModel, Compact, EndTurn, Rest, RunCall, StartTurn, Wait
+from tests.session.batches import Batches
+from tests.session.known import KnownTurn
 from tests.session.promises import (
     BrokenPromise,
-    ends_as_decided,
     fits,
     follows_from,
-    is_asked_rightly,
     is_expected,
-    may_run,
     promise,
-    verdict_on,
 )
 
 
-class Checker(Struct):
-    """`beyond` is what was approved for more than this session, and written elsewhere."""
-
-    head: int = 0
-    epoch: int = 0
-    deleted: bool = False
-    owner: OwnerId | None = None
-    rested: OwnerId | None = None
-    cwd: str = ""
-    mode: Mode = "default"
-    allowed_tools: tuple[str, ...] = ()
-    admitted: set[PromptId] = field(default_factory=set[PromptId])
-    queue: list[PromptAdmitted] = field(default_factory=list[PromptAdmitted])
-    sent_since_stop: bool = True
-    turn: KnownTurn | None = None
-    last: TurnEnded | None = None
-    calls: dict[CallId, KnownCall] = field(default_factory=dict[CallId, KnownCall])
-    asks: dict[AskId, KnownAsk] = field(default_factory=dict[AskId, KnownAsk])
-    approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])
-    beyond: list[Approval] = field(default_factory=list[Approval])
-    prompts: list[str] = field(default_factory=list[str])
-    _unopened: MessageAdded | None = None
-    _ends_now: bool = False
-    _owed: list[AnyEvent] = field(default_factory=list[AnyEvent])
-
+class Checker(Batches):
     def see(self, page: Sequence[Recorded]) -> None:
         """One append: it keeps every promise event by event, and leaves nothing half said."""
         for recorded in page:
             self._place(recorded)
             self._pay(recorded.event)
             self._read(recorded)
-        promise(self._unopened is None, "a message with calls has no batch")
-        promise(not self._ends_now, "a call was passed over")
-        promise(not self._owed, f"{[*map(kind_of, self._owed)]} was due behind the answer (A-62, X-03)")
+        promise(self.unopened is None, "a message with calls has no batch")
+        promise(not self.ends_now, "a call was passed over")
+        promise(not self.summed_up, "a turn goes on after the summary it was there for (C-28)")
+        promise(not self.owed, f"{[*map(kind_of, self.owed)]} was due behind the answer (A-62, X-03)")
+        took = any(isinstance(recorded.event, PromptTaken) for recorded in page)
+        promise(not took or not self.prompts.steering(), "a prompt that steers was left behind (X-08)")
         batch = self.turn.batch if self.turn else None
         if batch is not None:
             decisions = [each.decision for each in batch.asks]
@@ -98,15 +72,16 @@ class Checker(Struct):
     def due(self) -> Action:
         """What must happen next."""
         if self.turn is None:
-            return StartTurn() if self.queue and self.sent_since_stop else Rest()
+            return StartTurn() if self.prompts.are_to_run() else Rest()
         if self.turn.stopped:
             return EndTurn(stopped=True)
         if self.turn.open_asks():
             return Wait()
         if calls := self.turn.open_calls():
             return RunCall(calls[0].call.id)
-        used_up = self.turn.steps >= self.turn.started.max_steps
-        return EndTurn(stopped=False) if used_up else AskModel()
+        if self.turn.steps >= self.turn.started.max_steps:
+            return EndTurn(stopped=False)
+        return Compact() if self.turn.is_for_a_summary() else AskModel()
 
     def phase(self) -> Phase:
         if self.deleted:
@@ -128,23 +103,26 @@ class Checker(Struct):
         raised = 1 if isinstance(recorded.event, SessionClaimed) else 0
         promise(recorded.epoch == self.epoch + raised, "the epoch rises with a claim and only then")
         promise(
-            self._unopened is None or isinstance(recorded.event, BatchOpened),
+            self.unopened is None or isinstance(recorded.event, BatchOpened),
             "a batch must follow its message at once",
         )
         self.head, self.epoch = recorded.seq, recorded.epoch
 
     def _pay(self, event: AnyEvent) -> None:
-        if self._owed:
-            due = self._owed.pop(0)
+        if self.owed:
+            due = self.owed.pop(0)
             promise(is_expected(due, event), f"{kind_of(due)} was due behind the answer (A-62, X-03)")
 
     def _read(self, recorded: Recorded) -> None:
         match recorded.event:
             case PromptAdmitted() as event:
-                promise(event.prompt_id not in self.admitted, "a prompt was admitted twice")
-                self.admitted.add(event.prompt_id)
-                self.queue.append(event)
-                self.sent_since_stop = True
+                self.prompts.admit(event)
+            case PromptEdited() as event:
+                self.prompts.edit(event)
+            case PromptRecalled() as event:
+                self.prompts.recall(event)
+            case PromptTaken() as event:
+                self._take(event)
             case SessionClaimed() as event:
                 promise(not isinstance(self.due(), Rest | Wait), "claimed while nothing is to do (D-06)")
                 self.owner, self.rested = event.owner, None
@@ -153,28 +131,26 @@ class Checker(Struct):
             case MessageAdded() as event:
                 self._add(event)
             case BatchOpened() as event:
-                self._open(event)
+                self.open_batch(event)
+            case HistoryCompacted() as event:
+                self._compact(event)
             case AskOpened() as event:
-                self._open_plan(event)
+                self._open_ask(event)
             case AskAnswered() as event:
                 self._answer(event, recorded.at)
             case BatchResumed() as event:
-                self._resume(event)
+                self.resume_batch(event)
             case CallStarted() as event:
-                self._start(event, recorded.epoch)
+                self.start_call(event, recorded.epoch)
             case CallAsked() as event:
-                self._ask_again(event, recorded.epoch)
+                self.ask_again(event, recorded.epoch)
             case CallEnded() as event:
-                self._end(event, recorded.epoch)
+                self.end_call(event, recorded.epoch)
             case ApprovalGranted() as event:
-                self._grant(event)
+                self.grant(event)
             case ApprovalRevoked() as event:
                 promise(event.approval_id in self.approvals, "an approval was revoked that nobody gave")
                 del self.approvals[event.approval_id]
-            case PromptRecalled() as event:
-                left = [each for each in self.queue if each.prompt_id != event.prompt_id]
-                promise(len(left) == len(self.queue) - 1, "a prompt was recalled that did not wait")
-                self.queue = left
             case StopRequested():
                 self._stop()
             case TurnEnded() as event:
@@ -191,88 +167,79 @@ class Checker(Struct):
 
     def _stop(self) -> None:
         if self.turn is None:
-            promise(bool(self.queue) and self.sent_since_stop, "a stop where nothing is about to run")
+            promise(self.prompts.are_to_run(), "a stop where nothing is about to run")
         else:
             promise(not self.turn.stopped, "a turn is stopped once")
             self.turn.stopped = True
-        self.sent_since_stop = False
+        self.prompts.held = True
 
     def _start_turn(self, event: TurnStarted) -> None:
-        self._owned()
+        self.check_owned()
         promise(self.turn is None, "two turns at once")
-        promise(self.sent_since_stop, "a queued prompt started after a stop (X-12)")
-        promise(bool(self.queue), "a turn without a prompt")
-        prompt = self.queue.pop(0)
-        promise((event.prompt_id, event.text) == (prompt.prompt_id, prompt.text), "prompts ran out of order")
+        prompt = self.prompts.start(event)
         promise(event.mode == self.mode, "a turn starts in another mode")
         promise(event.answer_within == prompt.answer_within, "a turn waits as long as its prompt says (X-05)")
         self.turn = KnownTurn(event)
-        self.prompts.append(event.text)
+        if not self.turn.is_for_a_summary():
+            self.told.add(event)
+
+    def _take(self, event: PromptTaken) -> None:
+        self.check_between_steps(event.turn_id)
+        promise(not self.open_turn().is_for_a_summary(), "a prompt steers what makes a summary")
+        self.prompts.take(event)
+        self.told.add(event)
+
+    def _compact(self, event: HistoryCompacted) -> None:
+        turn = self.open_turn()
+        self.check_owned()
+        promise(event.turn_id == turn.started.turn_id, "the summary of another turn")
+        promise(not turn.open_asks() and not turn.open_calls(), "a call is summed up without its result")
+        self.told.compact(event)
+        self.spend(turn, event.usage, event.cost)
+        self.spent.context = 0
+        if turn.is_for_a_summary() and not turn.stopped:
+            turn.text, self.summed_up = event.summary, True
 
     def _add(self, event: MessageAdded) -> None:
-        self._owned()
-        turn = self._open_turn()
+        self.check_owned()
+        turn = self.open_turn()
         promise(event.turn_id == turn.started.turn_id, "a message of another turn")
         promise(not turn.open_asks(), "the model went on while people were asked (D-06)")
         promise(not turn.open_calls(), "the model went on before every call had its end (D-08)")
         promise(turn.steps < turn.started.max_steps, "more steps than allowed (C-13)")
+        promise(not turn.is_for_a_summary(), "the model went on instead of summing up")
         turn.steps += 1
-        turn.usage = turn.usage.plus(event.usage)
+        self.spend(turn, event.usage, event.cost)
+        self.spent.context = event.usage.input_tokens + event.usage.output_tokens or self.spent.context
+        self.told.add(event)
         turn.text = "".join(block.text for block in event.blocks if isinstance(block, Text))
-        self._unopened = event if event.calls else None
+        self.unopened = event if event.calls else None
 
-    def _open(self, event: BatchOpened) -> None:
-        message, turn = self._unopened, self._open_turn()
-        if message is None:
-            raise BrokenPromise("a batch without its message (D-01)")
-        promise(event.batch_id == message.message_id, "a batch is named after its message (D-01)")
-        promise([j.call_id for j in event.judged] == [c.id for c in message.calls], "not every call was judged")
-        for judged in event.judged:
-            self._check_verdict(judged)
-        asks = [self._new_ask(judged.ask) if judged.ask is not None else None for judged in event.judged]
-        known = zip(message.calls, event.judged, asks, strict=True)
-        calls = [KnownCall(call, judged, ask) for call, judged, ask in known]
-        turn.batch = KnownBatch(event.batch_id, calls, [ask for ask in asks if ask is not None])
-        turn.planned = turn.planned or any(isinstance(each.ask, PlanAsk) for each in event.judged)
-        self.calls.update({each.call.id: each for each in calls})
-        self._unopened = None
-        if turn.batch.asks:
-            self._rest()
-
-    def _check_verdict(self, judged: Judged) -> None:
-        approved = [*self.approvals.values(), *self.beyond]
-        here = [each for each in approved if each.project in (None, self.cwd)]
-        verdict = verdict_on(judged.need, self.mode, self.allowed_tools, here)
-        by_rule = judged.need.kind == "mcp"  # a rule of the person's own, which the checker does not know
-        promise(by_rule or judged.verdict == verdict, f"{judged.need.title}: {judged.verdict} instead of {verdict}")
-        if self._open_turn().stopped:
-            promise(judged.ask is None, "people are asked after the stop")
+    def _open_ask(self, event: AskOpened) -> None:
+        self.check_between_steps(event.turn_id)
+        turn = self.open_turn()
+        if isinstance(event.ask, BudgetAsk):
+            promise(event.then is None, "what is spent does not end a turn")
+            self.spent.check(event.ask)
         else:
-            promise(is_asked_rightly(judged), "something else is asked than what is wanted (D-16)")
+            self._check_plan(turn, event)
+        turn.ask, turn.then = self.new_ask(event.ask), event.then
+        self.rest()
 
-    def _open_plan(self, event: AskOpened) -> None:
-        self._owned()
-        turn = self._open_turn()
-        promise(event.turn_id == turn.started.turn_id, "the plan of another turn")
-        promise(not turn.stopped, "people are asked after the stop")
-        promise(not turn.open_asks() and not turn.open_calls(), "a plan before all is done")
+    def _check_plan(self, turn: KnownTurn, event: AskOpened) -> None:
         promise(self._owes_a_plan(turn), "a plan was asked about that nobody owes (A-62)")
         whole = isinstance(event.ask, PlanAsk) and event.ask.call_id is None and event.ask.plan == turn.text
         promise(whole, "the plan is what was said last")
+        if event.then is None:
+            raise BrokenPromise("a plan that does not end its turn")
         self._check_ending(turn, event.then)
-        turn.plan, turn.then = self._new_ask(event.ask), event.then
-        self._rest()
 
     def _owes_a_plan(self, turn: KnownTurn) -> bool:
-        return self.mode == "plan" and not turn.planned and bool(turn.text.strip())
-
-    def _new_ask(self, ask: Ask) -> KnownAsk:
-        promise(ask.id not in self.asks, "an ask was opened twice")
-        self.asks[ask.id] = KnownAsk(ask)
-        return self.asks[ask.id]
+        planning = self.mode == "plan" and not turn.is_for_a_summary()
+        return planning and not turn.planned and bool(turn.text.strip())
 
     def _answer(self, event: AskAnswered, at: int) -> None:
-        turn = self._open_turn()
+        turn = self.open_turn()
         asked = self.asks.get(event.ask_id)
         if asked is None:
             raise BrokenPromise("an answer to an ask that is not open")
@@ -284,111 +251,30 @@ class Checker(Struct):
             over = asked.ask.deadline is not None and asked.ask.deadline <= at
             promise(over and isinstance(event.decision, Deny), "silence is never consent (X-05)")
         asked.decision = event.decision
-        self._owed = follows_from(event, turn.then if asked is turn.plan else None)
-
-    def _resume(self, event: BatchResumed) -> None:
-        batch = self._open_turn().batch
-        promise(batch is not None and batch.id == event.batch_id, "another batch was resumed")
-        assert batch is not None
-        promise(not batch.resumed, "a batch resumed twice (D-03)")
-        promise(not self._open_turn().stopped, "a stopped batch was resumed")
-        batch.resumed = True
-
-    def _start(self, event: CallStarted, epoch: int) -> None:
-        self._owned()
-        call = self._next_call(event.call_id)
-        turn = self._open_turn()
-        promise(call.started is None, "a call started twice (X-25)")
-        promise(not turn.open_asks(), "a call started while its batch waits (D-02)")
-        promise(not turn.stopped, "a call started after the stop")
-        promise(may_run(call.judged, call.decision()), "a call started that nobody allowed")
-        call.started = epoch
-
-    def _ask_again(self, event: CallAsked, epoch: int) -> None:
-        """It goes back to where it was before it started, and waits for another answer."""
-        self._owned()
-        call, turn = self._next_call(event.call_id), self._open_turn()
-        assert turn.batch is not None
-        promise(call.started == epoch, "a call asked that this owner had not started (D-11)")
-        promise(not turn.stopped, "people are asked after the stop")
-        promise((event.ask.call_id, event.ask.need) == (event.call_id, call.judged.need), "another call asked")
-        call.started, call.ask = None, self._new_ask(event.ask)
-        # From now on only the answer to this ask counts, whatever was the verdict before.
-        call.judged = Judged(event.call_id, "ask", call.judged.need, event.ask.reason, event.ask)
-        turn.batch.asks.append(call.ask)
-        turn.batch.resumed = False
-        self._rest()
-
-    def _end(self, event: CallEnded, epoch: int) -> None:
-        self._owned()
-        call, turn = self._next_call(event.call_id), self._open_turn()
-        call.outcome = event.outcome
-        if call.started is None:
-            self._end_unstarted(call, event.outcome)
-        elif call.started < epoch:
-            promise(event.outcome == Unknown(), "a lost call ends unknown (X-25)")
-        else:
-            promise(isinstance(event.outcome, Finished | Failed | Stopped | Unknown), "it had started")
-            promise(event.outcome != Stopped(started=False) or turn.stopped, "it had started")
-
-    def _end_unstarted(self, call: KnownCall, outcome: Outcome) -> None:
-        """As it was decided, or because the turn ends in the same append."""
-        turn = self._open_turn()
-        if ends_as_decided(call.judged, call.decision(), outcome):
-            return
-        self._ends_now = True
-        expected = (
-            isinstance(outcome, Stopped) and not outcome.started if turn.stopped else isinstance(outcome, Failed)
-        )
-        promise(expected, "a call that did not run says why")
-
-    def _next_call(self, call_id: CallId) -> KnownCall:
-        open_calls = self._open_turn().open_calls()
-        promise(bool(open_calls), "a call outside of its batch")
-        promise(open_calls[0].call.id == call_id, "calls out of order (D-03)")
-        return open_calls[0]
-
-    def _grant(self, event: ApprovalGranted) -> None:
-        approval, asked = event.approval, self.asks.get(event.approval.id)
-        promise(asked is not None and asked.decision == Allow("session"), "an approval that nobody gave")
-        assert asked is not None
-        assert isinstance(asked.ask, PermissionAsk)
-        need = asked.ask.need
-        exact = (approval.tool, approval.command, approval.paths) == (need.tool, need.command, need.paths)
-        promise(exact and approval.project is None, "more was approved than asked for")
-        self.approvals[approval.id] = approval
+        if isinstance(asked.ask, BudgetAsk) and isinstance(event.decision, Allow):
+            self.spent.allow(asked.ask)
+        self.owed = follows_from(asked.ask, event, turn.then if asked is turn.ask else None)
 
     def _end_turn(self, event: TurnEnded) -> None:
-        turn = self._open_turn()
-        decided = turn.plan is not None and turn.plan.decision is not None
+        turn = self.open_turn()
+        decided = turn.then is not None and turn.ask is not None and turn.ask.decision is not None
         promise(self.owner is not None or decided, "written by nobody's owner")
         promise(not turn.open_calls(), "a turn ended before every call had its end")
         promise(turn.stopped or not turn.open_asks(), "a turn ended while people were asked (D-06)")
-        unasked = event.ending == "done" and turn.plan is None and self._owes_a_plan(turn)
+        unasked = event.ending == "done" and not turn.asked_about_its_plan() and self._owes_a_plan(turn)
         promise(not unasked, "a plan that nobody was asked about (A-62)")
         self._check_ending(turn, event)
-        self._ends_now = False
+        self.ends_now = self.summed_up = False
         self.turn, self.owner, self.last = None, None, event
 
     def _check_ending(self, turn: KnownTurn, event: TurnEnded) -> None:
         promise(event.turn_id == turn.started.turn_id, "the end of another turn")
         promise((event.ending == "stopped") == turn.stopped, "stopped, if and only if somebody stopped it (X-12)")
-        promise((event.steps, event.usage) == (turn.steps, turn.usage), "steps or usage are miscounted")
+        counted = (event.steps, event.usage, event.cost) == (turn.steps, turn.usage, turn.cost)
+        promise(counted, "steps, usage or cost are miscounted")
         promise(event.text == turn.text, "a turn ends with the last that was said")
 
     def _delete(self) -> None:
         self.deleted, self.owner, self.rested, self.turn, self.last = True, None, None, None, None
-        self.queue.clear()
+        self.prompts.queue.clear()
         self.approvals.clear()
-
-    def _rest(self) -> None:
-        """Nobody owns a session that waits for people."""
-        self.rested, self.owner = self.owner, None
-
-    def _open_turn(self) -> KnownTurn:
-        if self.turn is None:
-            raise BrokenPromise("outside of a turn")
-        return self.turn
-
-    def _owned(self) -> None:
-        promise(self.owner is not None, "written by nobody's owner")

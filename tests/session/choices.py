@@ -11,6 +11,7 @@ from coderelay.protocol.asks import (
     Answers,
     Approval,
     Ask,
+    BudgetAsk,
     Decision,
     Deny,
     DenyAndStop,
@@ -19,23 +20,12 @@ from coderelay.protocol.asks import (
     PlanDecision,
     QuestionAsk,
 )
-from coderelay.protocol.calls import Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Block, Text, Thinking
+from coderelay.protocol.calls import Failed, Finished, Outcome, Seen, Stopped, Unknown
+from coderelay.protocol.content import Block, Note, Text, Thinking
 from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import AskId
-from tests.session.play import (
-    COLOUR,
-    FOLDER,
-    NAME,
-    Proposed,
-    broken,
-    plan,
-    questions,
-    reads,
-    ruled,
-    runs,
-    writes,
-)
+from tests.session.play import FOLDER
+from tests.session.proposals import COLOUR, NAME, Proposed, broken, plan, questions, reads, ruled, runs, writes
 
 BLOCKS: list[tuple[Block, ...]] = [
     (Text("well"),),
@@ -44,7 +34,25 @@ BLOCKS: list[tuple[Block, ...]] = [
     (Thinking("hm"), Text("well")),
     (Text("well"),),
 ]
-OUTCOMES: list[Outcome] = [Finished("ok"), Unknown(), Stopped(started=True), Failed("no such file"), Finished("ok")]
+OUTCOMES: list[Outcome] = [
+    Finished("ok"),
+    Unknown(),
+    Stopped(started=True),
+    Failed("no such file"),
+    Finished("text", seen=(Seen("a.py", "1"), Seen("b.py", "1"))),
+    Finished("other text", seen=(Seen("a.py", "2"),)),
+    Finished("ok"),
+]
+NOTES: list[tuple[Note, ...]] = [
+    (),
+    (Note("mode", "<mode>plan</mode>"),),
+    (Note("environment", "<environment>Monday</environment>"), Note("mode", "<mode>yolo</mode>")),
+    (Note("environment", "<environment>Tuesday</environment>"),),
+    (Note("file:a.py", "<file-changed>a.py</file-changed>"), Note("file:c.py", "<file-changed>c.py</file-changed>")),
+    (),
+]
+COSTS = [0.25, None, 0.5, 0.25]  # dollars that add up without rounding
+BUDGETS = [0.75, None, 0.5]
 MODES: list[Mode] = ["plan", "plan", "plan", "auto-edit", "yolo", "default", "default", "default"]
 TOOLS: list[tuple[str, ...]] = [(), (), (), ("read", "write")]
 CALLS: list[Callable[[str], Proposed]] = [
@@ -68,6 +76,8 @@ def fitting(ask: Ask) -> list[Decision]:
     match ask:
         case PermissionAsk():
             return [Allow(), Allow("project"), *REFUSALS, Allow("person"), Allow("session"), Allow("session")]
+        case BudgetAsk():
+            return [Allow(), Allow("session"), *REFUSALS, Allow(), Allow()]
         case QuestionAsk():
             answers = {each.question: f"my answer to {each.question}" for each in ask.questions}
             return [Answers(answers), *REFUSALS, Answers(dict(reversed(answers.items())))]
@@ -78,7 +88,7 @@ def fitting(ask: Ask) -> list[Decision]:
 
 def unfitting(ask: Ask) -> list[Decision]:
     match ask:
-        case PermissionAsk():
+        case PermissionAsk() | BudgetAsk():
             return [Answers({"Which colour?": "Red"}), Answers({}), PlanDecision("smart"), PlanDecision("keep")]
         case QuestionAsk():
             first, *others = [each.question for each in ask.questions]

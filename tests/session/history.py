@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from coderelay.protocol.calls import Call
+from coderelay.protocol.content import text_of
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
-from tests.session.checker import Checker
 from tests.session.promises import promise
+from tests.session.told import Told
 
 
-def check_transcript(messages: Sequence[Message], checker: Checker) -> None:
+def check_transcript(messages: Sequence[Message], told: Told) -> None:
     """A history every provider accepts, in which nothing that happened is missing."""
     promise(isinstance(messages[0], UserMessage), "the person speaks first")
     owed: list[Call] = []
@@ -27,6 +28,26 @@ def check_transcript(messages: Sequence[Message], checker: Checker) -> None:
         before = message
     promise(not owed, "a call without its result")
     results = [message.call_id for message in messages if isinstance(message, ToolMessage)]
-    promise(results == list(checker.calls), "calls are missing or strange")
-    said = "\n\n".join(message.text for message in messages if isinstance(message, UserMessage))
-    promise(said == "\n\n".join(checker.prompts), "prompts are missing or strange (C-03)")
+    promise(results == told.calls(), "calls are missing or strange")
+    said = [message.text for message in messages if isinstance(message, UserMessage)]
+    promise(said == told.by_others(), "prompts are missing or strange (C-03)")
+    answers = [text_of(message.blocks) for message in messages if isinstance(message, AssistantMessage)]
+    promise("".join(answers) == told.by_the_model(), "what the model said is missing or strange")
+
+
+def check_continued(sent: Sequence[Message], now: Sequence[Message]) -> None:
+    """What was sent is found again in the history, as its beginning: providers charge less for what they have read
+    before. Only the last message may have become longer."""
+    *same, last = sent
+    promise(list(now[: len(same)]) == same, "what was sent before is told otherwise")
+    promise(len(now) > len(same) and is_continued(last, now[len(same)]), "the last that was sent is told otherwise")
+
+
+def is_continued(sent: Message, now: Message) -> bool:
+    match sent, now:
+        case UserMessage(), UserMessage():
+            return now.text.startswith(sent.text) and now.images[: len(sent.images)] == sent.images
+        case AssistantMessage(), AssistantMessage():
+            return now.blocks[: len(sent.blocks)] == sent.blocks
+        case _:
+            return sent == now

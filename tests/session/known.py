@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import Ask, Decision
+from coderelay.protocol.asks import Ask, Decision, PlanAsk
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Judged, TurnEnded, TurnStarted
@@ -35,17 +35,21 @@ class KnownBatch(Struct):
 
 
 class KnownTurn(Struct):
-    """`plan` was asked at its end, because it had not been asked before; `then` is the end it will have."""
+    """`ask` is what it asked last that belongs to no call; `then` is the end it will have after that."""
 
     started: TurnStarted
     steps: int = 0
     usage: Usage = Usage()
+    cost: float | None = None
     text: str = ""
     stopped: bool = False
     planned: bool = False
     batch: KnownBatch | None = None
-    plan: KnownAsk | None = None
+    ask: KnownAsk | None = None
     then: TurnEnded | None = None
+
+    def is_for_a_summary(self) -> bool:
+        return self.started.task == "compact"
 
     def open_calls(self) -> list[KnownCall]:
         return [each for each in self.batch.calls if each.outcome is None] if self.batch else []
@@ -53,5 +57,8 @@ class KnownTurn(Struct):
     def open_asks(self) -> list[AskId]:
         if self.stopped:
             return []
-        asks = [*(self.batch.asks if self.batch else []), *([self.plan] if self.plan else [])]
+        asks = [*(self.batch.asks if self.batch else []), *([self.ask] if self.ask else [])]
         return [each.ask.id for each in asks if each.decision is None]
+
+    def asked_about_its_plan(self) -> bool:
+        return self.ask is not None and isinstance(self.ask.ask, PlanAsk)

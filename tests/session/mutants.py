@@ -22,7 +22,7 @@ from coderelay.protocol.ids import AskId, CallId
 from coderelay.session import progress
 from coderelay.session.next_action import Action, AskModel, StartTurn, Wait, next_action
 from coderelay.session.state import CallState, State
-from tests.session.play import Rules
+from tests.session.rules import Rules
 
 
 class Mutant(Rules):

@@ -2,42 +2,40 @@
 move goes through the pure rules into a log in memory."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
-from msgspec import Struct
+from msgspec.structs import replace
 
-from coderelay.policy.approvals import approval_of, in_force
+from coderelay.policy.approvals import approval_of
 from coderelay.policy.judge import Rules as Policy
-from coderelay.policy.judge import Verdict, judge
 from coderelay.protocol.asks import (
     Allow,
     Approval,
-    Ask,
     By,
     Decision,
     Deny,
     PermissionAsk,
-    PlanAsk,
-    QuestionAsk,
 )
-from coderelay.protocol.calls import Call, Need, Option, Outcome, Question, Stopped, Unknown
+from coderelay.protocol.calls import Outcome, Stopped, Unknown
 from coderelay.protocol.commands import (
     AnswerAsk,
+    CompactHistory,
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    EditPrompt,
     RecallPrompt,
     RevokeApproval,
     SendPrompt,
     StopTurn,
 )
-from coderelay.protocol.content import Block, Text, Usage
+from coderelay.protocol.content import Block, Image, Note, Text, Usage
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import (
     AnyEvent,
     ApprovalGranted,
     CallStarted,
     Ending,
+    HistoryCompacted,
     Judged,
     MessageAdded,
     Mode,
@@ -49,10 +47,10 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.summary import Summary
 from coderelay.session import decide, progress
-from coderelay.session.fold import apply
-from coderelay.session.next_action import Action, next_action
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
+from tests.session.proposals import Proposed, ask_of
+from tests.session.rules import Rules
 
 SESSION = SessionId("s")
 FOLDER = "/w"
@@ -60,141 +58,7 @@ ANNE = By("anne", "terminal")
 BEN = By("ben", "web")
 NOBODY = By("nobody", "deadline")
 TOO_LATE = Deny("nobody answered in time")
-COST = Usage(input_tokens=10, output_tokens=2)
-
-
-class Rules:
-    """The rules a session is played by. A mutant replaces one of them."""
-
-    def send_prompt(self, state: State, command: SendPrompt) -> list[AnyEvent]:
-        return decide.send_prompt(state, command)
-
-    def answer(self, state: State, command: AnswerAsk) -> list[AnyEvent]:
-        return decide.answer(state, command)
-
-    def stop(self, state: State, command: StopTurn) -> list[AnyEvent]:
-        return decide.stop(state, command)
-
-    def claim(self, state: State, claim: progress.Claim) -> list[AnyEvent]:
-        return progress.claim(state, claim)
-
-    def in_force(self, approvals: Iterable[Approval], cwd: str) -> tuple[Approval, ...]:
-        return in_force(approvals, cwd)
-
-    def judge(self, needs: Sequence[Need], policy: Policy) -> list[Verdict]:
-        return judge(needs, policy)
-
-    def after_message(
-        self,
-        state: State,
-        message: MessageAdded,
-        judged: tuple[Judged, ...],
-        *,
-        final: bool,
-        now: int,
-        plan_ask: AskId | None,
-    ) -> list[AnyEvent]:
-        return progress.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
-
-    def after_call(self, state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
-        return progress.after_call(state, call_id, outcome, ms=ms, go_on=go_on)
-
-    def ask_again(self, state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
-        return progress.ask_again(state, call_id, ask)
-
-    def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
-        return progress.close_turn(state, ending, now=now, error=error)
-
-    def next_action(self, state: State) -> Action:
-        return next_action(state)
-
-    def apply(self, state: State, recorded: Recorded) -> None:
-        apply(state, recorded)
-
-
-class Proposed(Struct, frozen=True):
-    """A call of a message, with the verdict it gets; without one, the policy judges it."""
-
-    id: CallId
-    need: Need
-    verdict: Literal["allow", "ask", "deny"] | None = None
-
-    def call(self) -> Call:
-        return Call(self.id, self.need.tool, '{"command":"make"}')
-
-    def judged(self) -> Judged:
-        assert self.verdict is not None
-        return self.judged_as(Verdict(self.verdict, f"{self.verdict}: a rule"))
-
-    def judged_as(self, verdict: Verdict, deadline: int | None = None) -> Judged:
-        return Judged(
-            call_id=self.id,
-            verdict=verdict.verdict,
-            need=self.need,
-            reason=verdict.reason,
-            ask=self._ask(verdict.reason, deadline) if verdict.verdict == "ask" else None,
-        )
-
-    def _ask(self, reason: str, deadline: int | None) -> Ask:
-        if self.need.questions:
-            return QuestionAsk(ask_of(self.id), self.id, self.need.questions, deadline=deadline)
-        if self.need.plan is not None:
-            return PlanAsk(ask_of(self.id), self.need.plan, self.id)
-        return PermissionAsk(ask_of(self.id), self.id, self.need, reason)
-
-
-MAKE = Need(tool="bash", kind="command", title="make", command="make")
-COLOUR = Question("Which colour?", header="Colour", options=(Option("Red"), Option("Blue")))
-NAME = Question("Which name?")
-PLAN = "1. think\n2. build"
-
-
-def allowed(name: str) -> Proposed:
-    return Proposed(CallId(name), MAKE, "allow")
-
-
-def asked(name: str) -> Proposed:
-    return Proposed(CallId(name), MAKE, "ask")
-
-
-def denied(name: str) -> Proposed:
-    return Proposed(CallId(name), MAKE, "deny")
-
-
-def broken(name: str) -> Proposed:
-    """A call that cannot run at all."""
-    need = Need(tool="bash", kind="command", title="make", command="make", problem="bad arguments")
-    return Proposed(CallId(name), need, "deny")
-
-
-def runs(name: str, command: str = "make") -> Proposed:
-    return Proposed(CallId(name), Need(tool="bash", kind="command", title=command, command=command))
-
-
-def writes(name: str, path: str = "a.py") -> Proposed:
-    return Proposed(CallId(name), Need(tool="write", kind="edit", title=path, paths=(path,)))
-
-
-def reads(name: str) -> Proposed:
-    return Proposed(CallId(name), Need(tool="read", kind="read", title="a.py", paths=("a.py",)))
-
-
-def ruled(name: str, verdict: Literal["allow", "ask", "deny"]) -> Proposed:
-    """A call on which a rule of the person's own decides, in any mode."""
-    return Proposed(CallId(name), Need(tool="mcp__git__push", kind="mcp", title="push"), verdict)
-
-
-def questions(name: str, *asked: Question) -> Proposed:
-    given = asked or (COLOUR,)
-    return Proposed(CallId(name), Need(tool="ask_user", kind="ask", title=given[0].question, questions=given))
-
-
-def plan(name: str) -> Proposed:
-    return Proposed(CallId(name), Need(tool="plan_exit", kind="ask", title="1. think", plan=PLAN))
-
-
-def ask_of(call: str) -> AskId:
-    return AskId(f"ask-{call}")
+USED = Usage(input_tokens=10, output_tokens=2)
 
 
 class Play:
@@ -255,6 +119,8 @@ class Play:
         *,
         max_steps: int | None = None,
         answer_within: int | None = None,
+        images: tuple[Image, ...] = (),
+        steer: bool = False,
     ) -> list[Recorded]:
         command = SendPrompt(
             session=SESSION,
@@ -263,8 +129,19 @@ class Play:
             by=ANNE,
             max_steps=max_steps,
             answer_within=answer_within,
+            images=images,
+            steer=steer,
         )
         return self.write(self.rules.send_prompt(self.state, command))
+
+    def edit(self, prompt_id: str, text: str, by: By = ANNE) -> list[Recorded]:
+        command = EditPrompt(session=SESSION, prompt_id=PromptId(prompt_id), text=text, by=by)
+        return self.write(self.rules.edit_prompt(self.state, command))
+
+    def compact_history(self, prompt_id: str | None = None) -> list[Recorded]:
+        """A turn that is there for nothing but a summary."""
+        command = CompactHistory(session=SESSION, prompt_id=PromptId(prompt_id or self.new("p")), by=ANNE)
+        return self.write(decide.compact(self.state, command))
 
     def recall(self, prompt_id: str) -> list[Recorded]:
         command = RecallPrompt(session=SESSION, prompt_id=PromptId(prompt_id), by=ANNE)
@@ -279,8 +156,8 @@ class Play:
         ask = known.judged.ask if known is not None else None
         return self.decide_on(ask.id if ask is not None else ask_of(call), decision, by)
 
-    def answer_plan(self, decision: Decision, by: By = ANNE) -> list[Recorded]:
-        """To the ask that was opened at the end of a turn in plan mode."""
+    def answer_turn(self, decision: Decision, by: By = ANNE) -> list[Recorded]:
+        """To the ask that belongs to no call: about a plan, or about money."""
         assert self.state.turn is not None
         assert self.state.turn.ask is not None
         return self.decide_on(self.state.turn.ask, decision, by)
@@ -330,6 +207,9 @@ class Play:
         blocks: tuple[Block, ...] = (Text("well"),),
         final: bool | None = None,
         stop_reason: StopReason = "end_turn",
+        notes: tuple[Note, ...] = (),
+        usage: Usage = USED,
+        cost: float | None = None,
         epoch: int | None = None,
     ) -> list[Recorded]:
         turn = self.state.turn
@@ -340,8 +220,10 @@ class Play:
             model="m",
             blocks=blocks,
             calls=tuple(each.call() for each in proposed),
-            usage=COST,
+            usage=usage,
             stop_reason=stop_reason,
+            notes=notes,
+            cost=cost,
         )
         events = self.rules.after_message(
             self.state,
@@ -369,6 +251,39 @@ class Play:
         known = self.state.calls[CallId(call)]
         ask = PermissionAsk(AskId(self.new(f"ask-{call}-")), known.call.id, known.judged.need, "needs the network")
         return self.write(self.rules.ask_again(self.state, known.call.id, ask), epoch=epoch)
+
+    def take_steering(self, *, epoch: int | None = None) -> list[Recorded]:
+        return self.write(self.rules.take_steering(self.state), epoch=epoch)
+
+    def compact(
+        self,
+        summary: str = "so far",
+        dropped: int | None = None,
+        *,
+        usage: Usage = USED,
+        cost: float | None = None,
+        epoch: int | None = None,
+    ) -> list[Recorded]:
+        """Everything becomes a summary, unless it is said how much."""
+        turn = self.state.turn
+        assert turn is not None
+        compacted = HistoryCompacted(
+            turn_id=turn.started.turn_id,
+            summary=summary,
+            dropped=len(self.state.history) if dropped is None else dropped,
+            model="m",
+            usage=usage,
+            cost=cost,
+        )
+        return self.write(self.rules.after_compaction(self.state, compacted, now=self.now), epoch=epoch)
+
+    def pause_for_budget(self, limit: float, *, epoch: int | None = None) -> list[Recorded]:
+        """Asks, if what was spent has reached the limit."""
+        ask = self.rules.budget_ask(self.state, "session", self.state.cost or 0.0, limit)
+        if ask is None:
+            return []
+        named = replace(ask, id=AskId(self.new("ask-budget-")))
+        return self.write(self.rules.pause_for_budget(self.state, named), epoch=epoch)
 
     def close(self, ending: Ending, error: str | None = None, *, epoch: int | None = None) -> list[Recorded]:
         return self.write(self.rules.close_turn(self.state, ending, now=self.now, error=error), epoch=epoch)

@@ -7,6 +7,7 @@ from coderelay.protocol.asks import (
     Answers,
     Approval,
     Ask,
+    BudgetAsk,
     Decision,
     Deny,
     DenyAndStop,
@@ -70,6 +71,8 @@ def is_asked_rightly(judged: Judged) -> bool:
             kept = ask.questions == need.questions != ()
         case PlanAsk():
             kept = ask.plan == need.plan
+        case BudgetAsk():
+            return False
     return judged.verdict == "ask" and ask.call_id == judged.call_id and kept
 
 
@@ -78,7 +81,7 @@ def fits(ask: Ask, decision: Decision) -> bool:
     match ask, decision:
         case _, Deny() | DenyAndStop():
             return True
-        case PermissionAsk(), Allow():
+        case PermissionAsk() | BudgetAsk(), Allow():
             return True
         case QuestionAsk(), Answers(answers):
             complete = all(answers.get(each.question, "").strip() for each in ask.questions)
@@ -91,11 +94,13 @@ def fits(ask: Ask, decision: Decision) -> bool:
             return False
 
 
-def follows_from(event: AskAnswered, then: TurnEnded | None) -> list[AnyEvent]:
+def follows_from(ask: Ask, event: AskAnswered, then: TurnEnded | None) -> list[AnyEvent]:
     """What must be in the same append behind an answer. `then` is there if nothing else of the turn was left."""
     by = event.by
     match event.decision:
         case DenyAndStop():
+            return [StopRequested(by=by)]
+        case Deny() if isinstance(ask, BudgetAsk):
             return [StopRequested(by=by)]
         case PlanDecision(option="feedback", feedback=feedback):
             changed, said = [], feedback

@@ -14,7 +14,9 @@ def of_row(row: Summary) -> dict[str, object]:
         "epoch": row.epoch,
         "turn_open": row.turn_open,
         "error": row.error,
-        "settings": (row.cwd, row.agent, row.model, row.mode, row.allowed_tools, row.agent_session_id),
+        "cost": row.cost,
+        "context_tokens": row.context_tokens,
+        "settings": (row.cwd, row.agent, row.model, row.mode, row.allowed_tools, row.agent_session_id, row.think),
     }
 
 
@@ -29,6 +31,8 @@ def of_state(state: State) -> dict[str, object]:
         "head": state.head,
         "epoch": state.epoch,
         "turn_open": state.turn is not None,
+        "cost": state.cost,
+        "context_tokens": state.context_tokens,
         "error": ended.error if ended is not None and state.turn is None else None,
         "settings": (
             settings.cwd,
@@ -37,5 +41,6 @@ def of_state(state: State) -> dict[str, object]:
             settings.mode,
             settings.allowed_tools,
             settings.agent_session_id,
+            settings.think,
         ),
     }

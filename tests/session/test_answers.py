@@ -42,25 +42,8 @@ from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.progress import settled
 from coderelay.session.state import CallState, State
 from tests.session.choices import fitting, unfitting
-from tests.session.play import (
-    ANNE,
-    BEN,
-    COLOUR,
-    MAKE,
-    NAME,
-    NOBODY,
-    PLAN,
-    SESSION,
-    TOO_LATE,
-    Play,
-    Proposed,
-    allowed,
-    ask_of,
-    asked,
-    plan,
-    questions,
-    reads,
-)
+from tests.session.play import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play
+from tests.session.proposals import COLOUR, MAKE, NAME, PLAN, Proposed, allowed, ask_of, asked, plan, questions, reads
 
 pytestmark = pytest.mark.quick
 
@@ -325,7 +308,7 @@ def test_an_approval_in_the_log_of_approvals_is_revoked_there() -> None:
 
 def test_d12_an_answer_to_a_plan_counts_once() -> None:
     play = waiting(mode="plan")
-    play.answer_plan(PlanDecision("keep"), BEN)
+    play.answer_turn(PlanDecision("keep"), BEN)
     late = [play.decide_on(ask_of("m2"), decision) for decision in fitting(PlanAsk(AskId("x"), PLAN))]
     assert late == [[] for _ in late]
     assert len([event for event in play.events() if isinstance(event, TurnEnded)]) == 1

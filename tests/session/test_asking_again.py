@@ -13,7 +13,8 @@ from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.progress import settled
 from coderelay.session.transcript import ToolMessage, transcript
-from tests.session.play import MAKE, SESSION, Play, Proposed, allowed, asked, denied, questions
+from tests.session.play import SESSION, Play
+from tests.session.proposals import MAKE, Proposed, allowed, asked, denied, questions
 
 pytestmark = pytest.mark.quick
 

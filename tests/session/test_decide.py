@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from coderelay.protocol.asks import Allow, Deny, DenyAndStop
 from coderelay.protocol.commands import (
     AnswerAsk,
+    CompactHistory,
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    EditPrompt,
     RecallPrompt,
     SendPrompt,
     StopTurn,
@@ -34,7 +36,8 @@ from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, Rest, StartTurn, next_action
 from coderelay.session.state import State
-from tests.session.play import ANNE, BEN, SESSION, Play, allowed, ask_of, asked
+from tests.session.play import ANNE, BEN, SESSION, Play
+from tests.session.proposals import allowed, ask_of, asked
 
 pytestmark = pytest.mark.quick
 
@@ -42,6 +45,8 @@ PROMPT = SendPrompt(session=SESSION, prompt_id=PromptId("p"), text="go", by=ANNE
 CREATE = CreateSession(session=SESSION, cwd="/w", model="m", by=ANNE)
 ALLOW_C1 = AnswerAsk(session=SESSION, ask=ask_of("c1"), decision=Allow(), by=ANNE)
 STOP = StopTurn(session=SESSION, by=ANNE)
+EDIT = EditPrompt(session=SESSION, prompt_id=PromptId("p"), text="rather", by=ANNE)
+COMPACT = CompactHistory(session=SESSION, prompt_id=PromptId("p"), by=ANNE)
 DELETE = DeleteSession(session=SESSION, by=ANNE)
 
 
@@ -70,6 +75,8 @@ COMMANDS: dict[str, Decide] = {
     "recall": lambda state: decide.recall_prompt(
         state, RecallPrompt(session=SESSION, prompt_id=PromptId("p"), by=ANNE)
     ),
+    "edit": lambda state: decide.edit_prompt(state, EDIT),
+    "compact": lambda state: decide.compact(state, COMPACT),
     "configure": lambda state: decide.configure(state, ConfigureSession(session=SESSION, by=ANNE, mode="yolo")),
 }
 
@@ -90,6 +97,8 @@ REFUSED: dict[str, tuple[type[Refusal], Decide]] = {
     "exists already": (BadInput, lambda state: decide.create(state, CREATE)),
     "empty prompt": (BadInput, lambda state: decide.send_prompt(state, replace(PROMPT, text=" \n\t "))),
     "no steps": (BadInput, lambda state: decide.send_prompt(state, replace(PROMPT, max_steps=0))),
+    "no time to answer": (BadInput, lambda state: decide.send_prompt(state, replace(PROMPT, answer_within=0))),
+    "emptied prompt": (BadInput, lambda state: decide.edit_prompt(state, replace(EDIT, text=" \n"))),
     "unknown ask": (UnknownAsk, lambda state: decide.answer(state, replace(ALLOW_C1, ask=ask_of("elsewhere")))),
 }
 
@@ -140,15 +149,22 @@ def test_x08_a_prompt_that_waits_can_be_taken_back_and_no_other() -> None:
 
 def test_only_changed_settings_are_written() -> None:
     play = Play()
-    same = ConfigureSession(session=SESSION, by=BEN, mode="default", model="m", title="", allowed_tools=())
+    same = ConfigureSession(
+        session=SESSION, by=BEN, mode="default", model="m", title="", allowed_tools=(), think="auto"
+    )
     assert decide.configure(play.state, same) == []
-    changed = ConfigureSession(session=SESSION, by=BEN, mode="plan", model="m", allowed_tools=("Read",))
-    assert decide.configure(play.state, changed) == [SessionConfigured(by=BEN, mode="plan", allowed_tools=("Read",))]
+    changed = ConfigureSession(session=SESSION, by=BEN, mode="plan", model="m", allowed_tools=("Read",), think="high")
+    assert decide.configure(play.state, changed) == [
+        SessionConfigured(by=BEN, mode="plan", allowed_tools=("Read",), think="high")
+    ]
     play.write(decide.configure(play.state, changed))
     freed = ConfigureSession(session=SESSION, by=BEN, allowed_tools=())
     play.write(decide.configure(play.state, freed))
-    assert play.state.settings is not None
-    assert (play.state.settings.mode, play.state.settings.allowed_tools) == ("plan", ())
+    settings = play.state.settings
+    assert settings is not None
+    assert (settings.mode, settings.allowed_tools, settings.think) == ("plan", (), "high")
+    assert play.row is not None
+    assert (play.row.mode, play.row.allowed_tools, play.row.think) == ("plan", (), "high")
 
 
 def test_d03_the_last_answer_resumes_the_batch_and_no_other() -> None:

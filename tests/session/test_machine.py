@@ -6,7 +6,10 @@ results precede the model (D-08, D-13), nothing stays pending (D-18), a started 
 (X-25), a stop holds the queue (X-12), prompts queue (X-08). Of asks: only what fits is an answer (X-37), a
 question or a plan never runs and its answer is its result, a call that asks again waits and starts anew only
 with a new answer (D-11), a plan is asked about before its turn ends, decided in one append and once (A-62, X-22),
-what nobody answers is denied (X-05), an approval covers exactly what was approved (D-20).
+what nobody answers is denied (X-05), an approval covers exactly what was approved (D-20). Of prompts: each is
+once started, taken or recalled, or waits; one that steers joins between two steps, in order, and runs with its last
+words (X-08). Of summaries: what follows is a valid history, what was told is told again, a turn that is there for
+one ends with it (C-11, C-28). What was spent adds up; a budget asks once and goes on once.
 """
 
 import pytest
@@ -17,6 +20,8 @@ from tests.session.asking_mutants import ASKING_MUTANTS
 from tests.session.machine import SessionMachine
 from tests.session.mutants import MUTANTS, Mutant
 from tests.session.promises import BrokenPromise
+from tests.session.prompt_mutants import PROMPT_MUTANTS
+from tests.session.spending_mutants import SPENDING_MUTANTS
 
 _ANY = settings(deadline=None, report_multiple_bugs=False)
 _FIXED = settings(_ANY, derandomize=True, database=None)
@@ -27,15 +32,17 @@ pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.mark.quick
-def test_a62_d02_d03_d11_d18_d22_x05_x12_x22_x25_x37_promises_hold_in_any_order_of_moves() -> None:
+def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_in_any_order_of_moves() -> None:
     run_state_machine_as_test(SessionMachine, settings=settings(_FIXED, max_examples=60, stateful_step_count=50))
 
 
-def test_a62_d02_d03_d11_d18_d22_x05_x12_x22_x25_x37_promises_hold_in_many_more_orders_of_moves() -> None:
+def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_in_many_more_orders_of_moves() -> None:
     run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=400, stateful_step_count=70))
 
 
-@pytest.mark.parametrize("mutant", [*MUTANTS, *ASKING_MUTANTS], ids=lambda mutant: mutant.__name__)
+@pytest.mark.parametrize(
+    "mutant", [*MUTANTS, *ASKING_MUTANTS, *PROMPT_MUTANTS, *SPENDING_MUTANTS], ids=lambda mutant: mutant.__name__
+)
 def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
     class MutantMachine(SessionMachine):
         played_by = mutant

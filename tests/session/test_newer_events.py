@@ -19,7 +19,8 @@ from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
-from tests.session.play import SESSION, Play, allowed, ask_of, asked, denied, questions
+from tests.session.play import SESSION, Play
+from tests.session.proposals import allowed, ask_of, asked, denied, questions
 
 
 def whole_life() -> list[AnyEvent]:
@@ -56,9 +57,14 @@ def whole_life() -> list[AnyEvent]:
     play.configure(mode="plan")
     play.claim("B")
     play.message()
-    play.answer_plan(PlanDecision("smart"))
+    play.answer_turn(PlanDecision("smart"))
     play.claim("B")
     play.message(allowed("c8"))
+    play.prompt("five", steer=True)
+    play.edit(play.state.queue[-1].prompt_id, "six")
+    play.end_call("c8", Finished("ok"))
+    play.take_steering()
+    play.compact("so far")
     return play.events()
 
 

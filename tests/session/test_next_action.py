@@ -10,6 +10,7 @@ from coderelay.protocol.ids import CallId
 from coderelay.session.next_action import (
     Action,
     AskModel,
+    Compact,
     EndTurn,
     Rest,
     RunCall,
@@ -18,7 +19,8 @@ from coderelay.session.next_action import (
     needs_owner,
     next_action,
 )
-from tests.session.play import Play, allowed, asked, denied, questions
+from tests.session.play import Play
+from tests.session.proposals import allowed, asked, denied, questions
 
 pytestmark = pytest.mark.quick
 
@@ -29,6 +31,12 @@ ASKED: Moves = [*TURN, lambda play: play.message(asked("c1"), allowed("c2"), ask
 ANSWERED: Moves = [*ASKED, lambda play: play.answer("c3", Allow()), lambda play: play.answer("c1", Deny())]
 QUESTION: Moves = [*TURN, lambda play: play.message(questions("c1"), allowed("c2"))]
 PLANNED: Moves = [lambda play: play.configure(mode="plan"), *TURN, lambda play: play.message()]
+OVER_BUDGET: Moves = [
+    *TURN,
+    lambda play: play.message(denied("c1"), cost=1.0),
+    lambda play: play.pause_for_budget(1.0),
+]
+SUMMARY: Moves = [lambda play: play.compact_history("p"), lambda play: play.claim()]
 AGAIN: Moves = [*TURN, lambda play: play.message(allowed("c1"), allowed("c2")), lambda play: play.ask_again("c1")]
 
 
@@ -77,8 +85,8 @@ ACTIONS: dict[str, tuple[Moves, Action]] = {
         RunCall(CallId("c2")),
     ),
     "A-62 a plan waits for its end": (PLANNED, Wait()),
-    "A-62 an approved plan": ([*PLANNED, lambda play: play.answer_plan(PlanDecision("default"))], StartTurn()),
-    "A-62 a plan that is kept": ([*PLANNED, lambda play: play.answer_plan(PlanDecision("keep"))], Rest()),
+    "A-62 an approved plan": ([*PLANNED, lambda play: play.answer_turn(PlanDecision("default"))], StartTurn()),
+    "A-62 a plan that is kept": ([*PLANNED, lambda play: play.answer_turn(PlanDecision("keep"))], Rest()),
     "A-62 a stop while a plan waits": ([*PLANNED, lambda play: play.stop()], EndTurn(stopped=True)),
     "D-11 a call asks again": (AGAIN, Wait()),
     "D-11 it may start anew": ([*AGAIN, lambda play: play.answer("c1", Allow())], RunCall(CallId("c1"))),
@@ -86,6 +94,30 @@ ACTIONS: dict[str, tuple[Moves, Action]] = {
         [*AGAIN, lambda play: play.answer("c1", Deny()), lambda play: play.claim("B")],
         RunCall(CallId("c2")),
     ),
+    "a prompt that steers": ([*TURN, lambda play: play.prompt("rather", steer=True)], AskModel()),
+    "X-08 it was taken": (
+        [*TURN, lambda play: play.prompt("rather", steer=True), lambda play: play.take_steering()],
+        AskModel(),
+    ),
+    "X-08 it came too late": (
+        [*TURN, lambda play: play.prompt("rather", steer=True), lambda play: play.message()],
+        StartTurn(),
+    ),
+    "C-28 a summary is wanted": (SUMMARY[:1], StartTurn()),
+    "C-28 it is made": (SUMMARY, Compact()),
+    "C-28 by the next owner, if the first is gone": ([*SUMMARY, lambda play: play.claim("B")], Compact()),
+    "C-28 it is there": ([*SUMMARY, lambda play: play.compact()], Rest()),
+    "C-28 stopped": ([*SUMMARY, lambda play: play.stop()], EndTurn(stopped=True)),
+    "C-28 recalled": ([SUMMARY[0], lambda play: play.recall("p")], Rest()),
+    "C-11 a summary in mid-turn": ([*TURN, lambda play: play.compact()], AskModel()),
+    "C-11 a summary is no step": (
+        [*TURN, lambda play: play.message(denied("c1")), lambda play: play.compact()],
+        AskModel(),
+    ),
+    "the budget is used up": (OVER_BUDGET, Wait()),
+    "more is allowed": ([*OVER_BUDGET, lambda play: play.answer_turn(Allow())], AskModel()),
+    "no more is allowed": ([*OVER_BUDGET, lambda play: play.answer_turn(Deny())], EndTurn(stopped=True)),
+    "a stop while money is asked for": ([*OVER_BUDGET, lambda play: play.stop()], EndTurn(stopped=True)),
     "a recalled prompt": ([*TURN[:1], lambda play: play.recall(play.state.queue[0].prompt_id)], Rest()),
     "done": ([*TURN, lambda play: play.message()], Rest()),
     "the next prompt": ([*TURN, lambda play: play.prompt("more"), lambda play: play.message()], StartTurn()),

@@ -10,7 +10,8 @@ from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecis
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.summary import Phase
 from coderelay.store.migrations import migrate
-from tests.session.play import Play, asked, questions
+from tests.session.play import Play
+from tests.session.proposals import asked, questions
 
 pytestmark = pytest.mark.quick
 
@@ -26,6 +27,13 @@ STOPPED: Moves = (*RUNNING, lambda play: play.stop(), lambda play: play.close("s
 QUESTION: Moves = (*RUNNING, lambda play: play.message(questions("c1")))
 PLANNED: Moves = (lambda play: play.configure(mode="plan"), *DONE)
 ASKED_AGAIN: Moves = (*RESUMED, lambda play: play.claim("B"), lambda play: play.ask_again("c1"))
+
+SUMMARY: Moves = (*DONE, lambda play: play.compact_history(), lambda play: play.claim())
+OVER_BUDGET: Moves = (
+    *RUNNING,
+    lambda play: play.message(final=False, cost=1.0),
+    lambda play: play.pause_for_budget(1.0),
+)
 
 STATES: list[tuple[Moves, Phase]] = [
     ((), "idle"),
@@ -48,13 +56,21 @@ STATES: list[tuple[Moves, Phase]] = [
     (QUESTION, "waiting"),
     ((*QUESTION, lambda play: play.answer("c1", Answers({"Which colour?": "Red"}))), "running"),
     (PLANNED, "waiting"),
-    ((*PLANNED, lambda play: play.answer_plan(PlanDecision("keep"))), "done"),
-    ((*PLANNED, lambda play: play.answer_plan(PlanDecision("smart"))), "done"),
-    ((*PLANNED, lambda play: play.answer_plan(Deny())), "done"),
-    ((*PLANNED, lambda play: play.answer_plan(DenyAndStop()), lambda play: play.claim()), "stopped"),
+    ((*PLANNED, lambda play: play.answer_turn(PlanDecision("keep"))), "done"),
+    ((*PLANNED, lambda play: play.answer_turn(PlanDecision("smart"))), "done"),
+    ((*PLANNED, lambda play: play.answer_turn(Deny())), "done"),
+    ((*PLANNED, lambda play: play.answer_turn(DenyAndStop()), lambda play: play.claim()), "stopped"),
     (ASKED_AGAIN, "waiting"),
     ((*ASKED_AGAIN, lambda play: play.answer("c1", Allow())), "running"),
     ((*ASKED_AGAIN, lambda play: play.stop(), lambda play: play.claim()), "stopped"),
+    (SUMMARY, "running"),
+    ((*SUMMARY, lambda play: play.compact()), "done"),
+    ((*SUMMARY, lambda play: play.close("failed", "no network")), "failed"),
+    ((*RUNNING, lambda play: play.compact()), "running"),
+    (OVER_BUDGET, "waiting"),
+    ((*OVER_BUDGET, lambda play: play.answer_turn(Allow())), "running"),
+    ((*OVER_BUDGET, lambda play: play.answer_turn(Deny())), "running"),
+    ((*OVER_BUDGET, lambda play: play.answer_turn(Deny()), lambda play: play.claim("B")), "stopped"),
     ((*DONE, *RUNNING), "running"),
     ((*FAILED, *RUNNING), "running"),
     ((*STEP_LIMIT, *RUNNING), "running"),
@@ -76,7 +92,9 @@ def test_b52_d05_x12_the_states_and_what_leads_to_them(moves: Moves, phase: Phas
     assert (play.state.phase, play.row.phase) == (phase, phase)
 
 
-@pytest.mark.parametrize("moves", [(), RUNNING, WAITING, RESUMED, PLANNED, ASKED_AGAIN, DONE, FAILED, STOPPED])
+@pytest.mark.parametrize(
+    "moves", [(), RUNNING, WAITING, RESUMED, PLANNED, ASKED_AGAIN, SUMMARY, OVER_BUDGET, DONE, FAILED, STOPPED]
+)
 def test_b52_any_session_can_be_deleted(moves: Moves) -> None:
     play = played(moves)
     play.delete()
@@ -86,8 +104,9 @@ def test_b52_any_session_can_be_deleted(moves: Moves) -> None:
 ANSWERED: list[Moves] = [
     RESUMED,
     (*QUESTION, lambda play: play.answer("c1", Answers({"Which colour?": "Red"}))),
-    (*PLANNED, lambda play: play.answer_plan(PlanDecision("feedback", "use tabs"))),
+    (*PLANNED, lambda play: play.answer_turn(PlanDecision("feedback", "use tabs"))),
     (*ASKED_AGAIN, lambda play: play.answer("c1", Allow())),
+    (*OVER_BUDGET, lambda play: play.answer_turn(Allow())),
 ]
 
 

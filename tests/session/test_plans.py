@@ -27,7 +27,8 @@ from coderelay.session.decide import CARRY_OUT_THE_PLAN
 from coderelay.session.fold import fold
 from coderelay.session.next_action import Action, EndTurn, Rest, StartTurn, Wait, next_action
 from coderelay.session.transcript import AssistantMessage, UserMessage, transcript
-from tests.session.play import ANNE, BEN, SESSION, Play, ask_of, plan, reads
+from tests.session.play import ANNE, BEN, SESSION, Play
+from tests.session.proposals import ask_of, plan, reads
 
 pytestmark = pytest.mark.quick
 
@@ -84,7 +85,7 @@ def test_a62_x22_the_decision_ends_the_turn_in_the_same_append(
     decision: Decision, mode: Mode | None, prompt: str | None, action: Action
 ) -> None:
     play = asked_at_the_end()
-    events = [each.event for each in play.answer_plan(decision, BEN)]
+    events = [each.event for each in play.answer_turn(decision, BEN)]
     admitted = [event for event in events if isinstance(event, PromptAdmitted)]
     assert events == [
         AskAnswered(ask_id=ask_of("m2"), decision=decision, by=BEN),
@@ -101,7 +102,7 @@ def test_a62_x22_the_decision_ends_the_turn_in_the_same_append(
 
 def test_a62_an_approved_plan_is_carried_out_in_the_new_mode() -> None:
     play = asked_at_the_end()
-    play.answer_plan(PlanDecision("smart"))
+    play.answer_turn(PlanDecision("smart"))
     started = play.claim("B")[-1].event
     assert isinstance(started, TurnStarted)
     assert (started.mode, started.text) == ("auto-edit", CARRY_OUT_THE_PLAN)
@@ -117,7 +118,7 @@ def test_a62_an_approved_plan_is_carried_out_in_the_new_mode() -> None:
 
 def test_a62_after_feedback_the_next_plan_is_asked_about_again() -> None:
     play = asked_at_the_end()
-    play.answer_plan(PlanDecision("feedback", "use tabs"))
+    play.answer_turn(PlanDecision("feedback", "use tabs"))
     play.claim()
     play.message(blocks=(Text("1. think with tabs"),))
     assert [ask.plan for ask in play.state.open_asks() if isinstance(ask, PlanAsk)] == ["1. think with tabs"]
@@ -126,7 +127,7 @@ def test_a62_after_feedback_the_next_plan_is_asked_about_again() -> None:
 def test_x08_what_was_queued_meanwhile_comes_before_the_word_to_begin() -> None:
     play = asked_at_the_end()
     play.prompt("and mind the tests")
-    play.answer_plan(PlanDecision("default"))
+    play.answer_turn(PlanDecision("default"))
     assert [each.text for each in play.state.queue] == ["and mind the tests", CARRY_OUT_THE_PLAN]
 
 
@@ -136,7 +137,7 @@ def test_x03_a_stop_while_the_plan_waits_ends_the_turn_once(how: str) -> None:
     if how == "stop":
         play.stop()
     else:
-        decided = [each.event for each in play.answer_plan(DenyAndStop())]
+        decided = [each.event for each in play.answer_turn(DenyAndStop())]
         assert decided == [
             AskAnswered(ask_id=ask_of("m2"), decision=DenyAndStop(), by=ANNE),
             StopRequested(by=ANNE),
@@ -212,7 +213,7 @@ def test_c13_a_plan_said_in_the_last_step_is_asked_about_before_the_limit_counts
     play.claim()
     play.message(blocks=SAID)
     assert next_action(play.state) == Wait()
-    play.answer_plan(PlanDecision("keep"))
+    play.answer_turn(PlanDecision("keep"))
     assert endings(play) == ["done"]
 
 
@@ -226,7 +227,7 @@ def test_a62_an_agent_that_says_more_is_not_asked_in_between(final: bool) -> Non
 def test_the_owner_before_the_wait_is_forgotten_when_somebody_goes_on() -> None:
     """Symptom: long after an ask was answered, another process let 0.3 s pass before it ran a new prompt."""
     play = asked_at_the_end()
-    play.answer_plan(PlanDecision("smart"))
+    play.answer_turn(PlanDecision("smart"))
     assert play.state.last_owner == "A"
     play.claim("B")
     assert (play.state.owner, play.state.last_owner) == ("B", None)

@@ -22,7 +22,8 @@ from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
 from coderelay.session.next_action import RunCall, next_action
 from coderelay.session.progress import settled
 from coderelay.session.state import CallState
-from tests.session.play import Play, Proposed, allowed, asked, broken, denied, questions
+from tests.session.play import Play
+from tests.session.proposals import Proposed, allowed, asked, broken, denied, questions
 
 pytestmark = pytest.mark.quick
 

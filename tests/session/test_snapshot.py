@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.calls import Call, Finished, ToolSpec
-from coderelay.protocol.content import Text, Thinking
+from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.ids import CallId
 from coderelay.session.snapshot import openai_message, snapshot
 from coderelay.session.transcript import AssistantMessage, ToolMessage
-from tests.session.play import Play, allowed, asked
+from tests.session.play import Play
+from tests.session.proposals import allowed, asked
 
 pytestmark = pytest.mark.quick
 
@@ -50,6 +51,22 @@ def test_c49_c50_a_session_is_model_tools_and_messages() -> None:
             {"role": "assistant", "content": "done"},
         ],
     }
+
+
+def test_c49_images_of_a_result_follow_it_because_tool_messages_hold_text_only() -> None:
+    play = Play()
+    play.prompt("go")
+    play.claim()
+    play.message(allowed("c1"))
+    play.end_call("c1", Finished("seen", images=(Image("image/png", "AA=="),)))
+    play.message(blocks=(Text("done"),))
+    told = "Images from the results above, in this order: bash (c1)"
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    assert snapshot(play.state, [TOOL], "")["messages"][2:] == [
+        {"role": "tool", "tool_call_id": "c1", "name": "bash", "content": "seen"},
+        {"role": "user", "content": [{"type": "text", "text": told}, image]},
+        {"role": "assistant", "content": "done"},
+    ]
 
 
 def test_a_session_that_waits_is_exported_up_to_the_open_batch() -> None:
@@ -104,3 +121,13 @@ def test_c49_a_name_that_no_tool_could_have_goes_back_as_one(made_up: str, sent:
     """Symptom: a model made up the tool `functions.bash`, and every later request was refused."""
     message = AssistantMessage((), (Call(CallId("c1"), made_up, "{}"),))
     assert openai_message(message)["tool_calls"][0]["function"]["name"] == sent
+
+
+def test_c49_an_id_that_is_too_long_for_others_is_shortened_and_stays_another() -> None:
+    """Symptom: a server gave ids of 60 characters, and every later request to OpenAI was refused."""
+    one, other = "tool_" + "x" * 60 + "1", "tool_" + "x" * 60 + "2"
+    message = AssistantMessage((), (Call(CallId(one), "bash", "{}"), Call(CallId(other), "bash", "{}")))
+    ids = [call["id"] for call in openai_message(message)["tool_calls"]]
+    assert [len(each) for each in ids] == [40, 40]
+    assert len(set(ids)) == 2
+    assert openai_message(ToolMessage(CallId(one), "bash", "ok"))["tool_call_id"] == ids[0]

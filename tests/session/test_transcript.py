@@ -14,10 +14,11 @@ from coderelay.session.transcript import (
     result_text,
     transcript,
 )
-from tests.session.checker import Checker
 from tests.session.history import check_transcript
-from tests.session.play import Play, allowed, asked, denied
+from tests.session.play import Play
 from tests.session.promises import BrokenPromise
+from tests.session.proposals import allowed, asked, denied
+from tests.session.told import Told
 
 pytestmark = pytest.mark.quick
 
@@ -150,4 +151,4 @@ def test_the_checker_of_transcripts_can_fail(
     messages: list[UserMessage | AssistantMessage | ToolMessage], broken: str
 ) -> None:
     with pytest.raises(BrokenPromise, match=broken):
-        check_transcript(messages, Checker())
+        check_transcript(messages, Told())

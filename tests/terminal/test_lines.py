@@ -7,6 +7,7 @@ import pytest
 
 from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, bash, call, hangs, proposes, says, script, write
+from coderelay.testing.prompts import without_notes
 from coderelay.testing.terminal import terminal
 from tests.conftest import Serve
 
@@ -91,7 +92,7 @@ def test_a62_a_plan_without_asking_is_put_before_the_person(serve: Serve, coder_
         screen.wait_for("or what to change > ")
         screen.type("smart\n")
         screen.wait_for("done\n")
-    asked = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "user"]
+    asked = [without_notes(m["content"]) for m in server.requests[-1]["messages"] if m["role"] == "user"]
     assert asked == ["plan it", "make it shorter", "The plan is approved. Carry it out now."]
     assert (folder / "a").read_text() == "x"
 
@@ -145,4 +146,4 @@ def test_x16_a_piped_line_is_never_an_answer(serve: Serve, coder_on: CoderOn, fo
     ran = coder_on(server).run(text="go\ny\n")
     assert ran.code == 0
     assert not (folder / "x").exists()
-    assert [each["messages"][-1]["content"] for each in server.requests][2] == "y"
+    assert [without_notes(each["messages"][-1]["content"]) for each in server.requests][2] == "y"

@@ -45,6 +45,7 @@ from coderelay.testing.model_server import (
     tokens,
     write,
 )
+from coderelay.testing.model_server.openai_chat_signature import signature
 
 P = ParamSpec("P")
 
@@ -57,6 +58,12 @@ ASSISTANT = {"role": "assistant", "content": "hello"}
 def proposed(*ids: str, content: str | None = None, **function: str) -> Body:
     calls = [{"id": i, "type": "function", "function": {"name": "bash", "arguments": "{}"} | function} for i in ids]
     return {"role": "assistant", "content": content, "tool_calls": calls}
+
+
+def signed(call_id: str, signature: str) -> Body:
+    message = proposed(call_id)
+    message["tool_calls"][0]["extra_content"] = {"google": {"thought_signature": signature}}
+    return message
 
 
 def result(call_id: str, **fields: Any) -> Body:
@@ -238,7 +245,13 @@ ACCEPTED: dict[str, Body] = {
     "assistant after results": request(USER, proposed("a"), result("a"), ASSISTANT, USER),
     "hallucinated tool": request(USER, proposed("a", name="teleport"), result("a"), tools=[tool()]),
     "calls without content": request(USER, {k: v for k, v in proposed("a").items() if k != "content"}, result("a")),
-    "reasoning": request(USER, ASSISTANT | {"reasoning": "r", "reasoning_content": "r", "refusal": None}, USER),
+    "reasoning": request(USER, ASSISTANT | {"reasoning": "r", "refusal": None}, USER),
+    "a signature": request(USER, signed("a", signature("m", "a")), result("a")),
+    "a signature of an earlier turn": request(USER, proposed("a"), result("a"), USER, model="gemini-3"),
+    "reasoning that is wanted": request(
+        USER, proposed("a") | {"reasoning_content": "r"}, result("a"), model="deepseek-v4"
+    ),
+    "reasoning with calls": request(USER, proposed("a") | {"reasoning": "r", "reasoning_content": "r"}, result("a")),
     "names": request(USER | {"name": "ann"}, ASSISTANT | {"name": "bot"}, USER),
     "parts": request(
         USER
@@ -302,6 +315,24 @@ REFUSED: dict[str, tuple[Body, str]] = {
     "assistant first": (request(ASSISTANT, USER), "messages[0].role"),
     "assistant after instructions": (request(SYSTEM, ASSISTANT, USER), "messages[1].role"),
     "two users": (request(USER, USER), "messages[1].role"),
+    "reasoning_content without calls": (
+        request(USER, ASSISTANT | {"reasoning_content": "r"}, USER),
+        "messages[1].reasoning_content",
+    ),
+    "reasoning_content that is wanted": (request(USER, proposed("a"), result("a"), model="kimi-k2.6"), "messages[1]"),
+    "a long call id": (request(USER, proposed("a" * 41), result("a" * 41)), "messages[1].tool_calls[0].id"),
+    "an image that is none": (
+        request(USER | {"content": [{"type": "image_url", "image_url": {"url": "a.png"}}]}),
+        "messages[0].content[0].image_url.url",
+    ),
+    "a signature that is wanted": (
+        request(USER, proposed("a"), result("a"), model="gemini-3"),
+        "messages[1].tool_calls[0].extra_content",
+    ),
+    "a signature of nobody": (
+        request(USER, signed("a", "x"), result("a")),
+        "messages[1].tool_calls[0].extra_content",
+    ),
     "two assistants": (request(USER, ASSISTANT, ASSISTANT, USER), "messages[2].role"),
     "assistant last": (request(USER, ASSISTANT), "messages[1].role"),
     "calls last": (request(USER, proposed("a")), "messages[1].role"),

@@ -19,6 +19,7 @@ from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.write import Write
 from coderelay.workspace.environment import command_environment
+from coderelay.workspace.files import Files
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
 
@@ -56,7 +57,8 @@ def test_the_schema_says_what_the_arguments_are(tool: Tool[Any]) -> None:
 async def test_read_numbers_lines_and_says_how_to_go_on(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("".join(f"line {n}\n" for n in range(1, 6)))
     async with toolbox(tmp_path) as run:
-        assert await run("read", path="f", offset=4) == Finished("4\tline 4\n5\tline 5", "2 lines")
+        seen = Files(str(tmp_path)).seen("f")
+        assert await run("read", path="f", offset=4) == Finished("4\tline 4\n5\tline 5", "2 lines", seen=(seen,))
         part = await run("read", path="f", limit=2)
         assert part.output == "1\tline 1\n2\tline 2\n(lines 1-2 of 5; go on with offset=3)"
         assert await run("read", path="f", offset=9) == Failed("f has only 5 lines", "f has only 5 lines")

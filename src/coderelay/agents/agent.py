@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Need, Outcome, ToolSpec
-from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.protocol.live import Live
 from coderelay.session.next_action import Action
@@ -45,6 +45,18 @@ class Turn(Protocol):
 
     def show(self, live: Live) -> None:
         """Something to look at meanwhile. May get lost."""
+        ...
+
+    async def take_steering(self) -> None:
+        """Between two steps: prompts that were sent to steer become part of this turn."""
+        ...
+
+    async def may_spend(self) -> bool:
+        """To be asked before anything that costs money. False: a person is asked, and the turn waits."""
+        ...
+
+    async def compact(self, compacted: HistoryCompacted) -> None:
+        """Record that the beginning of the history is a summary now; ends a turn that is there for that."""
         ...
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:

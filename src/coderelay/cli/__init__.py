@@ -8,7 +8,7 @@ from importlib import import_module
 
 from coderelay import __version__
 
-SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "doctor")
+SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "model", "doctor")
 
 
 def run() -> None:

@@ -1,88 +1,229 @@
 """`coder doctor`: what was found here, what is missing, what to do."""
 
 import argparse
+import asyncio
 import os
 import platform
 import shutil
 import sqlite3
 import sys
-from urllib.parse import urlsplit
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
-from coderelay.config.load import Config, load
+from coderelay.app import House
+from coderelay.config.detect import GUIDE, Found, detect
+from coderelay.config.detect_agents import PROGRAMS, agents_on_path
+from coderelay.config.load import Config, home_of, load
+from coderelay.models.http.address import parse_address
+from coderelay.models.local.weights import WeightsFolder
+from coderelay.models.local_servers import LocalServer, find_servers
+from coderelay.models.provider import KNOWN
 from coderelay.models.providers import Providers
-from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.store.sqlite_file import check_file
+
+_DATABASE_SECONDS = 3.0
+_SILENCE_SECONDS = 0.3  # more than at a start: here somebody wants to know
+_CONNECT = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model in it; until then the guide answers"
+_MARKS = {"found": "✓", "missing": "–", "bad": "✗"}
 
 
 class Finding(Struct, frozen=True):
-    """`bad` means coder does not work here until it is mended."""
+    """`missing`: coder works without it. `bad`: it does not work here until this is mended."""
 
     what: str
     found: str
-    bad: bool = False
+    state: Literal["found", "missing", "bad"] = "found"
     do: str = ""
 
 
 def main(arguments: list[str]) -> int:
-    argparse.ArgumentParser(prog="coder doctor", description=__doc__, allow_abbrev=False).parse_args(arguments)
-    config = load(os.environ)
-    findings = [_program(), _python(), _model(config), _log(config), *_tools(), _folder()]
+    parser = argparse.ArgumentParser(prog="coder doctor", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
+    options = parser.parse_args(arguments)
+    findings = asyncio.run(examine(os.environ))
+    works = all(each.state != "bad" for each in findings)
+    if options.json:
+        sys.stdout.write(msgspec.json.encode({"works": works, "findings": findings}).decode() + "\n")
+    else:
+        sys.stdout.writelines(_lines(findings))
+    return 0 if works else 1
+
+
+async def examine(env: Mapping[str, str]) -> list[Finding]:
+    folder = _here()
+    config, configured = _config(env, folder)
+    settings = config.settings.providers
+    async with asyncio.TaskGroup() as group:
+        detecting = group.create_task(detect(config, env, settings=settings, silence_seconds=_SILENCE_SECONDS))
+        looking = group.create_task(find_servers(Providers(env, settings), env, silence_seconds=_SILENCE_SECONDS))
+        reaching = group.create_task(_log(config))
+    found = detecting.result()
+    return [
+        Finding("coder", __version__),
+        Finding("python", f"{platform.python_version()} on {platform.system()}"),
+        Finding("sqlite", sqlite3.sqlite_version),
+        *configured,
+        _model(config, found, env),
+        _keys(found, env),
+        _files(found),
+        _agents(env),
+        _servers(looking.result()),
+        _weights(config),
+        reaching.result(),
+        *_programs(env),
+        _folder(folder),
+    ]
+
+
+def _lines(findings: list[Finding]) -> list[str]:
     width = max(len(each.what) for each in findings)
-    for each in findings:
-        sys.stdout.write(f"{'✗' if each.bad else '✓'} {each.what:{width}}  {each.found}\n")
-        if each.do:
-            sys.stdout.write(f"  {'':{width}}  → {each.do}\n")
-    return 1 if any(each.bad for each in findings) else 0
+    lines = [f"{_MARKS[each.state]} {each.what:{width}}  {each.found}\n" for each in findings]
+    todo = [f"  {'':{width}}  → {each.do}\n" if each.do else "" for each in findings]
+    return [line for pair in zip(lines, todo, strict=True) for line in pair]
 
 
-def _program() -> Finding:
-    return Finding("coder", __version__)
+def _here() -> str | None:
+    """None if the folder this was called in is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
-def _python() -> Finding:
-    return Finding("python", f"{platform.python_version()}, SQLite {sqlite3.sqlite_version}, {platform.system()}")
+def _config(env: Mapping[str, str], folder: str | None) -> tuple[Config, list[Finding]]:
+    """With a configuration that cannot be read, the rest is examined as if there were none."""
+    try:
+        config = load(env, folder)
+    except CoderError as error:
+        rest = Config(home_of(env), env.get("CODER_MODEL") or None, env.get("CODER_DATABASE_URL") or None)
+        return rest, [Finding("config", error.message, "bad", error.hint)]
+    findings = [Finding("config", ", ".join(config.files) or "no file, which is fine")]
+    if config.untrusted:
+        wanted = ", ".join(config.untrusted)
+        do = "`coder permissions trust` shows it and puts it in force"
+        findings.append(Finding("trust", f"this folder wants {wanted}, and does not get it", "missing", do))
+    return config, findings
 
 
-def _model(config: Config) -> Finding:
-    if config.model is None:
-        return Finding(
-            "model", "none", bad=True, do="set OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL for another server)"
-        )
-    problem = Providers(os.environ).why_not(config.model)
-    if problem is not None:
-        return Finding("model", config.model, bad=True, do=problem)
-    address = urlsplit(os.environ.get("OPENAI_BASE_URL", "")).hostname  # the whole may hold a password
-    return Finding("model", f"{config.model} at {address}" if address else config.model)
+def _model(config: Config, found: Found, env: Mapping[str, str]) -> Finding:
+    if found.model == GUIDE:
+        return Finding("model", f"none ({found.source or 'nothing found'})", "missing", _CONNECT)
+    told = f"{found.model} ({found.source})"
+    house = House(config, found.learned.added_to(env))
+    if (problem := house.models().why_not(found.model)) is not None:
+        return Finding("model", told, "bad", problem.replace("\n", " "))
+    try:
+        address = parse_address(house.providers.address(found.model))
+    except CannotRun:  # it has none: it runs in this process
+        address = None
+    host = address.netloc if address else ""  # never the whole address: it may hold a password
+    return Finding("model", f"{told} at {host}" if host not in told else told)
 
 
-def _log(config: Config) -> Finding:
+def _keys(found: Found, env: Mapping[str, str]) -> Finding:
+    whole = found.learned.added_to(env)
+    there = [key for provider in KNOWN.values() for key in provider.keys if whole.get(key, "").strip()]
+    return Finding("keys", ", ".join(there)) if there else Finding("keys", "none", "missing")
+
+
+def _files(found: Found) -> Finding:
+    by_file: dict[str, list[str]] = {}
+    for variable, file in found.learned.files.items():
+        by_file.setdefault(file, []).append(variable)
+    told = "; ".join(f"{file}: {', '.join(sorted(names))}" for file, names in by_file.items())
+    return Finding("other files", told or "nothing is taken from files of other programs")
+
+
+def _agents(env: Mapping[str, str]) -> Finding:
+    there = agents_on_path(env)
+    if not there:
+        return Finding("agents", f"none of {', '.join(PROGRAMS)}", "missing")
+    return Finding("agents", f"{', '.join(there)} (installed; this version cannot drive them yet)")
+
+
+def _servers(servers: list[LocalServer]) -> Finding:
+    if not servers:
+        return Finding("servers", "no Ollama, LM Studio, llama.cpp or vLLM answers here", "missing")
+    told = [f"{each.provider} at {each.host}: {len(each.names)} models" for each in servers]
+    return Finding("servers", "; ".join(told))
+
+
+def _weights(config: Config) -> Finding:
+    try:
+        names = [*WeightsFolder(os.path.join(config.home, "models")).all()]
+    except CoderError as error:
+        return Finding("weights", error.message, "missing", error.hint)
+    except OSError as error:
+        return Finding("weights", f"the list of models cannot be read: {error.strerror}", "missing")
+    return Finding("weights", ", ".join(names)) if names else Finding("weights", "none installed", "missing")
+
+
+async def _log(config: Config) -> Finding:
     if config.database_url is not None:
-        where = urlsplit(config.database_url)  # never the whole: it may hold a password
-        return Finding("log", f"PostgreSQL at {where.hostname or 'the local socket'}{where.path}")
+        return await _postgres(config.database_url)
     if not os.path.exists(config.database):
-        return Finding("log", f"{config.database} (made with the first session)")
+        return _log_to_be_made(config)
     try:
         events, sessions = check_file(config.database)
     except StoreFailed as error:
-        return Finding("log", error.message, bad=True, do=error.hint)
+        return Finding("log", error.message, "bad", error.hint)
     size = os.path.getsize(config.database) / 1e6
     return Finding("log", f"{config.database}: whole, {sessions} sessions, {events} events, {size:.1f} MB")
 
 
-def _tools() -> list[Finding]:
+def _log_to_be_made(config: Config) -> Finding:
+    there = config.home
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
+    if os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK):
+        return Finding("log", f"{config.database} (made with the first session)")
+    return Finding("log", f"{there} cannot be written", "bad", "set CODER_HOME to a folder you can write to")
+
+
+async def _postgres(url: str) -> Finding:
+    """Connects as the log does, and changes nothing."""
+    try:
+        module: Any = import_module("coderelay.store.postgres_connection")  # its driver is an extra
+        server = module.Server(url)
+    except StoreFailed as error:
+        return Finding("log", error.message, "bad", error.hint)
+    try:
+        async with asyncio.timeout(_DATABASE_SECONDS):
+            connection = await server.connect()
+            version = connection.info.server_version // 10000
+            await connection.close()
+    except TimeoutError:
+        problem = f"PostgreSQL at {server.name} does not answer within {_DATABASE_SECONDS:g} s"
+        return Finding("log", problem, "bad", "check CODER_DATABASE_URL and the network")
+    except StoreFailed as error:
+        return Finding("log", error.message, "bad", error.hint)
+    except module.psycopg.Error as error:
+        told: CoderError = server.told(error)
+        return Finding("log", told.message, "bad", "check CODER_DATABASE_URL and the network")
+    return Finding("log", f"PostgreSQL {version} at {server.name} answers")
+
+
+def _programs(env: Mapping[str, str]) -> list[Finding]:
     wanted = [
-        ("bash", "commands run in sh instead"),
-        ("git", "undo and diff need it"),
+        ("bash", "bash", "commands run in sh instead"),
+        ("git", "git", "undo and diff need it"),
+        ("ripgrep", "rg", "searching is slower without it"),
+        ("bubblewrap", "bwrap", "commands cannot be confined without it"),
     ]
-    found = [(name, shutil.which(name), without) for name, without in wanted]
-    return [Finding(name, path) if path else Finding(name, "not found", do=without) for name, path, without in found]
+    found = [(what, shutil.which(name, path=env.get("PATH")), without) for what, name, without in wanted]
+    return [Finding(what, path) if path else Finding(what, "not found", "missing", do) for what, path, do in found]
 
 
-def _folder() -> Finding:
-    folder = os.getcwd()
+def _folder(folder: str | None) -> Finding:
+    if folder is None:
+        return Finding("folder", "it is gone", "bad", "go to another one")
     if os.access(folder, os.W_OK):
         return Finding("folder", folder)
-    return Finding("folder", f"{folder} cannot be written", do="the session file beside the work is left out")
+    do = "the session file beside the work is left out"
+    return Finding("folder", f"{folder} cannot be written", "missing", do)

@@ -7,14 +7,16 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import House
+from coderelay.config.detect_files import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 
 
-def new_house() -> House:
-    return House(load(os.environ))
+def new_house(cwd: str | None = None) -> House:
+    """With what other programs' files say of keys, where the environment says nothing."""
+    return House(load(os.environ, cwd), learn(os.environ).added_to(os.environ))
 
 
 def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:

@@ -1,12 +1,19 @@
 """`coder permissions`: what need not be asked again, and taking it back."""
 
 import argparse
+import os
 import sys
 
+import msgspec
+
 from coderelay.cli.house import me, run_with_house
+from coderelay.config.load import home_of
+from coderelay.config.place import folder_file, printable, shown
+from coderelay.config.secrets import hide_secrets
+from coderelay.config.trust import is_trusted, trust, untrust, wishes
 from coderelay.host.host import Host
 from coderelay.protocol.commands import RevokeApproval
-from coderelay.protocol.errors import UnknownApproval
+from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.queries import ListApprovals
 
@@ -14,10 +21,16 @@ from coderelay.protocol.queries import ListApprovals
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="coder permissions", description=__doc__, allow_abbrev=False)
     parser.add_argument("--session", metavar="ID", help="those given in one session too")
-    actions = parser.add_subparsers(dest="action", metavar="list|revoke")
+    actions = parser.add_subparsers(dest="action", metavar="list|revoke|trust|untrust")
     actions.add_parser("list", help="what was approved for a folder or for good")
     actions.add_parser("revoke", help="ask again").add_argument("approval", metavar="ID")
+    trusting = actions.add_parser("trust", help="let a folder's .coder/config.json loosen what it says it wants to")
+    trusting.add_argument("folder", nargs="?", default=".", metavar="DIR")
+    trusting.add_argument("--yes", action="store_true", help="do not ask")
+    actions.add_parser("untrust", help="no longer").add_argument("folder", nargs="?", default=".", metavar="DIR")
     options = parser.parse_args(arguments)
+    if options.action in ("trust", "untrust"):
+        return _change_trust(options)
     session = SessionId(options.session) if options.session else None
 
     async def work(host: Host) -> int:
@@ -36,3 +49,48 @@ def main(arguments: list[str]) -> int:
         return 0
 
     return run_with_house(work)
+
+
+def _change_trust(options: argparse.Namespace) -> int:
+    home, folder = home_of(os.environ), os.path.realpath(options.folder)
+    try:
+        if not os.path.isdir(folder):
+            raise BadInput(f"there is no folder {shown(folder)}")
+        return _trust(home, folder, options.yes) if options.action == "trust" else _untrust(home, folder)
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error}\n")
+        return 1
+
+
+def _trust(home: str, folder: str, yes: bool) -> int:
+    wanted = wishes(home, folder)
+    if not wanted:
+        sys.stdout.write(f"there is nothing to trust: {shown(folder)} loosens nothing\n")
+        return 0
+    if is_trusted(home, folder, wanted):
+        sys.stdout.write(f"{shown(folder)} is trusted already\n")
+        return 0
+    if os.environ.get("CODER"):
+        raise BadInput("a command that an agent runs cannot trust a folder")
+    sys.stdout.write(f"{shown(folder_file(folder))} wants:\n")
+    for key, value in hide_secrets(wanted).items():
+        sys.stdout.write(printable(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
+    if not yes and not _agrees():
+        return 1
+    trust(home, folder, wanted)
+    sys.stdout.write(f"trusted {shown(folder)}\n")
+    return 0
+
+
+def _agrees() -> bool:
+    """Only a person at a terminal can."""
+    if not sys.stdin.isatty():
+        raise BadInput("nobody is here to be asked", "Give --yes to trust it.")
+    sys.stdout.write("Commands and rules there then count as your own. Trust it? [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _untrust(home: str, folder: str) -> int:
+    sys.stdout.write(f"{shown(folder)} is {'no longer' if untrust(home, folder) else 'not'} trusted\n")
+    return 0

@@ -13,6 +13,7 @@ commands:
   coder asks            everything that waits for a person
   coder answer ASK_ID allow|deny|stop|TEXT
   coder permissions [list|revoke ID]
+  coder model [list|install NAME|add PATH.gguf|remove NAME]   models that run on this machine
   coder doctor          what was found here, what is missing, what to do
 
 exit codes of -p: 0 done, 1 the turn failed, 2 usage, 3 something was denied because nobody could
@@ -33,14 +34,13 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", choices=("text", "json", "stream-json"), default="text")
     parser.add_argument("--mode", choices=("plan", "default", "auto-edit", "yolo"))
     parser.add_argument("--model", metavar="PROVIDER:NAME")
-    parser.add_argument("--agent", choices=("native",))
+    parser.add_argument("--agent", choices=("native", "guide"))
     parser.add_argument("--resume", metavar="ID", help="go on with this session")
     parser.add_argument("--continue", dest="latest", action="store_true", help="go on with the newest session here")
     parser.add_argument("--allowed-tools", metavar="A,B", help="only these tools may be used")
     parser.add_argument(
         "--unattended",
         choices=("park", "deny", "allow"),
-        default="deny",
         help="what to do when something must be asked and nobody is there (default: deny)",
     )
     parser.add_argument("--max-steps", type=_positive, metavar="N", help="at most N model answers in a turn")

@@ -12,6 +12,8 @@ from coderelay.app import House
 from coderelay.cli import house
 from coderelay.cli.house import me
 from coderelay.client.client import Client
+from coderelay.config.chosen_model import remember_model
+from coderelay.config.detect import detect
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession
 from coderelay.protocol.errors import BadInput, CannotRun, CoderError
@@ -20,14 +22,12 @@ from coderelay.protocol.queries import ListSessions, ShowSession, WhyNotRun
 from coderelay.surfaces.headless.output import open_output
 from coderelay.surfaces.headless.run import FAILED, INTERRUPTED, PARKED, Run
 
-_NO_MODEL = "Set OPENAI_API_KEY (and OPENAI_BASE_URL, OPENAI_MODEL for another server), or give --model."
-
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     gc.freeze()  # what was loaded stays; from here on there is garbage
     gc.enable()
     try:
-        return asyncio.run(_run(options, folder, prompt, house.new_house()))
+        return asyncio.run(_run(options, folder, prompt, house.new_house(folder)))
     except CoderError as error:
         sys.stderr.write(f"coder: {error}\n")
         return FAILED
@@ -39,12 +39,14 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, hou
     host = house.open()
     try:
         by = me("terminal" if prompt is None else "headless")
+        _tell_untrusted(house)
         session, after = await open_session(host, options, folder, house, by)
         if prompt is not None:
-            return await _headless(host, options, session, after, prompt, by)
+            return await _headless(host, options, house, session, after, prompt, by)
         from coderelay.surfaces.terminal.lines import LineLoop  # only the terminal needs it
 
-        return await LineLoop(host, session, by).run(after)
+        loop = LineLoop(host, session, by, lambda model: remember_model(folder, model))
+        return await loop.run(after, house.config.settings.input_while_running)
     finally:
         await house.close(host)
 
@@ -56,19 +58,21 @@ async def open_session(
     allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
     known = await _known_session(client, options, folder)
     if known is None:
-        model = options.model or house.config.model
-        if model is None:
-            raise CannotRun("no model is set up", _NO_MODEL)
+        found = await detect(house.config, os.environ, flag=options.model, settings=house.config.settings.providers)
+        if options.prompt is None:
+            sys.stdout.write(f"{found.line}\n")
+        elif found.agent == "guide" and options.model is None:
+            sys.stderr.write(f"coder: {found.line}\n")
         session = SessionId(new_id())
-        if (problem := house.why_not_model(model)) is not None:
+        if found.agent == "native" and (problem := house.models().why_not(found.model)) is not None:
             raise CannotRun(problem)
         outcome = await client.send(
             CreateSession(
                 session=session,
                 cwd=folder,
-                model=model,
-                mode=options.mode or "default",
-                agent=options.agent or "native",
+                model=found.model,
+                mode=options.mode or house.config.settings.mode,
+                agent=options.agent or found.agent,
                 allowed_tools=allowed,
                 by=by,
             )
@@ -77,13 +81,21 @@ async def open_session(
     configure = ConfigureSession(
         session=known, by=by, mode=options.mode, model=options.model, allowed_tools=allowed or None
     )
-    if options.model is not None and (problem := house.why_not_model(options.model)) is not None:
+    if options.model is not None and (problem := house.models().why_not(options.model)) is not None:
         raise CannotRun(problem)
     outcome = await client.send(configure)
     if (problem := await client.get(WhyNotRun(known))) is not None:
         raise CannotRun(f"session {known} cannot go on here: {problem}")
     await client.send(OpenSession(session=known, by=by))
     return known, outcome.head
+
+
+def _tell_untrusted(house: House) -> None:
+    if wanted := house.config.untrusted:
+        sys.stderr.write(
+            f"coder: .coder/config.json of this folder wants {', '.join(wanted)}, which is not in force; "
+            "`coder permissions trust` shows it and puts it in force\n"
+        )
 
 
 async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> SessionId | None:
@@ -98,9 +110,10 @@ async def _known_session(client: Client, options: argparse.Namespace, folder: st
 
 
 async def _headless(
-    client: Client, options: argparse.Namespace, session: SessionId, after: int, prompt: str, by: By
+    client: Client, options: argparse.Namespace, house: House, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
-    run = Run(client, session, open_output(options.output, session), options.unattended, by)
+    unattended = options.unattended or house.config.unattended or "deny"
+    run = Run(client, session, open_output(options.output, session), unattended, by)
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []
 

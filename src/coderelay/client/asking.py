@@ -8,6 +8,7 @@ from coderelay.protocol.asks import (
     Allow,
     Answers,
     Ask,
+    BudgetAsk,
     Decision,
     Deny,
     DenyAndStop,
@@ -40,6 +41,8 @@ def headline(ask: Ask) -> str:
             text = " / ".join(each.question for each in ask.questions)
         case PlanAsk():
             text = f"plan: {ask.plan.strip().partition(chr(10))[0]}"
+        case BudgetAsk():
+            text = _budget(ask)
     lines = [line.strip() for line in text.splitlines()]
     return _visible(" ⏎ ".join(line for line in lines if line))
 
@@ -53,6 +56,8 @@ def in_words(ask: Ask) -> str:
             text = "\n".join(_question_in_words(each) for each in ask.questions)
         case PlanAsk():
             text = f"{ask.plan.rstrip()}\nIs this plan approved?"
+        case BudgetAsk():
+            text = f"{_budget(ask)}\n  allowed, the turn goes on up to ${ask.until:.2f}; denied, it stops here"
     return _visible(text)
 
 
@@ -67,6 +72,8 @@ def choices(ask: Ask) -> str:
             return f"{number}{several}your own words, deny or stop"
         case PlanAsk():
             return "smart / default / keep / s(top), or what to change"
+        case BudgetAsk():
+            return "allow? y / n"
 
 
 def understand(ask: Ask, texts: Sequence[str]) -> Decision:
@@ -74,7 +81,7 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
     in several. Raises BadInput and says what is possible."""
     whole = " ".join(texts).strip()
     match ask:
-        case PermissionAsk():
+        case PermissionAsk() | BudgetAsk():
             decision = _PERMISSION.get(whole.lower()) or _REFUSALS.get(whole.lower())
             if decision is None:
                 raise BadInput(f"{whole!r} is no answer", choices(ask))
@@ -84,6 +91,11 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
             return _refusal(ask, given) or _answers(ask, given)
         case PlanAsk():
             return _plan(ask, whole)
+
+
+def _budget(ask: BudgetAsk) -> str:
+    whose = "this session" if ask.span == "session" else "today"
+    return f"the budget of ${ask.limit:.2f} for {whose} is used up (${ask.spent:.2f} spent)"
 
 
 def _visible(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Protocol, overload
 
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.commands import Command, Outcome
-from coderelay.protocol.events import Recorded
+from coderelay.protocol.events import PromptAdmitted, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import (
@@ -13,6 +13,7 @@ from coderelay.protocol.queries import (
     FindAsk,
     ListApprovals,
     ListAsks,
+    ListPrompts,
     ListSessions,
     ReadMessages,
     ShowSession,
@@ -35,6 +36,8 @@ class Client(Protocol):
     async def get(self, query: ReadMessages) -> list[MessageRow]: ...
     @overload
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
+    @overload
+    async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
     @overload
     async def get(self, query: ListAsks) -> list[AskRow]: ...
     @overload

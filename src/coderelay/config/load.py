@@ -1,15 +1,30 @@
-"""Settings from the environment."""
+"""What counts here: defaults, then the person's file, the folder's file, the environment."""
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
+from coderelay.config.place import OWN_FOLDER, folder_file, person_file
+from coderelay.config.secrets import hide_secrets
+from coderelay.config.settings import Language, Settings, Unattended
+from coderelay.config.sources import folder_settings, person_settings
+from coderelay.config.trust import is_trusted
+from coderelay.protocol.errors import BadInput
+
 
 class Config(Struct, frozen=True):
+    """`model` is what somebody said; if nobody did, `detect` finds one. `untrusted` is what the folder wants and
+    does not get, by key, fit to be shown. `files` are those that were read."""
+
     home: str
     model: str | None
     database_url: str | None = None
+    lang: Language = "en"
+    settings: Settings = Settings()
+    untrusted: dict[str, Any] = {}
+    files: tuple[str, ...] = ()
 
     @property
     def database(self) -> str:
@@ -23,18 +38,54 @@ class Config(Struct, frozen=True):
     def owners(self) -> str:
         return os.path.join(self.home, "owners")
 
+    @property
+    def unattended(self) -> Unattended | None:
+        """What happens to an ask that nobody can answer; None leaves it to the surface."""
+        return self.settings.unattended
 
-def load(env: Mapping[str, str]) -> Config:
-    home = env.get("CODER_HOME") or os.path.join(os.path.expanduser("~"), ".coder")
+    def __repr__(self) -> str:
+        """Without the address of the database, which may hold a password."""
+        return f"Config(home={self.home!r}, model={self.model!r}, lang={self.lang!r}, settings={self.settings!r})"
+
+
+def load(env: Mapping[str, str], cwd: str | None = None) -> Config:
+    """Raises BadInput if anything is wrong; there is no half of a configuration."""
+    home = home_of(env)
+    mine = person_settings(home)
+    files = () if mine is None else (person_file(home),)
+    settings = mine or Settings()
+    untrusted: dict[str, Any] = {}
+    if cwd is not None and (layered := folder_settings(home, cwd, settings)) is not None:
+        trusted = bool(layered.loosening) and is_trusted(home, cwd, layered.loosening)
+        settings = layered.trusted if trusted else layered.untrusted
+        untrusted = {} if trusted else hide_secrets(layered.loosening)
+        files = (*files, folder_file(cwd))
     return Config(
-        home=os.path.abspath(os.path.expanduser(home)),
-        model=env.get("CODER_MODEL") or _detected(env),
+        home=home,
+        model=env.get("CODER_MODEL") or settings.model,
         database_url=env.get("CODER_DATABASE_URL") or None,
+        lang=_language(env, settings),
+        settings=settings,
+        untrusted=untrusted,
+        files=files,
     )
 
 
-def _detected(env: Mapping[str, str]) -> str | None:
-    """What the person already has set up for other programs."""
-    if not env.get("OPENAI_API_KEY"):
-        return None
-    return f"openai:{env.get('OPENAI_MODEL') or 'gpt-5.5'}"
+def home_of(env: Mapping[str, str]) -> str:
+    home = env.get("CODER_HOME") or os.path.join(os.path.expanduser("~"), OWN_FOLDER)
+    return os.path.abspath(os.path.expanduser(home))
+
+
+def _language(env: Mapping[str, str], settings: Settings) -> Language:
+    match env.get("CODER_LANG", ""):
+        case "en" | "zh" as language:
+            return language
+        case "":
+            return settings.lang or _locale(env)
+        case other:
+            raise BadInput(f"CODER_LANG must be en or zh, not {other!r}")
+
+
+def _locale(env: Mapping[str, str]) -> Language:
+    set_to = next((env[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if env.get(name)), "")
+    return "zh" if set_to.lower().startswith("zh") else "en"

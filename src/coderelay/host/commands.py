@@ -7,9 +7,11 @@ from coderelay.protocol.commands import (
     AnswerAsk,
     Answered,
     Command,
+    CompactHistory,
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    EditPrompt,
     OpenSession,
     Outcome,
     RecallPrompt,
@@ -32,6 +34,10 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _write(record, lambda state: decide.configure(state, command))
         case SendPrompt():
             return await _write(record, lambda state: decide.send_prompt(state, command))
+        case EditPrompt():
+            return await _write(record, lambda state: decide.edit_prompt(state, command))
+        case CompactHistory():
+            return await _write(record, lambda state: decide.compact(state, command))
         case RecallPrompt():
             return await _write(record, lambda state: decide.recall_prompt(state, command))
         case StopTurn():

@@ -13,13 +13,14 @@ from coderelay.host.feed import Feed
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.snapshots import export_state, write_snapshot
+from coderelay.host.spending import LimitsOf, Spending, usual_limits
 from coderelay.host.wakeups import Wakeups
 from coderelay.host.worker import Worker
 from coderelay.policy.approvals import approval_of
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome
 from coderelay.protocol.errors import UnknownSession
-from coderelay.protocol.events import ApprovalGranted, Recorded
+from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
 from coderelay.protocol.queries import (
@@ -27,6 +28,7 @@ from coderelay.protocol.queries import (
     FindAsk,
     ListApprovals,
     ListAsks,
+    ListPrompts,
     ListSessions,
     Query,
     ReadMessages,
@@ -39,8 +41,6 @@ from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 from coderelay.store.store import Store
 
-MAX_STEPS = 128
-
 
 class Host:
     def __init__(
@@ -50,12 +50,13 @@ class Host:
         exchange: Exchange,
         agents: Mapping[str, Agent],
         *,
-        max_steps: int = MAX_STEPS,
+        limits: LimitsOf = usual_limits,
     ) -> None:
         self.store = store
         self._ownership = ownership
         self._agents = agents
-        self._max_steps = max_steps
+        self._limits = limits
+        self._spending = Spending(store, limits)
         self._records: dict[SessionId, Record] = {}
         self._wakeups = Wakeups(store, ownership, exchange, self._worker)
 
@@ -79,6 +80,8 @@ class Host:
     @overload
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
     @overload
+    async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
+    @overload
     async def get(self, query: ListAsks) -> list[AskRow]: ...
     @overload
     async def get(self, query: FindAsk) -> AskRow: ...
@@ -99,6 +102,9 @@ class Host:
                 await self.summary(query.session)
                 record = await self.record(query.session)
                 return export_state(record.state, self._agents)
+            case ListPrompts():
+                await self.summary(query.session)
+                return list((await self.record(query.session)).state.queue)
             case ListAsks():
                 return await open_asks(self, query.session)
             case FindAsk():
@@ -108,7 +114,7 @@ class Host:
             case WhyNotRun():
                 await self.summary(query.session)
                 record = await self.record(query.session)
-                return why_not(record.state, self._agents)
+                return why_not(record.state, self._agents, query.model)
             case WhyWaiting():
                 return await self._why_waiting((await self.record(query.session)).state)
 
@@ -137,7 +143,9 @@ class Host:
         await self.store.close()
 
     def _worker(self, record: Record) -> Worker:
-        return Worker(record, self._ownership, self._agents, self._approvals, self._export, self._max_steps)
+        return Worker(
+            record, self._ownership, self._agents, self._approvals, self._spending, self._export, self._limits
+        )
 
     async def _why_waiting(self, state: State) -> str | None:
         if not needs_owner(state) or (state.owner is not None and not await self._ownership.may_follow(state.owner)):

@@ -5,12 +5,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from coderelay.host.record import Record
+from coderelay.host.spending import Spending
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Rules, Verdict, judge
 from coderelay.protocol.asks import Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk
-from coderelay.protocol.events import AnyEvent, CallStarted, Judged, MessageAdded
+from coderelay.protocol.events import AnyEvent, CallStarted, HistoryCompacted, Judged, MessageAdded
 from coderelay.protocol.ids import OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live
 from coderelay.session import progress
@@ -30,9 +31,10 @@ class HostTurn:
     """Belongs to one claim: when the session has another owner, or none while it waits for people, nothing
     more can be written through it."""
 
-    def __init__(self, record: Record, epoch: int, me: OwnerId, approvals: Approvals) -> None:
+    def __init__(self, record: Record, epoch: int, me: OwnerId, approvals: Approvals, spending: Spending) -> None:
         assert record.state.turn is not None
         self._approvals = approvals
+        self._spending = spending
         self._record = record
         self._me = me
         self.epoch = epoch
@@ -56,6 +58,19 @@ class HostTurn:
 
     def show(self, live: Live) -> None:
         self._record.show(live)
+
+    async def take_steering(self) -> None:
+        if any(each.steer for each in self.state.queue):
+            await self._write(progress.take_steering)
+
+    async def may_spend(self) -> bool:
+        ask = await self._spending.ask(self.state, now())
+        if ask is not None:
+            await self._write(lambda state: progress.pause_for_budget(state, ask))
+        return ask is None
+
+    async def compact(self, compacted: HistoryCompacted) -> None:
+        await self._write(lambda state: progress.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
         judged = await self._judge(message.calls, needs)

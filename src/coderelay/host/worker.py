@@ -9,6 +9,7 @@ from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
+from coderelay.host.spending import LimitsOf, Spending
 from coderelay.host.turn import Approvals, HostTurn, now
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending
@@ -31,15 +32,17 @@ class Worker:
         ownership: Ownership,
         agents: Mapping[str, Agent],
         approvals: Approvals,
+        spending: Spending,
         export: Export,
-        max_steps: int,
+        limits: LimitsOf,
     ) -> None:
         self._record = record
         self._ownership = ownership
         self._agents = agents
         self._approvals = approvals
+        self._spending = spending
         self._export = export
-        self._max_steps = max_steps
+        self._limits = limits
         self._agent_task: asyncio.Task[None] | None = None
         self._leaving = False
 
@@ -99,7 +102,7 @@ class Worker:
                 owner=me,
                 now=now(),
                 turn_id=TurnId(new_id()),
-                max_steps=self._max_steps,
+                max_steps=self._limits(settings.cwd).max_steps if settings is not None else 1,
                 tools=tuple(tool.name for tool in tools),
             ),
         )
@@ -107,7 +110,7 @@ class Worker:
     async def _carry_on(self, epoch: int) -> None:
         agent = self._agent(self._record.state)
         if self._record.state.turn is not None and agent is not None:
-            turn = HostTurn(self._record, epoch, await self._ownership.me(), self._approvals)
+            turn = HostTurn(self._record, epoch, await self._ownership.me(), self._approvals, self._spending)
             error = await self._run_agent(agent, turn)
             if not self._leaving:
                 await self._settle(epoch, error)

@@ -1,8 +1,114 @@
 """The models we know, bundled: sizes, prices and abilities, without asking anyone."""
 
-from coderelay.models.card import Card
+import re
+from functools import cache
+
+from msgspec import Struct, json, structs
+
+from coderelay.models.card import Card, Price
+
+LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm", "local")
+_FREE = Price(0, 0)
+# What is added to a name without making it another model: a date, or a word for the newest of its kind.
+_SAME = r"(-(latest|preview|exp|0|\d{3,8}(-\d\d-\d\d)?|\d\d-\d\d(\d\d)?))*"
+_MARKS = str.maketrans("._:@", "----")
+
+Cards = dict[str, Card]
+
+
+class Offer(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`models` in the order to show them. Those `retired` are still known, for the logs and for who serves them on.
+    `cheap` is one of the models."""
+
+    models: Cards
+    retired: Cards = {}
+    cheap: str = ""
+
+
+class Catalog(Struct, frozen=True, forbid_unknown_fields=True):
+    """`resellers` charge their own prices. `weights` may be served by anyone. `openrouter` has the models of the
+    makers at the makers' prices, under names of its own."""
+
+    about: tuple[str, ...]
+    makers: dict[str, Offer]
+    resellers: dict[str, Offer]
+    weights: Cards
+    openrouter: tuple[str, ...]
+
+    def offer(self, provider: str) -> Offer | None:
+        return self.makers.get(provider) or self.resellers.get(provider)
+
+
+@cache
+def read_catalog() -> Catalog:
+    """Read when the first model is opened, not when this file is imported."""
+    with open(__file__.removesuffix(".py") + ".json", "rb") as file:
+        return json.decode(file.read(), type=Catalog)
 
 
 def card_of(model: str) -> Card:
-    """What is known of `provider:name`. An unknown model gets what most have, and no price."""
-    return Card()
+    """What is known of `provider:name`, or else of the family its name begins with. An unknown model gets what most
+    have, and no price."""
+    provider, _, name = model.partition(":")
+    if card := _find(_offered(provider), name):
+        return structs.replace(card, price=_FREE) if name.endswith(":free") else card
+    card = _find(_offered("openrouter"), name) or Card()
+    return structs.replace(card, price=_FREE if provider in LOCAL else None, cheap="")
+
+
+def models_of(provider: str) -> list[tuple[str, Card]]:
+    """What to offer, newest and best first. Empty where only the server knows."""
+    catalog = read_catalog()
+    offer = catalog.offer(provider)
+    names = offer.models if offer else catalog.openrouter if provider == "openrouter" else ()
+    return [(name, card_of(f"{provider}:{name}")) for name in names]
+
+
+def cheap_of(model: str) -> str:
+    """The small model of the same provider, for titles and summaries; the model itself if none is known."""
+    cheap = card_of(model).cheap
+    return f"{model.partition(':')[0]}:{cheap}" if cheap else model
+
+
+def _find(cards: Cards, name: str) -> Card | None:
+    """By the longest beginning that is known. A relative keeps no price: the members of a family cost differently."""
+    plain = stem = _plain(name)
+    while stem and stem not in cards:
+        stem = stem.rpartition("-")[0]
+    if not stem:
+        return None
+    is_same = stem == plain or re.fullmatch(_SAME, plain[len(stem) :])
+    return cards[stem] if is_same else structs.replace(cards[stem], price=None)
+
+
+def _plain(name: str) -> str:
+    """A name as all providers would write it: without the maker or a folder before it, and with one mark only."""
+    return name.rpartition("/")[2].lower().translate(_MARKS).removesuffix("-preview")
+
+
+@cache
+def _offered(provider: str) -> Cards:
+    """By plain name."""
+    catalog = read_catalog()
+    if offer := catalog.offer(provider):
+        return _cards(offer, offer.cheap)
+    if provider != "openrouter":
+        return {}
+    spelled = {_plain(name): name for name in catalog.openrouter}
+    cards = {_plain(name): card for name, card in catalog.weights.items()}
+    for offer in catalog.makers.values():
+        cards |= _cards(offer, spelled.get(_plain(offer.cheap), ""))
+    return cards
+
+
+def _cards(offer: Offer, cheap: str) -> Cards:
+    """By plain name; each with the name of the small model, unless it costs no more itself."""
+    least = offer.models[offer.cheap].price if cheap else None
+    return {
+        _plain(name): structs.replace(card, cheap=cheap) if _is_dearer(card.price, least) else card
+        for name, card in (offer.retired | offer.models).items()
+    }
+
+
+def _is_dearer(price: Price | None, least: Price | None) -> bool:
+    return least is not None and (price is None or price.output > least.output)

@@ -1,27 +1,25 @@
 """The contract of a model: a history in, pieces of one message out, the whole message last."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from coderelay.models.card import Card
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Block, Usage
-from coderelay.protocol.events import StopReason
+from coderelay.protocol.events import StopReason, Think
 from coderelay.session.transcript import Message
-
-Think = Literal["off", "low", "medium", "high"]
 
 
 class Request(Struct, frozen=True):
     """`messages` may be the same growing list at every step; a model may keep what it encoded of it. `think` is how
-    hard to think before answering; None leaves that to the provider."""
+    hard to think before answering; `auto` leaves that to the provider."""
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
-    think: Think | None = None
+    think: Think = "auto"
 
 
 class TextPiece(Struct, frozen=True):
@@ -52,4 +50,22 @@ class Model(Protocol):
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         """Raises ModelFailed. A Completion is always the last piece, and there is exactly one."""
+        ...
+
+
+class Models(Protocol):
+    """The models there are, by `provider:name`."""
+
+    def open(self, model: str) -> Model:
+        """For one turn. Raises CannotRun, saying what to do."""
+        ...
+
+    def why_not(self, model: str) -> str | None:
+        """Why this model cannot be used here, or None."""
+        ...
+
+    def card(self, model: str) -> Card: ...
+
+    def cheap(self, model: str) -> str:
+        """A smaller one of the same provider, for what needs no great mind; the model itself if there is none."""
         ...

@@ -3,15 +3,17 @@
 The events have many dialects. Only what we read of them is declared; the rest is skipped.
 """
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, field
 
 from coderelay.models.model import Completion
-from coderelay.models.refusal import is_retryable, reason
+from coderelay.models.refusal import failure
+from coderelay.models.think_tags import ThinkTags
 from coderelay.protocol.calls import Call
-from coderelay.protocol.content import Block, Text, Thinking, Usage
+from coderelay.protocol.content import Block, Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
@@ -22,6 +24,7 @@ _STOP_REASONS: dict[str, StopReason] = {
     "content_filter": "refusal",
     "refusal": "refusal",
 }
+GOES_BACK = {"reasoning_content": "reasoning_content"}
 _FAILURES = ("error", "insufficient_system_resource")  # OpenRouter, DeepSeek: the answer is not whole
 
 
@@ -34,6 +37,7 @@ class _CallDelta(Struct, frozen=True):
     index: int | None = None
     id: str | None = None
     function: _FunctionDelta | None = None
+    extra_content: Any = None
 
     @property
     def name(self) -> str:
@@ -42,6 +46,12 @@ class _CallDelta(Struct, frozen=True):
     @property
     def arguments(self) -> str:
         return (self.function and self.function.arguments) or ""
+
+    @property
+    def signature(self) -> str:
+        """Gemini's, where it speaks this form."""
+        extra = _field(_field(self.extra_content, "google"), "thought_signature")
+        return extra if isinstance(extra, str) else ""
 
 
 class _Delta(Struct, frozen=True):
@@ -68,6 +78,8 @@ class _OutputDetails(Struct, frozen=True):
 class _Usage(Struct, frozen=True):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    prompt_cache_hit_tokens: int | None = None  # DeepSeek
+    cached_tokens: int | None = None  # Kimi
     prompt_tokens_details: _InputDetails | None = None
     completion_tokens_details: _OutputDetails | None = None
 
@@ -83,19 +95,26 @@ class _HalfCall(Struct):
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list[str])
+    signature: str = ""
 
 
 _decode = msgspec.json.Decoder(_Event).decode
 
 
 class Answer:
-    """One message as it comes in."""
+    """One message as it comes in. `by` names the form and the model, for what only they can read; `goes_back` under
+    which name thinking is to be sent back, by the name it came with."""
 
-    def __init__(self, secret: str) -> None:
+    def __init__(self, secret: str, by: str, goes_back: Mapping[str, str] = GOES_BACK) -> None:
         self.is_done = False  # the server said that nothing more will come
         self._secret = secret
+        self._by = by
+        self._goes_back = goes_back
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self._thinking_field = ""
+        self._tagged: list[str] = []  # thinking that came as text
+        self._tags = ThinkTags()
         self._calls: list[_HalfCall] = []
         self._usage = Usage()
         self._finish = ""
@@ -110,7 +129,17 @@ class Answer:
             if self.is_done:
                 break
             self._take_event(data)
-        return "".join(self._thinking[thinking_before:]), "".join(self._text[text_before:])
+        tagged, text = self._tags.feed("".join(self._text[text_before:]))
+        self._text[text_before:] = [text]
+        self._tagged.append(tagged)
+        return "".join(self._thinking[thinking_before:]) + tagged, text
+
+    def end(self) -> tuple[str, str]:
+        """The thinking and the text that were held back because they could have become something else."""
+        tagged, text = self._tags.end()
+        self._tagged.append(tagged)
+        self._text.append(text)
+        return tagged, text
 
     def completion(self) -> Completion:
         if not self._finish:
@@ -118,11 +147,15 @@ class Answer:
         if self._finish in _FAILURES:
             raise ModelFailed(f"the model server gave up in the middle: {self._finish}", retryable=True)
         stop_reason = "refusal" if self._refused else _STOP_REASONS.get(self._finish, "end_turn")
-        thinking, text = "".join(self._thinking), "".join(self._text)
-        blocks: list[Block] = [Thinking(thinking)] if thinking else []
-        if text:
-            blocks.append(Text(text))
-        return Completion(tuple(blocks), self._whole_calls(stop_reason), self._usage, stop_reason)
+        self.end()
+        return Completion(self._blocks(), self._whole_calls(stop_reason), self._usage, stop_reason)
+
+    def _blocks(self) -> tuple[Block, ...]:
+        name = self._goes_back.get(self._thinking_field)
+        seal = Seal(self._by, name) if name else None
+        thoughts = (Thinking("".join(self._thinking), seal), Thinking("".join(self._tagged)))
+        text = "".join(self._text)
+        return (*(each for each in thoughts if each.thinking), *([Text(text)] if text else []))
 
     def _take_event(self, data: bytes) -> None:
         try:
@@ -130,7 +163,7 @@ class Answer:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ModelFailed(f"the model server sent a broken event: {error}", retryable=True) from error
         if event.error is not None:
-            raise self._failed(event.error)
+            raise failure(event.error, self._secret)
         if event.usage is not None:
             self._usage = _usage(event.usage)
         if event.choices:
@@ -146,6 +179,7 @@ class Answer:
             self._text.append(delta.content)
         if thinking := delta.reasoning_content or delta.reasoning:
             self._thinking.append(thinking)
+            self._thinking_field = "reasoning_content" if delta.reasoning_content else "reasoning"
         if delta.refusal:
             self._text.append(delta.refusal)
             self._refused = True
@@ -157,6 +191,7 @@ class Answer:
         call.id = call.id or delta.id or ""
         call.name = call.name or delta.name
         call.arguments.append(delta.arguments)
+        call.signature = call.signature or delta.signature
 
     def _call_of(self, delta: _CallDelta) -> _HalfCall:
         call = self._known_call(delta)
@@ -177,13 +212,11 @@ class Answer:
         calls = [call for call in sorted(self._calls, key=lambda call: call.place) if call.name]
         if stop_reason != "end_turn":
             calls = [call for call in calls if _is_json("".join(call.arguments))]
-        return tuple(Call(CallId(call.id), call.name, "".join(call.arguments) or "{}") for call in calls)
+        return tuple(self._call(call) for call in calls)
 
-    def _failed(self, error: object) -> ModelFailed:
-        status = _status_in(error)
-        words = reason(error, self._secret) or "no reason given"
-        retryable = status is None or is_retryable(status)
-        return ModelFailed(f"the model server failed: {words}", status=status, retryable=retryable)
+    def _call(self, call: _HalfCall) -> Call:
+        seal = Seal(self._by, call.signature) if call.signature else None
+        return Call(CallId(call.id), call.name, "".join(call.arguments) or "{}", seal)
 
 
 def _begins_another(call: _HalfCall, delta: _CallDelta) -> bool:
@@ -205,14 +238,13 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _status_in(error: object) -> int | None:
-    """Gateways pass on the status that they were answered themselves."""
-    code = cast(dict[str, Any], error).get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) else None
+def _field(value: object, name: str) -> object:
+    return cast(dict[str, Any], value).get(name) if isinstance(value, dict) else None
 
 
 def _usage(usage: _Usage) -> Usage:
-    cached = usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
+    details = usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
+    cached = details or usage.prompt_cache_hit_tokens or usage.cached_tokens
     reasoning = usage.completion_tokens_details and usage.completion_tokens_details.reasoning_tokens
     return Usage(
         input_tokens=usage.prompt_tokens or 0,

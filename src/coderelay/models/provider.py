@@ -20,7 +20,8 @@ class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class Provider(Struct, frozen=True, omit_defaults=True):
-    """`keys` and `addresses` are variables, the first that is set counts. Without keys none is needed."""
+    """`keys` and `addresses` are variables, the first that is set counts; the last key is the one people are told of.
+    Without keys none is needed. `example` is used by who has a key and names no model."""
 
     kind: Kind
     base_url: str
@@ -35,7 +36,7 @@ KNOWN: dict[str, Provider] = {
     "anthropic": Provider(
         "anthropic",
         "https://api.anthropic.com/v1",
-        keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+        keys=("ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"),  # the order of Anthropic's own program
         addresses=("ANTHROPIC_BASE_URL",),
         names=("ANTHROPIC_MODEL",),
         example="claude-sonnet-4-5",
@@ -46,6 +47,7 @@ KNOWN: dict[str, Provider] = {
         keys=("OPENAI_API_KEY",),
         addresses=("OPENAI_BASE_URL",),
         names=("OPENAI_MODEL",),
+        own_kind="openai-responses",
         example="gpt-5.5",
     ),
     "gemini": Provider(
@@ -53,12 +55,17 @@ KNOWN: dict[str, Provider] = {
         "https://generativelanguage.googleapis.com/v1beta/openai",
         keys=("GEMINI_API_KEY",),
         names=("GEMINI_MODEL",),
-        example="gemini-2.5-pro",
+        example="gemini-3.8-flash",
     ),
     "iflow": Provider("openai-chat", "https://apis.iflow.cn/v1", keys=("IFLOW_API_KEY",), example="qwen3-coder-plus"),
-    "openrouter": Provider("openai-chat", "https://openrouter.ai/api/v1", keys=("OPENROUTER_API_KEY",)),
+    "openrouter": Provider(
+        "openai-chat",
+        "https://openrouter.ai/api/v1",
+        keys=("OPENROUTER_API_KEY",),
+        example="anthropic/claude-sonnet-5.5",
+    ),
     "deepseek": Provider(
-        "openai-chat", "https://api.deepseek.com/v1", keys=("DEEPSEEK_API_KEY",), example="deepseek-chat"
+        "openai-chat", "https://api.deepseek.com", keys=("DEEPSEEK_API_KEY",), example="deepseek-v4-pro"
     ),
     "ollama": Provider("openai-chat", "http://127.0.0.1:11434/v1", addresses=("OLLAMA_HOST",)),
     "lmstudio": Provider("openai-chat", "http://127.0.0.1:1234/v1"),

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from coderelay.models.card import Card
-from coderelay.models.catalog import card_of
+from coderelay.models.catalog import card_of, cheap_of
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.http.address import parse_address, without_user
 from coderelay.models.model import Model
@@ -18,6 +18,7 @@ _FORMS: dict[Kind, tuple[str, str]] = {
     "openai-chat": ("coderelay.models.openai_chat", "OpenAIChat"),
     "openai-responses": ("coderelay.models.openai_responses", "OpenAIResponses"),
 }
+_SCHEMA_FORM = ("coderelay.models.schema_chat", "SchemaChat")
 
 
 class Providers:
@@ -28,18 +29,23 @@ class Providers:
         self._env = env
         self._settings = settings or {}
         self._endpoints: dict[str, Endpoint] = {}
+        self._local: Any = None
 
     def open(self, model: str) -> Model:
         """A model for one turn; its connections are shared and outlive it. Raises CannotRun, saying what to do."""
+        if self._is_local(model):
+            return self._local_models().open(model)
         name, provider = self._find(model)
         kind, base_url = self._kind_and_address(name, provider)
         try:
             endpoint = self._endpoint(name, provider, kind, base_url, model)
         except ModelFailed as failed:  # a proxy that cannot be used
             raise CannotRun(failed.message, failed.hint) from failed
-        module, form = _FORMS[kind]
+        card = self.card(model)
+        by_schema = kind == "openai-chat" and card.calls == "schema"
+        module, form = _SCHEMA_FORM if by_schema else _FORMS[kind]
         made: Any = getattr(import_module(module), form)
-        return made(model, self._card(name, model), endpoint)
+        return made(model, card, endpoint)
 
     def why_not(self, model: str) -> str | None:
         """Why this model cannot be used here, or None."""
@@ -49,8 +55,26 @@ class Providers:
             return str(refused)
         return None
 
+    def card(self, model: str) -> Card:
+        if self._is_local(model):
+            return self._local_models().card
+        name, _, rest = model.partition(":")
+        settings = self._settings.get(name)
+        own = settings.models.get(rest) if settings is not None and isinstance(settings.models, dict) else None
+        return own or card_of(model)
+
+    def cheap(self, model: str) -> str:
+        """Another server than the provider's own may not have what the provider has."""
+        if self._is_local(model):
+            return model
+        name, provider = self._find(model)
+        at_home = self._kind_and_address(name, provider)[1] == provider.base_url
+        return cheap_of(model) if at_home else model
+
     def address(self, model: str) -> str:
         """Where requests for this model go, without any secret in it."""
+        if self._is_local(model):
+            return "this machine"
         return without_user(self._kind_and_address(*self._find(model))[1])
 
     def names(self) -> list[str]:
@@ -59,6 +83,18 @@ class Providers:
     async def close(self) -> None:
         for endpoint in self._endpoints.values():
             await endpoint.close()
+        if self._local is not None:
+            await self._local.close()
+
+    def _is_local(self, model: str) -> bool:
+        """Run here from weights, unless the person calls a server of their own so."""
+        return model.startswith("local:") and "local" not in self._settings
+
+    def _local_models(self) -> Any:
+        """Loaded only where weights are run."""
+        if self._local is None:
+            self._local = import_module("coderelay.models.local.provider").LocalModels(self._env)
+        return self._local
 
     def _find(self, model: str) -> tuple[str, Provider]:
         name, colon, rest = model.partition(":")
@@ -101,7 +137,7 @@ class Providers:
         if variables and not variable:
             elsewhere = f" (and {provider.addresses[0]} for another server; " if provider.addresses else " ("
             raise CannotRun(
-                f"no key for {model}: set {variables[0]}{elsewhere}if that needs no key, any text will do)"
+                f"no key for {model}: set {variables[-1]}{elsewhere}if that needs no key, any text will do)"
             )
         key = self._value(variable) if variable else ""
         if not (key.isascii() and key.isprintable()) or " " in key:
@@ -110,14 +146,6 @@ class Providers:
                 "copy the key again"
             )
         return key, variable
-
-    def _card(self, name: str, model: str) -> Card:
-        settings = self._settings.get(name)
-        if settings is not None and isinstance(settings.models, dict):
-            own = settings.models.get(model.partition(":")[2])
-            if own is not None:
-                return own
-        return card_of(model)
 
     def _value(self, variable: str) -> str:
         return self._env.get(variable, "").strip()
@@ -137,8 +165,20 @@ def _as_address(name: str, value: str) -> str:
         case "anthropic":
             return value if value.rstrip("/").endswith("/v1") else f"{value.rstrip('/')}/v1"
         case "ollama":
-            address = value if "://" in value else f"http://{value}"
-            address = address.replace("://0.0.0.0", "://127.0.0.1").rstrip("/")
-            return address if address.endswith("/v1") else f"{address}/v1"
+            return _ollama_address(value)
         case _:
             return value
+
+
+def _ollama_address(value: str) -> str:
+    """As Ollama reads it: host or port may be missing, and its own port is meant only where no scheme is written.
+    The variable also says where it listens; everywhere is no place to call, so that becomes this machine."""
+    scheme, _, rest = value.strip("\"'").rpartition("://")
+    host, _, path = rest.partition("/")
+    if host.count(":") > 1 and not set(host) & {"[", "@"}:
+        host = f"[{host}]"
+    name, _, port = (host, "", "") if host.endswith("]") or ":" not in host else host.rpartition(":")
+    name = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(name, name)
+    port = port or ("" if scheme else "11434")
+    address = f"{scheme or 'http'}://{name}{port and f':{port}'}/{path}".rstrip("/")
+    return address if address.endswith("/v1") else f"{address}/v1"

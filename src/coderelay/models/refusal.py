@@ -10,6 +10,7 @@ import msgspec
 from coderelay.models.http.address import parse_address
 from coderelay.models.http.client import Response
 from coderelay.models.http.failures import Broken
+from coderelay.models.retry_after import retry_after
 from coderelay.protocol.errors import ModelFailed
 
 _READ_BYTES = 64 * 1024
@@ -18,6 +19,11 @@ _SHOWN = 300
 
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _REASONS = ("error", "message", "detail", "msg")  # where servers put it, most telling first
+_TOO_LONG = (  # not compiled before it is needed
+    r"(?i)context_length_exceeded|exceed_context_size_error|(prompt|input) is too long|maximum context length"
+    r"|exceeds the (available )?context|exceeds the maximum number of tokens"
+)
+_FINAL = {"insufficient_quota", "usage_not_included", "invalid_prompt", "invalid_request_error"}
 
 _HINTS = {
     401: "Check the API key.",
@@ -33,12 +39,29 @@ async def refusal(response: Response, secret: str) -> ModelFailed:
     with suppress(TimeoutError, Broken):  # the status says enough
         async with asyncio.timeout(_READ_SECONDS):
             body = await response.read(_READ_BYTES)
-    status = response.status
+    status, text = response.status, body.decode("utf-8", "replace")
     return ModelFailed(
         f"the model server answered {status}: {reason_in(body, secret) or 'no reason given'}",
         status=status,
-        retryable=is_retryable(status),
+        retryable=is_retryable(status) and "insufficient_quota" not in text,
+        retry_after=retry_after(response.headers, text),
+        too_long=status in (400, 413, 422) and re.search(_TOO_LONG, text) is not None,
         hint=_moved(response) or _HINTS.get(status, ""),
+    )
+
+
+def failure(error: object, secret: str) -> ModelFailed:
+    """What a server reports in the middle of its answer. Trying again may help unless it says otherwise."""
+    code, text = _field(error, "code"), _words(error)
+    status = code if isinstance(code, int) else None  # gateways pass on what they were answered themselves
+    too_long = re.search(_TOO_LONG, f"{code} {text}") is not None
+    final = too_long or not _FINAL.isdisjoint((str(code), str(_field(error, "type"))))
+    return ModelFailed(
+        f"the model server failed: {_short(text, secret) or 'no reason given'}",
+        status=status,
+        retryable=not final and (status is None or is_retryable(status)),
+        retry_after=retry_after({}, text),
+        too_long=too_long,
     )
 
 
@@ -60,6 +83,10 @@ def reason(told: object, secret: str) -> str:
 
 def is_retryable(status: int) -> bool:
     return status in (408, 409, 425, 429) or status >= 500
+
+
+def _field(error: object, name: str) -> object:
+    return cast(dict[str, Any], error).get(name) if isinstance(error, dict) else None
 
 
 def _words(told: object) -> str:

@@ -1,7 +1,7 @@
 """What a person must decide, and the decision.
 
-Three kinds of ask: may this call run, what is the answer to these questions, is this plan approved. An ask is
-opened once; exactly one answer, or the end of its turn, closes it.
+Four kinds of ask: may this call run, what is the answer to these questions, is this plan approved, may more be
+spent. An ask is opened once; exactly one answer, or the end of its turn, closes it.
 """
 
 from typing import Literal
@@ -53,7 +53,23 @@ class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
     deadline: int | None = None
 
 
-Ask = PermissionAsk | QuestionAsk | PlanAsk
+class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
+    """The budget is used up; may the turn go on? Allowed, the budget of that `span` (`session`, or a day like
+    2026-11-15) becomes `until`. All in US dollars."""
+
+    id: AskId
+    span: str
+    spent: float
+    limit: float
+    until: float
+    deadline: int | None = None
+
+    @property
+    def call_id(self) -> None:
+        return None
+
+
+Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk
 
 
 class Allow(Struct, frozen=True, tag="allow", omit_defaults=True):

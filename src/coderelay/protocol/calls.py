@@ -58,10 +58,18 @@ class ToolSpec(Struct, frozen=True):
     parameters: dict[str, Any]
 
 
+class Seen(Struct, frozen=True):
+    """A file the model knows the content of. `mark` is another one as soon as the file has changed."""
+
+    path: str
+    mark: str
+
+
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     output: str
     summary: str = ""
     images: tuple[Image, ...] = ()
+    seen: tuple[Seen, ...] = ()
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):

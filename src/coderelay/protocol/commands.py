@@ -3,7 +3,8 @@
 from msgspec import Struct
 
 from coderelay.protocol.asks import By, Decision
-from coderelay.protocol.events import Mode
+from coderelay.protocol.content import Image
+from coderelay.protocol.events import Mode, Think
 from coderelay.protocol.ids import AskId, PromptId, SessionId
 
 
@@ -16,6 +17,7 @@ class CreateSession(Struct, frozen=True, kw_only=True):
     agent: str = "native"
     title: str = ""
     allowed_tools: tuple[str, ...] = ()
+    think: Think = "auto"
 
 
 class ConfigureSession(Struct, frozen=True, kw_only=True):
@@ -25,10 +27,12 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
     model: str | None = None
     mode: Mode | None = None
     allowed_tools: tuple[str, ...] | None = None
+    think: Think | None = None
 
 
 class SendPrompt(Struct, frozen=True, kw_only=True):
-    """Queue a prompt. The same `prompt_id` again changes nothing."""
+    """Queue a prompt. The same `prompt_id` again changes nothing. One that is to `steer` joins the open turn at its
+    next step; if none is open any more, it gets a turn as any other."""
 
     session: SessionId
     prompt_id: PromptId
@@ -36,6 +40,25 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
     by: By
     max_steps: int | None = None
     answer_within: int | None = None
+    images: tuple[Image, ...] = ()
+    steer: bool = False
+
+
+class EditPrompt(Struct, frozen=True, kw_only=True):
+    """Change the words of a prompt that waits. Changes nothing if its turn has begun."""
+
+    session: SessionId
+    prompt_id: PromptId
+    text: str
+    by: By
+
+
+class CompactHistory(Struct, frozen=True, kw_only=True):
+    """Queue the making of a summary, which the model is told from then on instead of what came before."""
+
+    session: SessionId
+    prompt_id: PromptId
+    by: By
 
 
 class RecallPrompt(Struct, frozen=True, kw_only=True):
@@ -82,6 +105,8 @@ Command = (
     CreateSession
     | ConfigureSession
     | SendPrompt
+    | EditPrompt
+    | CompactHistory
     | RecallPrompt
     | AnswerAsk
     | RevokeApproval

@@ -32,6 +32,14 @@ class Image(Struct, frozen=True):
 Block = Text | Thinking
 
 
+class Note(Struct, frozen=True):
+    """Something a model is told besides the conversation: where it is, what has changed. The latest note on a topic
+    is what the model knows of it."""
+
+    topic: str
+    text: str
+
+
 class Usage(Struct, frozen=True, omit_defaults=True):
     """`input_tokens` counts everything that was sent, read from a cache or not; `output_tokens` everything that
     came, thoughts included."""
@@ -50,6 +58,13 @@ class Usage(Struct, frozen=True, omit_defaults=True):
             cache_write_tokens=self.cache_write_tokens + other.cache_write_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
         )
+
+
+def plus(cost: float | None, more: float | None) -> float | None:
+    """Costs added up; None where none of them is known."""
+    if more is None:
+        return cost
+    return more if cost is None else cost + more
 
 
 def text_of(blocks: tuple[Block, ...]) -> str:

@@ -3,12 +3,14 @@
 A session's life, in order:
 
     session.created
-      prompt.admitted                     any time, by anyone; waits in the queue, from where it
-      prompt.recalled                     may be taken back
+      prompt.admitted                     any time, by anyone; waits in the queue, where it may be
+      prompt.edited  prompt.recalled      changed and from where it may be taken back
       session.claimed  turn.started       one owner at a time, a higher epoch each time
         message.added  batch.opened       the calls of one message, judged together
           ask.answered …  batch.resumed   only if someone had to be asked
           call.started  call.ended        per call, in the message's order
+        prompt.taken                      a prompt that was sent to steer joins the open turn
+        history.compacted                 what came before is now a summary
         message.added                     … until one has no calls
       turn.ended
     session.deleted
@@ -20,12 +22,14 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision, PermissionAsk
 from coderelay.protocol.calls import Call, Need, Outcome
-from coderelay.protocol.content import Block, Usage
+from coderelay.protocol.content import Block, Image, Note, Usage
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 
 Mode = Literal["plan", "default", "auto-edit", "yolo"]
 Ending = Literal["done", "failed", "stopped", "step_limit"]
 StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]
+Think = Literal["auto", "off", "low", "medium", "high"]
+Task = Literal["prompt", "compact"]
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -43,6 +47,7 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
     title: str = ""
     allowed_tools: tuple[str, ...] = ()
     agent_session_id: str | None = None
+    think: Think = "auto"
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
@@ -53,6 +58,7 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     model: str | None = None
     mode: Mode | None = None
     allowed_tools: tuple[str, ...] | None = None
+    think: Think | None = None
 
 
 class SessionClaimed(Event, frozen=True, tag="session.claimed"):
@@ -73,13 +79,25 @@ class SessionDeleted(Event, frozen=True, tag="session.deleted"):
 
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for their
-    answer, for ever if it is left out."""
+    answer, for ever if it is left out. One that is to `steer` joins an open turn at its next step. The task
+    `compact` is no prompt for the model: the turn makes a summary of what came before."""
 
     prompt_id: PromptId
     text: str
     by: By
     max_steps: int | None = None
     answer_within: int | None = None
+    images: tuple[Image, ...] = ()
+    steer: bool = False
+    task: Task = "prompt"
+
+
+class PromptEdited(Event, frozen=True, tag="prompt.edited"):
+    """A prompt that waits has other words now; its place in the queue stays."""
+
+    prompt_id: PromptId
+    text: str
+    by: By
 
 
 class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
@@ -87,6 +105,14 @@ class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
 
     prompt_id: PromptId
     by: By
+
+
+class PromptTaken(Event, frozen=True, tag="prompt.taken"):
+    """A waiting prompt joins the open turn, between two steps of it. It gets no turn of its own."""
+
+    prompt_id: PromptId
+    turn_id: TurnId
+    text: str
 
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
@@ -102,10 +128,12 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     max_steps: int
     tools: tuple[str, ...] = ()
     answer_within: int | None = None
+    task: Task = "prompt"
 
 
 class MessageAdded(Event, frozen=True, tag="message.added"):
-    """A finished message of the model. With calls, its batch is opened in the same append."""
+    """A finished message of the model. With calls, its batch is opened in the same append. `notes` are what the
+    model was told just before it, `cost` is in US dollars if the price is known."""
 
     message_id: MessageId
     turn_id: TurnId
@@ -114,6 +142,20 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     calls: tuple[Call, ...] = ()
     usage: Usage = Usage()
     stop_reason: StopReason = "end_turn"
+    notes: tuple[Note, ...] = ()
+    cost: float | None = None
+
+
+class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
+    """The first `dropped` entries of the history are from now on told to the model as `summary`. The log keeps
+    them all. All calls before it have their ends."""
+
+    turn_id: TurnId
+    summary: str
+    dropped: int
+    model: str
+    usage: Usage = Usage()
+    cost: float | None = None
 
 
 class Judged(Struct, frozen=True, omit_defaults=True):
@@ -143,11 +185,12 @@ class AskAnswered(Event, frozen=True, tag="ask.answered"):
 
 
 class AskOpened(Event, frozen=True, tag="ask.opened"):
-    """Something must be decided that belongs to no call. The turn waits; `then` ends it when that is done."""
+    """Something must be decided that belongs to no call. The turn waits; `then` ends it when that is done, and
+    without it the turn goes on."""
 
     turn_id: TurnId
     ask: Ask
-    then: "TurnEnded"
+    then: "TurnEnded | None" = None
 
 
 class ApprovalGranted(Event, frozen=True, tag="approval.granted"):
@@ -216,6 +259,7 @@ class TurnEnded(Event, frozen=True, tag="turn.ended"):
     usage: Usage = Usage()
     steps: int = 0
     ms: int = 0
+    cost: float | None = None
 
 
 class Unrecognised(Struct, frozen=True):
@@ -231,9 +275,12 @@ AnyEvent = (
     | SessionClaimed
     | SessionDeleted
     | PromptAdmitted
+    | PromptEdited
     | PromptRecalled
+    | PromptTaken
     | TurnStarted
     | MessageAdded
+    | HistoryCompacted
     | BatchOpened
     | AskOpened
     | AskAnswered

@@ -28,6 +28,12 @@ class ExportSession(Struct, frozen=True):
     session: SessionId
 
 
+class ListPrompts(Struct, frozen=True):
+    """The prompts of a session that wait for their turn, in their order."""
+
+    session: SessionId
+
+
 class ListAsks(Struct, frozen=True):
     """Everything that waits for a person, in all sessions or in one."""
 
@@ -47,12 +53,14 @@ class ListApprovals(Struct, frozen=True):
 
 
 class WhyNotRun(Struct, frozen=True):
-    """Why this process cannot run the session: no folder, no agent, no key. None if it can.
+    """Why this process cannot run the session: no folder, no agent, no key. None if it can. With `model`, as if the
+    session had that one.
 
     Only a host can answer, for itself.
     """
 
     session: SessionId
+    model: str | None = None
 
 
 class WhyWaiting(Struct, frozen=True):
@@ -69,6 +77,7 @@ Query = (
     | ShowSession
     | ReadMessages
     | ExportSession
+    | ListPrompts
     | ListAsks
     | FindAsk
     | ListApprovals

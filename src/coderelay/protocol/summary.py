@@ -1,17 +1,26 @@
 """One session in a line: what lists show, and the row the store keeps of it."""
 
+from datetime import date
 from typing import Literal
 
 from msgspec import Struct
 
 from coderelay.protocol.asks import Ask, By, Decision
-from coderelay.protocol.events import Mode
+from coderelay.protocol.content import Usage
+from coderelay.protocol.events import Mode, Think
 from coderelay.protocol.ids import OwnerId, SessionId
 
 Phase = Literal["idle", "running", "waiting", "done", "failed", "stopped", "deleted"]
 
 
+_EPOCH = date(1970, 1, 1).toordinal()
+_DAY_MS = 86_400_000
+
+
 class Summary(Struct, frozen=True, omit_defaults=True):
+    """`cost` is what is known of it, in US dollars; `day_cost` what of that was spent on `day`, in UTC.
+    `context_tokens` is how much of the model's window the conversation fills."""
+
     id: SessionId
     cwd: str
     agent: str
@@ -31,6 +40,17 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     open_asks: int = 0
     queued: int = 0
     turn_open: bool = False
+    think: Think = "auto"
+    usage: Usage = Usage()
+    cost: float | None = None
+    context_tokens: int = 0
+    day: str = ""
+    day_cost: float = 0.0
+
+
+def day_of(at: int) -> str:
+    """The day, in UTC, of a time in milliseconds since 1970."""
+    return str(date.fromordinal(_EPOCH + at // _DAY_MS))
 
 
 class MessageRow(Struct, frozen=True):

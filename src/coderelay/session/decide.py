@@ -7,6 +7,7 @@ from coderelay.protocol.asks import (
     Allow,
     Answers,
     Ask,
+    BudgetAsk,
     By,
     Decision,
     Deny,
@@ -18,9 +19,11 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.commands import (
     AnswerAsk,
+    CompactHistory,
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    EditPrompt,
     RecallPrompt,
     RevokeApproval,
     SendPrompt,
@@ -33,6 +36,7 @@ from coderelay.protocol.events import (
     AskAnswered,
     BatchResumed,
     PromptAdmitted,
+    PromptEdited,
     PromptRecalled,
     SessionConfigured,
     SessionCreated,
@@ -42,6 +46,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
 from coderelay.session.state import Settings, State
 
+COMPACT = "/compact"
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 
@@ -58,6 +63,7 @@ def create(state: State, command: CreateSession) -> list[AnyEvent]:
             title=command.title,
             allowed_tools=command.allowed_tools,
             agent_session_id=command.session,
+            think=command.think,
         )
     ]
 
@@ -70,6 +76,7 @@ def configure(state: State, command: ConfigureSession) -> list[AnyEvent]:
         model=None if command.model == settings.model else command.model,
         mode=None if command.mode == settings.mode else command.mode,
         allowed_tools=None if command.allowed_tools == settings.allowed_tools else command.allowed_tools,
+        think=None if command.think == settings.think else command.think,
     )
     return [] if changed == SessionConfigured(by=command.by) else [changed]
 
@@ -91,8 +98,27 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
             by=command.by,
             max_steps=command.max_steps,
             answer_within=command.answer_within,
+            images=command.images,
+            steer=command.steer,
         )
     ]
+
+
+def compact(state: State, command: CompactHistory) -> list[AnyEvent]:
+    require(state)
+    if command.prompt_id in state.prompt_ids:
+        return []
+    return [PromptAdmitted(prompt_id=command.prompt_id, text=COMPACT, by=command.by, task="compact")]
+
+
+def edit_prompt(state: State, command: EditPrompt) -> list[AnyEvent]:
+    require(state)
+    if not command.text.strip():
+        raise BadInput("the prompt is empty", "To take it back, recall it.")
+    waiting = next((each for each in state.queue if each.prompt_id == command.prompt_id), None)
+    if waiting is None or waiting.task != "prompt" or waiting.text == command.text:
+        return []
+    return [PromptEdited(prompt_id=command.prompt_id, text=command.text, by=command.by)]
 
 
 def recall_prompt(state: State, command: RecallPrompt) -> list[AnyEvent]:
@@ -119,6 +145,8 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
     if isinstance(command.decision, DenyAndStop):
         return [answered, StopRequested(by=command.by)]
     changed = _changed_mode(command.decision, command.by)
+    if isinstance(asked.ask, BudgetAsk):
+        return [answered] if isinstance(command.decision, Allow) else [answered, StopRequested(by=command.by)]
     if turn.ask == command.ask:
         assert turn.then is not None
         return [answered, *changed, turn.then, *_next_prompt(command)]
@@ -131,7 +159,7 @@ def check_fit(ask: Ask, decision: Decision) -> None:
     if isinstance(decision, Deny | DenyAndStop):
         return
     match ask:
-        case PermissionAsk():
+        case PermissionAsk() | BudgetAsk():
             if not isinstance(decision, Allow):
                 raise BadInput("this asks for permission: allow or deny it")
         case QuestionAsk():

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import PlanAsk
-from coderelay.protocol.content import text_of
+from coderelay.protocol.asks import Allow, BudgetAsk, PlanAsk
+from coderelay.protocol.calls import Finished
+from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
     ApprovalGranted,
     ApprovalRevoked,
@@ -16,9 +17,12 @@ from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
     CallStarted,
+    HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
+    PromptEdited,
     PromptRecalled,
+    PromptTaken,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -29,7 +33,7 @@ from coderelay.protocol.events import (
     TurnStarted,
     Unrecognised,
 )
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.session.state import AskState, Batch, CallState, OpenTurn, Settings, State
 
 
@@ -53,11 +57,17 @@ def apply(state: State, recorded: Recorded) -> None:
         case BatchOpened() as event:
             _open_batch(state, event)
         case PromptAdmitted() as event:
-            state.queue.append(event)
-            state.prompt_ids.add(event.prompt_id)
-            state.held = False
+            _admit(state, event)
+        case PromptEdited() as event:
+            state.queue = [_edited(each, event) for each in state.queue]
         case PromptRecalled() as event:
-            state.queue = [each for each in state.queue if each.prompt_id != event.prompt_id]
+            _leave_queue(state, event.prompt_id)
+            state.images.pop(event.prompt_id, None)
+        case PromptTaken() as event:
+            _leave_queue(state, event.prompt_id)
+            state.history.append(event)
+        case HistoryCompacted() as event:
+            _compact(state, event)
         case TurnStarted() as event:
             _start_turn(state, event, recorded.at)
         case TurnEnded() as event:
@@ -92,17 +102,52 @@ def apply(state: State, recorded: Recorded) -> None:
             pass  # written by a newer version; what it means is not ours to guess
 
 
+def _admit(state: State, event: PromptAdmitted) -> None:
+    state.queue.append(event)
+    state.prompt_ids.add(event.prompt_id)
+    state.held = False
+    if event.images:
+        state.images[event.prompt_id] = event.images
+
+
+def _edited(prompt: PromptAdmitted, event: PromptEdited) -> PromptAdmitted:
+    return replace(prompt, text=event.text) if prompt.prompt_id == event.prompt_id else prompt
+
+
+def _leave_queue(state: State, prompt_id: PromptId) -> None:
+    state.queue = [each for each in state.queue if each.prompt_id != prompt_id]
+
+
 def _start_turn(state: State, event: TurnStarted, at: int) -> None:
-    state.queue = [each for each in state.queue if each.prompt_id != event.prompt_id]
+    _leave_queue(state, event.prompt_id)
     state.turn = OpenTurn(event, started_at=at)
-    state.history.append(event)
+    if event.task == "prompt":
+        state.history.append(event)
+
+
+def _compact(state: State, event: HistoryCompacted) -> None:
+    """What the model was told and has seen is in what was dropped: it must be told again."""
+    state.history = [event, *state.history[event.dropped :]]
+    state.told.clear()
+    state.seen.clear()
+    state.context_tokens = 0
+    _spend(state, event.usage, event.cost)
+
+
+def _spend(state: State, usage: Usage, cost: float | None) -> None:
+    state.cost = plus(state.cost, cost)
+    if state.turn is not None:
+        state.turn.usage = state.turn.usage.plus(usage)
+        state.turn.cost = plus(state.turn.cost, cost)
 
 
 def _add_message(state: State, event: MessageAdded) -> None:
     state.history.append(event)
+    state.told.update({note.topic: note.text for note in event.notes})
+    state.context_tokens = event.usage.input_tokens + event.usage.output_tokens or state.context_tokens
+    _spend(state, event.usage, event.cost)
     if state.turn is not None:
         state.turn.steps += 1
-        state.turn.usage = state.turn.usage.plus(event.usage)
         state.turn.text = text_of(event.blocks)
 
 
@@ -150,6 +195,8 @@ def _answer(state: State, event: AskAnswered) -> None:
     asked = state.asks.get(event.ask_id)
     if asked is not None:
         asked.decision, asked.by = event.decision, event.by
+        if isinstance(asked.ask, BudgetAsk) and isinstance(event.decision, Allow):
+            state.allowances[asked.ask.span] = asked.ask.until
         if asked.ask.call_id is not None:
             state.calls[asked.ask.call_id].answer = event.decision
 
@@ -164,6 +211,10 @@ def _end_call(state: State, event: CallEnded) -> None:
     call = state.calls.get(event.call_id)
     if call is not None:
         call.outcome = event.outcome
+    if isinstance(event.outcome, Finished):
+        for seen in event.outcome.seen:
+            state.seen[seen.path] = seen.mark
+            state.told.pop(f"file:{seen.path}", None)
 
 
 def _end_turn(state: State, event: TurnEnded) -> None:
@@ -188,13 +239,14 @@ def _settings(event: SessionCreated) -> Settings:
         title=event.title,
         allowed_tools=event.allowed_tools,
         agent_session_id=event.agent_session_id,
+        think=event.think,
     )
 
 
 def _configure(state: State, event: SessionConfigured) -> None:
     if state.settings is None:
         return
-    named = {"title": event.title, "model": event.model, "mode": event.mode}
+    named = {"title": event.title, "model": event.model, "mode": event.mode, "think": event.think}
     changes: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if event.allowed_tools is not None:
         changes["allowed_tools"] = event.allowed_tools

@@ -32,7 +32,11 @@ class AskModel(Struct, frozen=True):
     """Everything so far is settled: the agent may think on."""
 
 
-Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel
+class Compact(Struct, frozen=True):
+    """The turn is there to make a summary of what came before it."""
+
+
+Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | Compact
 
 
 def next_action(state: State) -> Action:
@@ -48,7 +52,7 @@ def next_action(state: State) -> Action:
         return RunCall(open_calls[0].call.id)
     if turn.steps >= turn.started.max_steps:
         return EndTurn(stopped=False)
-    return AskModel()
+    return AskModel() if turn.started.task == "prompt" else Compact()
 
 
 def needs_owner(state: State) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import Allow, Answers, Deny, PermissionAsk, PlanAsk, PlanDecision
+from coderelay.protocol.asks import Allow, Answers, BudgetAsk, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Usage, text_of
+from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
     AnyEvent,
     AskOpened,
@@ -19,8 +19,10 @@ from coderelay.protocol.events import (
     CallEnded,
     CallStarted,
     Ending,
+    HistoryCompacted,
     Judged,
     MessageAdded,
+    PromptTaken,
     SessionClaimed,
     StopReason,
     TurnEnded,
@@ -88,6 +90,7 @@ def after_message(
             now,
             steps=turn.steps + 1,
             usage=turn.usage.plus(message.usage),
+            cost=plus(turn.cost, message.cost),
             text=text_of(message.blocks),
             stop_reason=message.stop_reason,
         )
@@ -126,6 +129,32 @@ def ask_again(state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEven
     if _open_turn(state).stop_requested:
         return [_ended(call, Stopped(started=False))]
     return [CallAsked(batch_id=call.batch_id, call_id=call_id, ask=ask)]
+
+
+def take_steering(state: State) -> list[AnyEvent]:
+    """Prompts that were sent to steer join the turn now, between two of its steps."""
+    turn = _open_turn(state)
+    if turn.stop_requested or turn.started.task != "prompt":
+        return []
+    return [
+        PromptTaken(prompt_id=each.prompt_id, turn_id=turn.started.turn_id, text=each.text)
+        for each in state.queue
+        if each.steer
+    ]
+
+
+def after_compaction(state: State, compacted: HistoryCompacted, *, now: int) -> list[AnyEvent]:
+    """A turn that was there for nothing else ends with it."""
+    turn = _open_turn(state)
+    if turn.started.task == "prompt" or turn.stop_requested:
+        return [compacted]
+    spent, cost = turn.usage.plus(compacted.usage), plus(turn.cost, compacted.cost)
+    return [compacted, _turn_ended(turn, "done", now, usage=spent, cost=cost, text=compacted.summary)]
+
+
+def pause_for_budget(state: State, ask: BudgetAsk) -> list[AnyEvent]:
+    turn = _open_turn(state)
+    return [] if turn.stop_requested else [AskOpened(turn_id=turn.started.turn_id, ask=ask)]
 
 
 def close_turn(
@@ -209,6 +238,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         max_steps=prompt.max_steps or claim.max_steps,
         tools=claim.tools,
         answer_within=prompt.answer_within,
+        task=prompt.task,
     )
 
 
@@ -220,6 +250,7 @@ def _turn_ended(
     error: str | None = None,
     steps: int | None = None,
     usage: Usage | None = None,
+    cost: float | None = None,
     text: str | None = None,
     stop_reason: StopReason = "end_turn",
 ) -> TurnEnded:
@@ -232,6 +263,7 @@ def _turn_ended(
         usage=turn.usage if usage is None else usage,
         steps=turn.steps if steps is None else steps,
         ms=max(0, now - turn.started_at),
+        cost=turn.cost if cost is None else cost,
     )
 
 

@@ -1,17 +1,20 @@
 """The session in the OpenAI Chat Completions form: what a chat model is sent, and what the snapshot
 file holds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from zlib import crc32
 
 import msgspec
 from msgspec.structs import replace
 
-from coderelay.protocol.calls import ToolSpec
-from coderelay.protocol.content import text_of, thinking_of
+from coderelay.protocol.calls import Call, ToolSpec
+from coderelay.protocol.content import Image, Thinking, text_of, thinking_of
 from coderelay.protocol.events import MessageAdded
 from coderelay.session.state import State
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
+
+_ID_CHARACTERS = 40  # OpenAI takes no more
 
 
 def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, Any]:
@@ -19,6 +22,7 @@ def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, 
     settings = state.settings
     assert settings is not None
     first: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
+    messages = with_images_placed(transcript(_settled(state)))
     return {
         "id": state.session,
         "title": settings.title,
@@ -28,7 +32,7 @@ def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, 
         "model": settings.model,
         "state": state.phase,
         "tools": [openai_tool(tool) for tool in tools],
-        "messages": [*first, *(openai_message(each, full=True) for each in transcript(_settled(state)))],
+        "messages": [*first, *(openai_message(each, full=True) for each in messages)],
     }
 
 
@@ -45,36 +49,88 @@ def openai_tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def openai_message(message: Message, *, full: bool = False) -> dict[str, Any]:
-    """`full` adds what is kept for readers and not sent: the name of a tool, the reasoning."""
+def with_images_placed(messages: Iterable[Message]) -> Iterator[Message]:
+    """Tool messages of this form hold text only: the images of a run of them follow it, as if a user sent them."""
+    shown: list[ToolMessage] = []
+    for message in messages:
+        if shown and not isinstance(message, ToolMessage):
+            images = _images_of(shown)
+            shown = []
+            if isinstance(message, UserMessage):
+                message = UserMessage(f"{images.text}\n\n{message.text}", (*images.images, *message.images))
+            else:
+                yield images
+        if isinstance(message, ToolMessage) and message.images:
+            shown.append(message)
+        yield message
+    if shown:
+        yield _images_of(shown)
+
+
+def _images_of(results: list[ToolMessage]) -> UserMessage:
+    whose = ", ".join(f"{each.name} ({sendable_id(each.call_id)})" for each in results for _ in each.images)
+    images = tuple(image for each in results for image in each.images)
+    return UserMessage(f"Images from the results above, in this order: {whose}", images)
+
+
+def openai_message(message: Message, *, by: str = "", full: bool = False) -> dict[str, Any]:
+    """`by` names the form and model it is for: only its own seals are sent back. `full` adds what is kept for
+    readers and not sent: the name of a tool, the reasoning."""
     match message:
         case UserMessage():
-            return {"role": "user", "content": message.text}
+            return {"role": "user", "content": _content(message)}
         case ToolMessage():
             named = {"name": message.name} if full else {}
-            return {"role": "tool", "tool_call_id": message.call_id, **named, "content": message.text}
+            return {
+                "role": "tool",
+                "tool_call_id": sendable_id(message.call_id),
+                **named,
+                "content": message.text,
+            }
         case AssistantMessage():
-            return _assistant(message, full)
+            return _assistant(message, by, full)
 
 
-def _assistant(message: AssistantMessage, full: bool) -> dict[str, Any]:
+def _content(message: UserMessage) -> str | list[dict[str, Any]]:
+    if not message.images:
+        return message.text
+    text = [{"type": "text", "text": message.text}] if message.text else []
+    return [*text, *({"type": "image_url", "image_url": {"url": data_url(image)}} for image in message.images)]
+
+
+def data_url(image: Image) -> str:
+    return f"data:{image.media_type};base64,{image.data}"
+
+
+def _assistant(message: AssistantMessage, by: str, full: bool) -> dict[str, Any]:
     text = text_of(message.blocks)
     said: dict[str, Any] = {"role": "assistant", "content": text or (None if message.calls else "")}
     if full and (thinking := thinking_of(message.blocks)):
         said["reasoning"] = thinking
     if message.calls:
-        said["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": _tool_name(call.name), "arguments": _json_object(call.arguments)},
-            }
-            for call in message.calls
-        ]
+        said |= {} if full else _reasoning(message, by)
+        said["tool_calls"] = [_call(call, by) for call in message.calls]
     return said
 
 
-def _json_object(arguments: str) -> str:
+def _reasoning(message: AssistantMessage, by: str) -> dict[str, str]:
+    """Models that think between calls want their thoughts back, under the name that their seal holds."""
+    thoughts: dict[str, str] = {}
+    for block in message.blocks:
+        if isinstance(block, Thinking) and block.seal is not None and block.seal.by == by:
+            thoughts[block.seal.data] = thoughts.get(block.seal.data, "") + block.thinking
+    return thoughts
+
+
+def _call(call: Call, by: str) -> dict[str, Any]:
+    function = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
+    sent: dict[str, Any] = {"id": sendable_id(call.id), "type": "function", "function": function}
+    if call.seal is not None and call.seal.by == by:
+        sent["extra_content"] = {"google": {"thought_signature": call.seal.data}}
+    return sent
+
+
+def sendable_arguments(arguments: str) -> str:
     """Servers parse the arguments they are sent back; what the model garbled cannot go back as it is."""
     try:
         msgspec.json.decode(arguments, type=dict[str, Any])
@@ -83,6 +139,13 @@ def _json_object(arguments: str) -> str:
     return arguments
 
 
-def _tool_name(name: str) -> str:
+def sendable_name(name: str) -> str:
     """Servers refuse a name no tool could have; models make them up all the same."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name)[:64] or "_"
+
+
+def sendable_id(call_id: str) -> str:
+    """Some servers give longer ids than others take back."""
+    if len(call_id) <= _ID_CHARACTERS:
+        return call_id
+    return f"{call_id[: _ID_CHARACTERS - 9]}_{crc32(call_id.encode()):08x}"

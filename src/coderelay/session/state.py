@@ -4,8 +4,18 @@ from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision
 from coderelay.protocol.calls import Call, Outcome
-from coderelay.protocol.content import Usage
-from coderelay.protocol.events import Judged, MessageAdded, Mode, PromptAdmitted, TurnEnded, TurnStarted
+from coderelay.protocol.content import Image, Usage
+from coderelay.protocol.events import (
+    HistoryCompacted,
+    Judged,
+    MessageAdded,
+    Mode,
+    PromptAdmitted,
+    PromptTaken,
+    Think,
+    TurnEnded,
+    TurnStarted,
+)
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId
 from coderelay.protocol.summary import Phase
 
@@ -18,6 +28,7 @@ class Settings(Struct, frozen=True):
     title: str = ""
     allowed_tools: tuple[str, ...] = ()
     agent_session_id: str | None = None
+    think: Think = "auto"
 
 
 class CallState(Struct):
@@ -48,6 +59,7 @@ class OpenTurn(Struct):
     started_at: int
     steps: int = 0
     usage: Usage = Usage()
+    cost: float | None = None
     text: str = ""
     stop_requested: bool = False
     planned: bool = False
@@ -55,9 +67,14 @@ class OpenTurn(Struct):
     then: TurnEnded | None = None
 
 
+Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
+"""What the model's history is made of."""
+
+
 class State(Struct):
     """`last_owner` had the session before it began to wait for people; nobody took it since. `held`: a stop came
-    after the last prompt, so that nothing starts until another one is sent."""
+    after the last prompt, so that nothing starts until another one is sent. `told` is what the model knows by
+    topic, `seen` the files it knows and their marks. `allowances` are what budgets were raised to."""
 
     session: SessionId
     head: int = 0
@@ -70,7 +87,13 @@ class State(Struct):
     prompt_ids: set[PromptId] = field(default_factory=set[PromptId])
     turn: OpenTurn | None = None
     last_ending: TurnEnded | None = None
-    history: list[TurnStarted | MessageAdded] = field(default_factory=list[TurnStarted | MessageAdded])
+    history: list[Entry] = field(default_factory=list[Entry])
+    told: dict[str, str] = field(default_factory=dict[str, str])
+    seen: dict[str, str] = field(default_factory=dict[str, str])
+    images: dict[PromptId, tuple[Image, ...]] = field(default_factory=dict[PromptId, tuple[Image, ...]])
+    context_tokens: int = 0
+    cost: float | None = None
+    allowances: dict[str, float] = field(default_factory=dict[str, float])
     batch: Batch | None = None
     calls: dict[CallId, CallState] = field(default_factory=dict[CallId, CallState])
     asks: dict[AskId, AskState] = field(default_factory=dict[AskId, AskState])

@@ -2,13 +2,17 @@
 
 from msgspec.structs import replace
 
+from coderelay.protocol.content import Usage, plus
 from coderelay.protocol.events import (
     AskAnswered,
     AskOpened,
     BatchOpened,
     CallAsked,
+    HistoryCompacted,
+    MessageAdded,
     PromptAdmitted,
     PromptRecalled,
+    PromptTaken,
     Recorded,
     SessionClaimed,
     SessionConfigured,
@@ -18,7 +22,7 @@ from coderelay.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from coderelay.protocol.summary import Phase, Summary
+from coderelay.protocol.summary import Phase, Summary, day_of
 
 _PROMPT_CHARS = 2000
 
@@ -38,18 +42,19 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, owner=event.owner)
         case PromptAdmitted():
             return replace(row, queued=row.queued + 1)
-        case PromptRecalled():
+        case PromptRecalled() | PromptTaken():
             return replace(row, queued=row.queued - 1)
+        case MessageAdded():
+            filled = event.usage.input_tokens + event.usage.output_tokens
+            row = _spent(row, event.usage, event.cost, recorded.at)
+            return replace(row, context_tokens=filled or row.context_tokens)
+        case HistoryCompacted():
+            return replace(_spent(row, event.usage, event.cost, recorded.at), context_tokens=0)
         case TurnStarted():
-            return replace(
-                row,
-                phase="running",
-                turn_open=True,
-                queued=row.queued - 1,
-                last_prompt=event.text[:_PROMPT_CHARS],
-                title=row.title or _title(event.text),
-                error=None,
-            )
+            begun = replace(row, phase="running", turn_open=True, queued=row.queued - 1, error=None)
+            if event.task != "prompt":
+                return begun
+            return replace(begun, last_prompt=event.text[:_PROMPT_CHARS], title=row.title or _title(event.text))
         case BatchOpened():
             asks = sum(1 for each in event.judged if each.ask is not None)
             return replace(row, phase="waiting", owner=None, open_asks=asks) if asks else row
@@ -69,6 +74,14 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return row
 
 
+def _spent(row: Summary, usage: Usage, cost: float | None, at: int) -> Summary:
+    row = replace(row, usage=row.usage.plus(usage), cost=plus(row.cost, cost))
+    if cost is None:
+        return row
+    day = day_of(at)
+    return replace(row, day=day, day_cost=cost + (row.day_cost if row.day == day else 0.0))
+
+
 def _created(event: SessionCreated, recorded: Recorded) -> Summary:
     return Summary(
         id=recorded.session,
@@ -81,6 +94,7 @@ def _created(event: SessionCreated, recorded: Recorded) -> Summary:
         title=event.title,
         agent_session_id=event.agent_session_id,
         allowed_tools=event.allowed_tools,
+        think=event.think,
     )
 
 
@@ -91,6 +105,7 @@ def _configured(row: Summary, event: SessionConfigured) -> Summary:
         model=row.model if event.model is None else event.model,
         mode=row.mode if event.mode is None else event.mode,
         allowed_tools=row.allowed_tools if event.allowed_tools is None else event.allowed_tools,
+        think=row.think if event.think is None else event.think,
     )
 
 

@@ -2,18 +2,27 @@
 
 Every call is followed by its result, in the order of the calls, and user and assistant messages
 alternate: a prompt that got no answer is joined with the next one, and so is what an agent said before
-it went on to say more.
+it went on to say more. What the model was told besides stands before the prompt, or after the results.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, Stopped, Unknown
-from coderelay.protocol.content import Block, Image, text_of
-from coderelay.protocol.events import MessageAdded, TurnStarted
+from coderelay.protocol.content import Block, Image, Note, text_of
+from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.protocol.ids import CallId
-from coderelay.session.state import State
+from coderelay.session.state import Entry, State
+
+RESULT_CHARS = 60_000
+
+SUMMARY_OF_BEFORE = """\
+<summary>
+What happened so far, summed up because it became too long:
+
+{summary}
+</summary>"""
 
 
 class UserMessage(Struct, frozen=True):
@@ -46,13 +55,18 @@ class Transcript:
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
-        self._seen = 0
+        self._entries: list[Entry] = []
 
     def update(self, state: State) -> list[Message]:
-        for entry in state.history[self._seen :]:
+        first = self._entries[0] if self._entries else None
+        if first is not None and state.history[0] is not first:  # compacted: another beginning
+            self.messages, self._entries = [], []
+        for entry in state.history[len(self._entries) :]:
+            if isinstance(entry, MessageAdded) and entry.notes:
+                self.messages = with_notes(self.messages, entry.notes)
             for message in _messages(state, entry):
                 self._append(message)
-        self._seen = len(state.history)
+            self._entries.append(entry)
         return self.messages
 
     def _append(self, message: Message) -> None:
@@ -69,9 +83,24 @@ def transcript(state: State) -> list[Message]:
     return Transcript().update(state)
 
 
-def _messages(state: State, entry: TurnStarted | MessageAdded) -> Iterator[Message]:
-    if isinstance(entry, TurnStarted):
-        yield UserMessage(entry.text)
+def with_notes(messages: list[Message], notes: Sequence[Note]) -> list[Message]:
+    """The history with what the model is told just before it answers. The same notes at the same place give the
+    same messages, when they are told and whenever the log is read again."""
+    if not notes:
+        return messages
+    text = "\n".join(note.text for note in notes)
+    last = messages[-1] if messages else None
+    if isinstance(last, UserMessage):
+        return [*messages[:-1], UserMessage(f"{text}\n\n{last.text}", last.images)]
+    return [*messages, UserMessage(text)]
+
+
+def _messages(state: State, entry: Entry) -> Iterator[Message]:
+    if isinstance(entry, TurnStarted | PromptTaken):
+        yield UserMessage(entry.text, state.images.get(entry.prompt_id, ()))
+        return
+    if isinstance(entry, HistoryCompacted):
+        yield UserMessage(SUMMARY_OF_BEFORE.format(summary=entry.summary))
         return
     if text_of(entry.blocks) or entry.calls:  # thoughts alone are no message a server takes back
         yield AssistantMessage(entry.blocks, entry.calls)
@@ -79,7 +108,17 @@ def _messages(state: State, entry: TurnStarted | MessageAdded) -> Iterator[Messa
         outcome = state.calls[call.id].outcome
         assert outcome is not None, f"call {call.id} has no end yet"
         images = outcome.images if isinstance(outcome, Finished) else ()
-        yield ToolMessage(call.id, call.name, result_text(outcome), images, failed=not isinstance(outcome, Finished))
+        text = cut_for_model(result_text(outcome))
+        yield ToolMessage(call.id, call.name, text, images, failed=not isinstance(outcome, Finished))
+
+
+def cut_for_model(text: str) -> str:
+    """People can see the whole; a model would have no room left for anything else."""
+    if len(text) <= RESULT_CHARS:
+        return text
+    half = RESULT_CHARS // 2
+    left_out = f"[{len(text) - 2 * half} characters left out here; to see them, ask for less at a time]"
+    return f"{text[:half]}\n{left_out}\n{text[-half:]}"
 
 
 def result_text(outcome: Outcome) -> str:

@@ -32,28 +32,28 @@ def read_logs(database: Path) -> dict[str, list[Event]]:
 
 
 def check_log(log: Sequence[Event]) -> None:
-    """Numbers without holes; calls at most once and in order; one owner; turns whole."""
+    """Numbers without holes; prompts and calls at most once and in order; one owner; turns whole."""
     _promise([e["seq"] for e in log] == list(range(1, len(log) + 1)), "the numbers have holes")
     epochs = [e["epoch"] for e in log]
     _promise(epochs == sorted(epochs), "an older epoch wrote after a newer one")
     again = Counter(e["call_id"] for e in _of(log, "call.asked"))
     _once("call.started", (e["call_id"] for e in _of(log, "call.started")), again)
     _once("call.ended", (e["call_id"] for e in _of(log, "call.ended")))
-    _once("turn.started", (e["prompt_id"] for e in _of(log, "turn.started")))
     _once("turn.ended", (e["turn_id"] for e in _of(log, "turn.ended")))
     waits = Counter(e["batch_id"] for e in _of(log, "call.asked"))
     _once("batch.resumed", (e["batch_id"] for e in _of(log, "batch.resumed")), waits)
     _once("ask.answered", (e["ask_id"] for e in _of(log, "ask.answered")))
+    _check_prompts(log)
+    _check_steps(log)
     _check_order_of_calls(log)
     _check_owner_writes(log)
 
 
 def check_settled(log: Sequence[Event]) -> None:
-    """Nothing is left open: every prompt had its turn, every turn and every call its end."""
+    """Nothing is left open: every prompt had its turn or joined one, every turn and every call has its end."""
     check_log(log)
-    recalled = {e["prompt_id"] for e in _of(log, "prompt.recalled")}
-    prompts = [e["prompt_id"] for e in _of(log, "prompt.admitted") if e["prompt_id"] not in recalled]
-    _promise([e["prompt_id"] for e in _of(log, "turn.started")] == prompts, "prompts did not run in order")
+    left = {e["prompt_id"] for kind in _LEAVING for e in _of(log, kind)}
+    _promise(all(e["prompt_id"] in left for e in _of(log, "prompt.admitted")), "a prompt had no turn")
     started = [e["turn_id"] for e in _of(log, "turn.started")]
     _promise([e["turn_id"] for e in _of(log, "turn.ended")] == started, "a turn has no end")
     proposed = [call["id"] for e in _of(log, "message.added") for call in e.get("calls", [])]
@@ -91,6 +91,65 @@ def check_acknowledged(log: Sequence[Event], lines: Iterable[str]) -> None:
     ]
     ended = {e["call_id"] for e in _of(log, "call.ended")}
     _promise(set(results) <= ended, "a result that was shown is lost")
+
+
+_LEAVING = ("turn.started", "prompt.taken", "prompt.recalled")
+
+
+def _check_prompts(log: Sequence[Event]) -> None:
+    """Each waits until it is started, taken or recalled, once; the oldest is started; its last words count."""
+    waiting: dict[str, Event] = {}
+    for event in log:
+        kind, prompt = event["kind"], event.get("prompt_id", "")
+        if kind == "prompt.admitted":
+            _promise(prompt not in waiting, "a prompt was admitted twice")
+            waiting[prompt] = event
+        elif kind == "prompt.edited":
+            _promise(prompt in waiting, "a prompt was edited that did not wait")
+            waiting[prompt] = {**waiting[prompt], "text": event["text"]}
+        elif kind in _LEAVING:
+            _promise(prompt in waiting, f"{kind} of a prompt that did not wait")
+            _promise(kind != "turn.started" or prompt == next(iter(waiting)), "prompts did not run in order")
+            sent = waiting.pop(prompt)
+            _promise(kind == "prompt.recalled" or event["text"] == sent["text"], "a prompt ran with other words")
+            steering = [each for each, of in waiting.items() if of.get("steer") and of["seq"] < sent["seq"]]
+            _promise(kind != "prompt.taken" or bool(sent.get("steer")), "a prompt was taken that was not to steer")
+            _promise(kind != "prompt.taken" or not steering, "prompts that steer were taken out of order")
+
+
+def _check_steps(log: Sequence[Event]) -> None:
+    """What the model sees changes only in a turn, when every call has its end; a turn ends with what it has cost."""
+    turn, pending, entries = "", set[str](), 0
+    spent: list[Event] = []
+    for event in log:
+        kind = event["kind"]
+        if kind == "turn.started":
+            _promise(not turn, "two turns at once")
+            turn, spent = event["turn_id"], []
+            entries += event.get("task", "prompt") == "prompt"
+        elif kind in ("message.added", "prompt.taken", "history.compacted"):
+            _promise(event["turn_id"] == turn, f"{kind} outside of its turn")
+            _promise(not pending, f"{kind} before every call had its end")
+            pending = {call["id"] for call in event.get("calls", [])}
+            _promise(event.get("dropped", 0) <= entries, "more was summed up than there is")
+            entries += 1 - event.get("dropped", 0)
+            spent.append(event)
+        elif kind == "call.ended":
+            pending.discard(event["call_id"])
+        elif kind == "turn.ended":
+            _promise(event["turn_id"] == turn and not pending, "a turn ended before its calls")
+            _promise(_total(spent) == _total([event]), f"a turn cost {_total([event])}, its steps {_total(spent)}")
+            turn = ""
+
+
+def _total(events: Iterable[Event]) -> tuple[Counter[str], float | None]:
+    usage: Counter[str] = Counter()
+    cost: float | None = None
+    for event in events:
+        usage.update(event.get("usage", {}))
+        if event.get("cost") is not None:
+            cost = (cost or 0.0) + event["cost"]
+    return usage, cost
 
 
 def _check_order_of_calls(log: Sequence[Event]) -> None:

@@ -184,6 +184,7 @@ async def house(root: Path, script: Script, *, build: Callable[..., House] = Hou
             "CODER_HOME": str(root / "home"),
             "OPENAI_API_KEY": "scripted",
             "OPENAI_BASE_URL": server.base_url,
+            "CODER_RETRY_SECONDS": "0",  # a failure is told at once; a test that wants retries says so
             "PATH": "/usr/bin:/bin",
         }
         rooms = build(load(env), env)

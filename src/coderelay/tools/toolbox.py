@@ -1,7 +1,8 @@
 """The tools an agent has at hand, by name."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from copy import copy
 from typing import Any
 
 import msgspec
@@ -18,6 +19,11 @@ log = logging.getLogger(__name__)
 class Toolbox:
     def __init__(self, tools: Iterable[Tool[Any]]) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
+
+    def without(self, names: Container[str]) -> "Toolbox":
+        less = copy(self)
+        less._tools = {name: tool for name, tool in self._tools.items() if name not in names}
+        return less
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

@@ -35,4 +35,8 @@ class Write:
         created = workspace.files.write(arguments.path, arguments.content.encode())
         done = "created" if created else "replaced"
         lines = len(arguments.content.splitlines())
-        return Finished(output=f"{done} {arguments.path} ({lines} lines)", summary=f"{done}, {lines} lines")
+        return Finished(
+            output=f"{done} {arguments.path} ({lines} lines)",
+            summary=f"{done}, {lines} lines",
+            seen=(workspace.files.seen(arguments.path),),
+        )

@@ -4,6 +4,7 @@ import os
 import stat
 from contextlib import suppress
 
+from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 
 _OWN_FOLDER = ".coder"
@@ -24,6 +25,19 @@ class Files:
 
     def relative(self, path: str) -> str:
         return os.path.relpath(path, self.root)
+
+    def seen(self, path: str) -> Seen:
+        """A file as it is now, for whoever wants to know later whether it has changed."""
+        real = self.resolve(path)
+        return Seen(real, self.mark(real))
+
+    def mark(self, path: str) -> str:
+        """Another text as soon as the file is another; empty if there is none."""
+        try:
+            found = os.stat(os.path.join(self.root, path))
+        except OSError:
+            return ""
+        return f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
 
     def read(self, path: str, limit: int) -> tuple[bytes, int]:
         """The first `limit` bytes of a regular file, and its size."""

@@ -11,7 +11,16 @@ import msgspec
 from coderelay.client.views.tool_names import outside_input, outside_name
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import Text, Usage
-from coderelay.protocol.events import CallEnded, MessageAdded, Mode, Recorded, TurnEnded, TurnStarted
+from coderelay.protocol.events import (
+    CallEnded,
+    HistoryCompacted,
+    MessageAdded,
+    Mode,
+    PromptTaken,
+    Recorded,
+    TurnEnded,
+    TurnStarted,
+)
 from coderelay.protocol.ids import SessionId, derived_id
 from coderelay.protocol.summary import MessageRow
 from coderelay.session.transcript import result_text
@@ -40,8 +49,13 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any]]]:
             init = derived_id(session, recorded.seq)
             prompt = {"type": "user_prompt", "prompt": event.text}
             return [(event.prompt_id, prompt), (init, _init(session, init, event))]
+        case PromptTaken() as event:
+            return [(event.prompt_id, {"type": "user_prompt", "prompt": event.text})]
         case MessageAdded() as event:
             return [(event.message_id, _assistant(session, event))]
+        case HistoryCompacted() as event:
+            row = derived_id(session, recorded.seq)
+            return [(row, _compacted(session, row, event))]
         case CallEnded() as event:
             row = derived_id(session, recorded.seq)
             return [(row, _tool_result(session, row, event))]
@@ -88,6 +102,16 @@ def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
             "stop_reason": stop_reason,
             "usage": _usage(event.usage),
         },
+    }
+
+
+def _compacted(session: SessionId, row: str, event: HistoryCompacted) -> dict[str, Any]:
+    return {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "uuid": row,
+        "session_id": session,
+        "summary": event.summary,
     }
 
 
@@ -141,14 +165,15 @@ def _result(session: SessionId, row: str, event: TurnEnded) -> dict[str, Any]:
         "result": event.text,
         "stop_reason": event.stop_reason,
         "usage": _usage(event.usage),
+        "total_cost_usd": event.cost or 0.0,
         **error,
     }
 
 
 def _usage(usage: Usage) -> dict[str, int]:
     return {
-        "input_tokens": usage.input_tokens,
+        "input_tokens": usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens,
         "output_tokens": usage.output_tokens,
         "cache_read_input_tokens": usage.cache_read_tokens,
-        "cache_creation_input_tokens": 0,
+        "cache_creation_input_tokens": usage.cache_write_tokens,
     }

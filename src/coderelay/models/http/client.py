@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from coderelay.models.http.address import parse_address, without_user
 from coderelay.models.http.body import body_of
@@ -42,13 +42,19 @@ class HttpClient:
         self._keep_seconds = keep_seconds
         self._kept: tuple[Wire, float] | None = None
 
-    @asynccontextmanager
-    async def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AsyncGenerator["Response"]:
+    def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager["Response"]:
+        """As `post`."""
+        return self._request(self._head("GET", path, headers, {}), b"")
+
+    def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager["Response"]:
         """Raises ModelFailed, also for what goes wrong while the answer is read.
 
         A connection is kept if its answer was read to the end, and closed otherwise.
         """
-        head = self._head(path, headers, len(body))
+        return self._request(self._head("POST", path, headers, {"content-length": str(len(body))}), body)
+
+    @asynccontextmanager
+    async def _request(self, head: bytes, body: bytes) -> AsyncGenerator["Response"]:
         try:
             response = await self._ask(head, body)
             try:
@@ -81,13 +87,13 @@ class HttpClient:
             wire.close()
             raise
 
-    def _head(self, path: str, headers: Mapping[str, str], size: int) -> bytes:
+    def _head(self, method: str, path: str, headers: Mapping[str, str], size: Mapping[str, str]) -> bytes:
         address, target, added = self._address, self._address.target(path), dict[str, str]()
         if self._proxy is not None and not address.secure:
             target, added = f"http://{address.netloc}{target}", self._proxy.headers
-        fields = {"host": address.netloc, "content-length": str(size), "accept-encoding": "identity"}
+        fields = {"host": address.netloc, **size, "accept-encoding": "identity"}
         lines = [_field(name, value) for name, value in (fields | added | dict(headers)).items()]
-        return "\r\n".join([f"POST {target} HTTP/1.1", *lines, "", ""]).encode("latin-1")
+        return "\r\n".join([f"{method} {target} HTTP/1.1", *lines, "", ""]).encode("latin-1")
 
     def _take_kept(self) -> Wire | None:
         if self._kept is None:

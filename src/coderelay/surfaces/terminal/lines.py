@@ -6,9 +6,11 @@ import signal
 import sys
 import threading
 from contextlib import aclosing
+from typing import Literal
 
 from coderelay.client.asking import choices, in_words, understand
 from coderelay.client.client import Client
+from coderelay.client.session_commands import HELP, RememberModel, SessionCommands
 from coderelay.client.slash import Prompted, Shell, Slash, classify
 from coderelay.protocol.asks import Ask, By, Decision, Deny, DenyAndStop, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.calls import one_line
@@ -23,7 +25,10 @@ from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
     CallStarted,
+    HistoryCompacted,
     MessageAdded,
+    PromptRecalled,
+    PromptTaken,
     Recorded,
     SessionDeleted,
     TurnEnded,
@@ -34,10 +39,13 @@ from coderelay.protocol.live import Live, Notice, TextDelta
 from coderelay.protocol.queries import ShowSession
 from coderelay.protocol.summary import Summary
 
-_HELP = """\
+_HELP = f"""\
 Enter sends the line; while a turn runs, it is queued behind it. Ctrl-C stops the turn.
 Ctrl-D on an empty line leaves; the session stays. /help shows this.
-"""
+{HELP}"""
+
+
+WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 
 
 class _Line(str):
@@ -52,7 +60,8 @@ _Item = _Line | _End | Recorded | Live | CoderError
 
 
 class LineLoop:
-    def __init__(self, client: Client, session: SessionId, by: By) -> None:
+    def __init__(self, client: Client, session: SessionId, by: By, remember_model: RememberModel) -> None:
+        self._commands = SessionCommands(client, session, by, remember_model, self._expect)
         self._client = client
         self._session = session
         self._by = by
@@ -66,8 +75,10 @@ class LineLoop:
         self._carrying_on = False
         self._streamed: str | None = None
         self._leaving = False
+        self._while_running: WhileRunning = "queue"
 
-    async def run(self, after: int) -> int:
+    async def run(self, after: int, while_running: WhileRunning = "queue") -> int:
+        self._while_running = while_running
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._stop()))
         self._greet(await self._client.get(ShowSession(self._session)))
@@ -113,6 +124,8 @@ class LineLoop:
                 return
             case Slash(name="help"):
                 _print(_HELP)
+            case Slash(name) as slash if name in self._commands.names:
+                await self._command(slash)
             case Slash(name):
                 _print(f"unknown command /{name}; /help shows what there is\n")
             case Shell():
@@ -120,6 +133,16 @@ class LineLoop:
             case _:
                 pass
         self._show_prompt()
+
+    async def _command(self, slash: Slash) -> None:
+        try:
+            told = await self._commands.run(slash)
+        except BadInput as error:
+            told = str(error)
+        _print(f"{told}\n" if told else "")
+
+    def _expect(self, prompt_id: PromptId) -> None:
+        self._outstanding.add(prompt_id)
 
     async def _take_answer(self, ask: Ask, line: str) -> None:
         """Several questions are answered one line each."""
@@ -135,10 +158,19 @@ class LineLoop:
 
     async def _prompt(self, text: str) -> None:
         prompt_id = PromptId(new_id())
+        steer = False
         if self._busy() and self._interactive:
-            _print("(queued)\n")
+            if self._while_running == "ignore":
+                _print("(left out: a turn is running)\n")
+                return
+            if self._while_running == "stop":
+                await self._stop()
+            steer = self._while_running == "steer"
+            _print("(the turn hears it at its next step)\n" if steer else "(queued)\n")
         self._outstanding.add(prompt_id)
-        await self._client.send(SendPrompt(session=self._session, prompt_id=prompt_id, text=text, by=self._by))
+        await self._client.send(
+            SendPrompt(session=self._session, prompt_id=prompt_id, text=text, steer=steer, by=self._by)
+        )
 
     async def _take_event(self, event: AnyEvent) -> None:
         match event:
@@ -153,6 +185,8 @@ class LineLoop:
                 self._turn = event.prompt_id
                 self._outstanding.add(event.prompt_id)
                 _print("" if self._interactive else f"> {event.text}\n")
+            case PromptTaken() | PromptRecalled():
+                self._outstanding.discard(event.prompt_id)
             case TurnEnded():
                 self._end_turn(event)
             case SessionDeleted():
@@ -167,6 +201,8 @@ class LineLoop:
             case MessageAdded():
                 text = text_of(event.blocks)
                 _print(("" if self._streamed == event.message_id else text) + ("\n" if text else ""))
+            case HistoryCompacted():
+                _print(f"(summed up)\n{event.summary}\n")
             case CallStarted():
                 _print(f"• {self._titles.get(event.call_id, '')}\n")
             case CallEnded():

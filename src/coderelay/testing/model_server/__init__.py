@@ -19,6 +19,7 @@ from coderelay.testing.model_server.answers import (
     raw_call,
     read,
     says,
+    signed,
     tokens,
     write,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "replies",
     "says",
     "script",
+    "signed",
     "tokens",
     "write",
 ]

@@ -6,14 +6,17 @@ The same structs are the JSON form of a script file, so decoding one checks it.
 from collections.abc import Mapping
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 
 class Call(Struct, frozen=True, forbid_unknown_fields=True):
-    """One proposed tool call. Arguments given as text are sent as they are, JSON or not."""
+    """One proposed tool call. Arguments given as text are sent as they are, JSON or not. One that is `signed` must
+    come back with the signature it is sent with, in the forms that have any."""
 
     name: str
     arguments: dict[str, object] | str = field(default_factory=dict[str, object])
     id: str = ""  # empty: the server gives it the next `call_<n>`
+    signed: bool = False
 
 
 class _Answer(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -90,6 +93,10 @@ def call(name: str, /, **arguments: object) -> Call:
 
 def raw_call(name: str, arguments_text: str) -> Call:
     return Call(name=name, arguments=arguments_text)
+
+
+def signed(proposed: Call) -> Call:
+    return replace(proposed, signed=True)
 
 
 def read(path: str) -> Call:

@@ -10,12 +10,13 @@ import msgspec
 
 from coderelay.testing.model_server.answers import Call, Message, Spoken, Tokens
 from coderelay.testing.model_server.openai_chat_request import history
+from coderelay.testing.model_server.openai_chat_signature import signature
 from coderelay.testing.model_server.openai_chat_strict import check
+from coderelay.testing.model_server.pieces import arguments_of, fragments, words
 from coderelay.testing.model_server.wire_form import Asked, Body
 
 PATH = "/v1/chat/completions"
 CREATED = 1_700_000_000  # fixed, so that equal requests get equal bytes
-ARGUMENT_PIECES = 6
 
 
 def is_authorised(headers: Mapping[str, str], /) -> bool:
@@ -32,7 +33,7 @@ def stream(asked: Asked, answer: Spoken, /) -> Iterator[bytes]:
     if isinstance(answer, Tokens):
         yield from repeat(_chunk(asked, {"content": answer.text}), answer.count)
     else:
-        for delta in _deltas(answer):
+        for delta in _deltas(asked, answer):
             yield _chunk(asked, delta)
     yield _chunk(asked, {}, _finish_reason(answer))
     if _wants_usage(asked):
@@ -41,7 +42,12 @@ def stream(asked: Asked, answer: Spoken, /) -> Iterator[bytes]:
 
 
 def whole(asked: Asked, answer: Spoken, /) -> bytes:
-    choice = {"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": _finish_reason(answer)}
+    choice = {
+        "index": 0,
+        "message": _message(asked, answer),
+        "logprobs": None,
+        "finish_reason": _finish_reason(answer),
+    }
     envelope = _envelope(asked, "chat.completion")
     return msgspec.json.encode(envelope | {"choices": [choice], "usage": _usage(asked, answer)})
 
@@ -58,47 +64,35 @@ def models() -> bytes:
     return msgspec.json.encode({"object": "list", "data": [only]})
 
 
-def _deltas(answer: Message) -> Iterator[dict[str, Any]]:
-    for piece in _words(answer.thinking or ""):
+def _deltas(asked: Asked, answer: Message) -> Iterator[dict[str, Any]]:
+    for piece in words(answer.thinking or ""):
         yield {"reasoning_content": piece}
-    for piece in _words(answer.text):
+    for piece in words(answer.text):
         yield {"content": piece}
     for index, call in enumerate(answer.calls):
-        function = {"name": call.name, "arguments": ""}
-        yield {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": function}]}
+        yield {"tool_calls": [{"index": index, **_call(asked, call, "")}]}
     # The arguments of parallel calls take turns: only the index says whose a piece is.
-    for turn in zip_longest(*(_fragments(_arguments(call)) for call in answer.calls)):
+    for turn in zip_longest(*(fragments(arguments_of(call)) for call in answer.calls)):
         for index, piece in enumerate(turn):
             if piece is not None:
                 yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\s*\S+|\s+$", text)
+def _call(asked: Asked, call: Call, arguments: str) -> dict[str, Any]:
+    made: Body = {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+    if call.signed:
+        made["extra_content"] = {"google": {"thought_signature": signature(asked.body["model"], call.id)}}
+    return made
 
 
-def _fragments(text: str) -> list[str]:
-    size = max(4, -(-len(text) // ARGUMENT_PIECES))
-    return [text[start : start + size] for start in range(0, len(text), size)]
-
-
-def _arguments(call: Call) -> str:
-    if isinstance(call.arguments, str):
-        return call.arguments
-    return msgspec.json.encode(call.arguments).decode()
-
-
-def _message(answer: Spoken) -> dict[str, Any]:
+def _message(asked: Asked, answer: Spoken) -> dict[str, Any]:
     if isinstance(answer, Tokens):
         return {"role": "assistant", "content": answer.text * answer.count, "refusal": None}
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.thinking:
         message["reasoning_content"] = answer.thinking
     if answer.calls:
-        message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _arguments(call)}}
-            for call in answer.calls
-        ]
+        message["tool_calls"] = [_call(asked, call, arguments_of(call)) for call in answer.calls]
     return message
 
 
@@ -111,7 +105,7 @@ def _finish_reason(answer: Spoken) -> str:
 def _usage(asked: Asked, answer: Spoken) -> dict[str, int]:
     """A deterministic guess: four bytes of the request, or one piece of the answer, are a token."""
     prompt = asked.size // 4
-    completion = answer.count if isinstance(answer, Tokens) else sum(1 for _ in _deltas(answer))
+    completion = answer.count if isinstance(answer, Tokens) else sum(1 for _ in _deltas(asked, answer))
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 

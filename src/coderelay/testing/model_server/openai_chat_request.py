@@ -9,6 +9,7 @@ from coderelay.testing.model_server.answers import Call
 from coderelay.testing.model_server.wire_form import Said
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
+CallId = Annotated[str, Meta(min_length=1, max_length=40)]
 ToolName = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9_-]{1,64}\Z")]  # `$` would let a newline through
 
 
@@ -21,7 +22,7 @@ class TextPart(_Part, frozen=True, tag="text"):
 
 
 class ImageUrl(Struct, frozen=True, forbid_unknown_fields=True):
-    url: NonEmpty
+    url: Annotated[str, Meta(pattern=r"^(data:image/[a-z+.-]+;base64,|https?://)")]
     detail: Literal["auto", "low", "high"] = "auto"
 
 
@@ -38,10 +39,21 @@ class Function(Struct, frozen=True, forbid_unknown_fields=True):
     arguments: str
 
 
+class Google(Struct, frozen=True, forbid_unknown_fields=True):
+    thought_signature: NonEmpty
+
+
+class ExtraContent(Struct, frozen=True, forbid_unknown_fields=True):
+    """Gemini's addition to the form."""
+
+    google: Google
+
+
 class ToolCall(Struct, frozen=True, forbid_unknown_fields=True):
-    id: NonEmpty
+    id: CallId
     type: Literal["function"]
     function: Function
+    extra_content: ExtraContent | None = None
 
 
 class _Message(Struct, frozen=True, forbid_unknown_fields=True, tag_field="role"):
@@ -74,7 +86,7 @@ class Assistant(_Message, frozen=True, tag="assistant"):
 
 class ToolResult(_Message, frozen=True, tag="tool"):
     content: str | TextParts
-    tool_call_id: NonEmpty
+    tool_call_id: CallId
     name: str = ""
 
 

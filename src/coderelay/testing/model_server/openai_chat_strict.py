@@ -1,10 +1,7 @@
 """What Chat Completions refuses: the strictest reading of the form that any provider is known to have."""
 
-import re
-from typing import Any, Literal
-
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from coderelay.testing.model_server.openai_chat_request import (
     Assistant,
@@ -19,27 +16,25 @@ from coderelay.testing.model_server.openai_chat_request import (
     User,
     decode_arguments,
 )
+from coderelay.testing.model_server.openai_chat_signature import demands_signatures, signature
+from coderelay.testing.model_server.openai_strict import check_schema, param_in
 from coderelay.testing.model_server.violation import Refused
 from coderelay.testing.model_server.wire_form import Body
+
+WANT_THOUGHTS = ("deepseek-v4", "kimi-k2.6")  # with every call, were it made by another model
 
 
 def check(body: Body) -> ChatRequest:
     try:
         request = msgspec.convert(body, ChatRequest)
     except msgspec.ValidationError as wrong:
-        raise Refused(str(wrong), _param(str(wrong))) from wrong
+        raise Refused(str(wrong), param_in(str(wrong))) from wrong
     _check_order(request.messages)
-    _check_assistants(request.messages)
+    _check_assistants(request.messages, request.model)
+    _check_signatures(request)
     _check_tools(request.tools)
     _check_options(request)
     return request
-
-
-def _param(wrong: str) -> str | None:
-    """`… unknown field `x` - at `$.messages[0]`` names messages[0].x."""
-    path = re.search(r" - at `\$\.?(.*)`$", wrong)
-    name = re.search(r"(?:unknown|required) field `(.*?)`", wrong)
-    return ".".join(found[1] for found in (path, name) if found) or None
 
 
 def _check_order(messages: tuple[ChatMessage, ...]) -> None:
@@ -87,15 +82,23 @@ def _check_turn(message: ChatMessage, previous: ChatMessage | None, param: str) 
             pass
 
 
-def _check_assistants(messages: tuple[ChatMessage, ...]) -> None:
+def _check_assistants(messages: tuple[ChatMessage, ...], model: str) -> None:
     seen: set[str] = set()
     for at, message in enumerate(messages):
         if not isinstance(message, Assistant):
             continue
         if not message.content and not message.tool_calls:
             raise Refused("an assistant message needs content or tool_calls", f"messages[{at}].content")
+        _check_thoughts(message, model, f"messages[{at}]")
         for index, call in enumerate(message.tool_calls):
             _check_call(call, seen, f"messages[{at}].tool_calls[{index}]")
+
+
+def _check_thoughts(message: Assistant, model: str, param: str) -> None:
+    if message.reasoning_content is not None and not message.tool_calls:
+        raise Refused("only in messages with tool_calls", f"{param}.reasoning_content")
+    if not message.reasoning_content and message.tool_calls and model.startswith(WANT_THOUGHTS):
+        raise Refused("The `reasoning_content` must be passed back to the API.", param)
 
 
 def _check_call(call: ToolCall, seen: set[str], param: str) -> None:
@@ -108,6 +111,19 @@ def _check_call(call: ToolCall, seen: set[str], param: str) -> None:
         raise Refused(f"not a JSON object: {wrong}", f"{param}.function.arguments") from wrong
 
 
+def _check_signatures(request: ChatRequest) -> None:
+    last_user = max(at for at, message in enumerate(request.messages) if isinstance(message, User))
+    for at, message in enumerate(request.messages):
+        calls = message.tool_calls if isinstance(message, Assistant) else ()
+        for index, call in enumerate(calls):
+            param = f"messages[{at}].tool_calls[{index}].extra_content"
+            sign = call.extra_content and call.extra_content.google.thought_signature
+            if sign is not None and sign != signature(request.model, call.id):
+                raise Refused("Corrupted thought signature.", param)
+            if sign is None and not index and at > last_user and demands_signatures(request.model):
+                raise Refused("Function call is missing a thought_signature in functionCall parts.", param)
+
+
 def _check_tools(tools: tuple[Tool, ...]) -> None:
     seen: set[str] = set()
     for at, tool in enumerate(tools):
@@ -115,22 +131,7 @@ def _check_tools(tools: tuple[Tool, ...]) -> None:
             raise Refused(f"a second tool named {tool.function.name!r}", f"tools[{at}].function.name")
         seen.add(tool.function.name)
         if tool.function.parameters is not UNSET:
-            _check_schema(tool.function.parameters, f"tools[{at}].function.parameters")
-
-
-class _Schema(Struct, frozen=True):
-    type: Literal["object"]
-    properties: dict[str, dict[str, Any] | bool] = {}
-    required: list[str] = []
-
-
-def _check_schema(parameters: dict[str, Any], param: str) -> None:
-    try:
-        schema = msgspec.convert(parameters, _Schema)
-    except msgspec.ValidationError as wrong:
-        raise Refused(f"not the JSON schema of an object: {wrong}", param) from wrong
-    if unknown := set(schema.required) - schema.properties.keys():
-        raise Refused(f"required but not among the properties: {', '.join(sorted(unknown))}", param)
+            check_schema(tool.function.parameters, f"tools[{at}].function.parameters")
 
 
 def _check_options(request: ChatRequest) -> None:

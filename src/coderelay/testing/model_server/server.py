@@ -8,15 +8,16 @@ from contextlib import asynccontextmanager, suppress
 import msgspec
 from msgspec import Struct
 
-from coderelay.testing.model_server import openai_chat
+from coderelay.testing.model_server import openai_chat, openai_responses
 from coderelay.testing.model_server.answers import Answer
+from coderelay.testing.model_server.anthropic import Anthropic
 from coderelay.testing.model_server.connection import HEAD_BYTES, Connection, HttpRequest
 from coderelay.testing.model_server.delivery import JSON, deliver
 from coderelay.testing.model_server.script import Playback, Script
 from coderelay.testing.model_server.violation import Refused, Violation
 from coderelay.testing.model_server.wire_form import Asked, Body, WireForm
 
-FORMS: tuple[WireForm, ...] = (openai_chat,)
+FORMS: tuple[WireForm, ...] = (openai_chat, openai_responses)
 
 
 @asynccontextmanager
@@ -55,6 +56,7 @@ class ModelServer:
         self.received: list[Received] = []
         self.violations: list[Violation] = []
         self._playback = Playback(script)
+        self._forms: tuple[WireForm, ...] = (*FORMS, Anthropic())
         self._arrival = asyncio.Event()
         self._connections: dict[Task[None], StreamWriter] = {}
 
@@ -113,7 +115,7 @@ class ModelServer:
         return await self._answer(request, connection) and not request.is_last
 
     async def _answer(self, request: HttpRequest, connection: Connection) -> bool:
-        form = next((form for form in FORMS if request.path == form.PATH), FORMS[0])
+        form = next((form for form in self._forms if request.path == form.PATH), FORMS[0])
         try:
             if request.path == "/v1/models":
                 await self._list_models(request, connection)

@@ -1,0 +1,65 @@
+"""Runs a turn by rule: the same tools, approvals and log as with a model, so that a first run is a real one."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from coderelay.agents.agent import Description, Turn
+from coderelay.protocol.calls import Call
+from coderelay.protocol.content import Text
+from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.ids import MessageId, new_id
+from coderelay.session.next_action import AskModel, Compact, RunCall
+from coderelay.session.state import Settings
+from coderelay.tools.toolbox import Toolbox
+from coderelay.workspace.workspace import Workspace
+
+_TOOLS = ("read", "write", "bash", "ask_user")
+
+
+class GuideAgent:
+    """`programs` names other agents that are installed here, for people to know."""
+
+    name = "guide"
+
+    def __init__(
+        self, toolbox: Toolbox, open_workspace: Callable[[str], Workspace], programs: Callable[[], Sequence[str]]
+    ) -> None:
+        self._toolbox = toolbox
+        self._open_workspace = open_workspace
+        self._programs = programs
+
+    def cannot_run(self, settings: Settings) -> str | None:
+        return None
+
+    def describe(self, settings: Settings) -> Description:
+        tools = tuple(spec for spec in self._toolbox.specs if spec.name in _TOOLS)
+        return Description("The guide follows fixed rules; no model is asked.", tools)
+
+    async def run(self, turn: Turn) -> None:
+        from coderelay.agents.guide.steps import next_step  # the rules are loaded only where there is no model
+
+        workspace = self._open_workspace(turn.settings.cwd)
+        while True:
+            match turn.next_action():
+                case AskModel() | Compact():
+                    await self._add(turn, workspace, next_step(turn.state, self._programs))
+                case RunCall(call_id):
+                    call = turn.state.calls[call_id].call
+                    await turn.perform(call, partial(self._toolbox.run, call, workspace))
+                case _:
+                    return
+
+    async def close(self) -> None:
+        return
+
+    async def _add(self, turn: Turn, workspace: Workspace, step: Call | str) -> None:
+        is_last = isinstance(step, str)
+        message = MessageAdded(
+            message_id=MessageId(new_id()),
+            turn_id=turn.id,
+            model=self.name,
+            blocks=(Text(step),) if is_last else (),
+            calls=() if is_last else (step,),
+        )
+        needs = [self._toolbox.need(call, workspace) for call in message.calls]
+        await turn.add(message, needs, final=is_last)

@@ -1,0 +1,119 @@
+"""A long history becomes a summary and its last messages. The log keeps everything."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.agents.native.prompt.todos import last_todos
+from coderelay.protocol.content import text_of
+from coderelay.protocol.events import PromptTaken, TurnStarted
+from coderelay.session.state import State
+from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
+
+SUMMARISER = """\
+You sum up the work of a coding agent so that it can go on with nothing but your summary. Write what it must know, \
+in short points under these headings, leaving out a heading that has nothing:
+Goal (what the person wants, their instructions and preferences, in their own words where they matter)
+Decisions (what was decided and why)
+Files (each file that was read or changed and what matters of it now)
+Done (what was done and checked, with results)
+Open (what failed, what is unclear, what is left)
+Next (the very next step)
+Keep exact names, paths, commands, numbers and error messages. No greeting, no advice of your own."""
+
+BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
+_RESULT_CHARS = 2000
+_KEPT_SHARE = 0.3  # of the window, at most, for what is kept as it is
+
+
+class CompactionSettings(Struct, frozen=True):
+    """`threshold`: the share of the model's window that may be filled. `keep`: how many messages stay as they are."""
+
+    threshold: float = 0.8
+    keep: int = 12
+
+
+def is_due(state: State, messages: Sequence[Message], overhead: int, window: int, threshold: float) -> bool:
+    """`overhead` is what a request has besides its messages, in bytes."""
+    return tokens_now(state, messages, overhead) > threshold * window
+
+
+def tokens_now(state: State, messages: Sequence[Message], overhead: int) -> int:
+    """What the provider counted last, and a guess for what came since; all a guess if it does not count."""
+    if not state.context_tokens:
+        return (overhead + sum(map(_size, messages))) // BYTES_PER_TOKEN
+    since = 0
+    for message in reversed(messages):
+        if isinstance(message, AssistantMessage):
+            break
+        since += _size(message)
+    return state.context_tokens + since // BYTES_PER_TOKEN
+
+
+def entries_to_drop(state: State, keep: int, window: int) -> int:
+    """From the start of the history. At least one if there is any, so that it becomes shorter."""
+    room = int(window * _KEPT_SHARE) * BYTES_PER_TOKEN
+    kept_messages = kept_bytes = 0
+    for place in range(len(state.history) - 1, 0, -1):
+        messages = transcript(replace(state, history=[state.history[place]]))
+        kept_messages += len(messages)
+        kept_bytes += sum(map(_size, messages))
+        if kept_messages > keep or kept_bytes > room:
+            return place + 1
+    return min(1, len(state.history))
+
+
+def told_to_summariser(state: State, dropped: int, window: int) -> str:
+    """What is to be summed up, with long results cut; the oldest is left out if the window is too small for it."""
+    messages = transcript(replace(state, history=state.history[:dropped]))
+    parts = [part for message in messages for part in _rendered(message)]
+    room = window * BYTES_PER_TOKEN // 2
+    kept: list[str] = []
+    for part in reversed(parts):
+        room -= len(part.encode())
+        if room < 0:
+            kept.append("(what came before is left out)")
+            break
+        kept.append(part)
+    return "\n\n".join(reversed(kept))
+
+
+def with_what_must_stay(summary: str, state: State, dropped: int) -> str:
+    """Requests of the open turn and the todo list are not left to the summariser's judgement."""
+    parts = [summary.strip()]
+    turn_id = state.turn.started.turn_id if state.turn is not None else None
+    prompts = [each for each in state.history[:dropped] if isinstance(each, TurnStarted | PromptTaken)]
+    asked = [each.text for each in prompts if each.turn_id == turn_id]
+    if asked:
+        parts.append("What the person asked for in this turn, word for word:\n" + "\n\n".join(asked))
+    items, _ = last_todos(replace(state, history=state.history[:dropped]))
+    if items:
+        parts.append("The todo list:\n" + "\n".join(f"- [{each.status}] {each.content}" for each in items))
+    return "\n\n".join(parts)
+
+
+def _rendered(message: Message) -> list[str]:
+    match message:
+        case UserMessage():
+            return [f"Person: {message.text}"]
+        case ToolMessage():
+            return [f"Result of {message.name}: {_cut(message.text)}"]
+        case AssistantMessage():
+            said = text_of(message.blocks)
+            calls = [f"Agent calls {call.name} {_cut(call.arguments)}" for call in message.calls]
+            return [f"Agent: {said}", *calls] if said else calls
+
+
+def _cut(text: str) -> str:
+    half = _RESULT_CHARS // 2
+    return text if len(text) <= _RESULT_CHARS else f"{text[:half]}\n(…)\n{text[-half:]}"
+
+
+def _size(message: Message) -> int:
+    match message:
+        case UserMessage() | ToolMessage():
+            return len(message.text.encode()) + 6000 * len(message.images)
+        case AssistantMessage():
+            arguments = sum(len(call.arguments.encode()) for call in message.calls)
+            return len(text_of(message.blocks).encode()) + arguments

@@ -1,0 +1,19 @@
+"""Where the model is: what a person would see at a glance."""
+
+import os
+import time
+
+from coderelay.protocol.content import Note
+from coderelay.workspace.git_head import branch_of
+
+
+def environment_note(cwd: str) -> Note:
+    system = os.uname()
+    lines = [
+        f"Working folder: {cwd}",
+        f"System: {system.sysname} {system.release} ({system.machine})",
+        f"Date: {time.strftime('%Y-%m-%d')}",
+        f"Git: {branch_of(cwd) or 'not a repository'}",
+        "Commands run without a sandbox.",
+    ]
+    return Note("environment", "\n".join(["<environment>", *lines, "</environment>"]))

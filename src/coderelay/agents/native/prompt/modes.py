@@ -1,0 +1,17 @@
+"""What the model is told of the mode it works in, whenever that changes."""
+
+from coderelay.protocol.content import Note
+from coderelay.protocol.events import Mode
+
+_MODES: dict[Mode, str] = {
+    "plan": "plan: look and think only. Files cannot be changed and commands cannot be run. Find out what must be "
+    "done, then propose it with plan_exit: what to change, where, in which order, and how to check it.",
+    "default": "default: the person is asked before a file is changed or a command is run.",
+    "auto-edit": "auto-edit: files may be changed without asking; the person is asked before a command is run.",
+    "yolo": "yolo: files may be changed and commands run without asking. Nobody looks over your shoulder, so take "
+    "care: nothing that cannot be undone unless it was asked for.",
+}
+
+
+def mode_note(mode: Mode) -> Note:
+    return Note("mode", f"<mode>{_MODES[mode]}</mode>")

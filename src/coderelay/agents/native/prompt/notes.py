@@ -1,0 +1,29 @@
+"""What the model must be told now: everything it does not know yet, or knows otherwise."""
+
+from collections.abc import Iterable, Mapping
+
+from coderelay.agents.native.prompt.changes import change_notes
+from coderelay.agents.native.prompt.environment import environment_note
+from coderelay.agents.native.prompt.instructions import instruction_notes
+from coderelay.agents.native.prompt.modes import mode_note
+from coderelay.agents.native.prompt.todos import todo_notes
+from coderelay.protocol.content import Note
+from coderelay.session.state import State
+from coderelay.workspace.files import Files
+
+
+def notes_for(state: State, files: Files, home: str) -> list[Note]:
+    settings = state.settings
+    assert settings is not None
+    known = [
+        environment_note(settings.cwd),
+        *instruction_notes(settings.cwd, home, state.seen),
+        mode_note(settings.mode),
+        *change_notes(state.seen, files),
+        *todo_notes(state),
+    ]
+    return news(known, state.told)
+
+
+def news(notes: Iterable[Note], told: Mapping[str, str]) -> list[Note]:
+    return [note for note in notes if told.get(note.topic) != note.text]

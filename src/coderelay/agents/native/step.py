@@ -1,0 +1,229 @@
+"""The steps of one turn: ask the model, run a call, sum up what became too long."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.agents.agent import Turn
+from coderelay.agents.native import compaction
+from coderelay.agents.native.compaction import CompactionSettings
+from coderelay.agents.native.prompt.notes import notes_for
+from coderelay.agents.native.prompt.system import system_prompt
+from coderelay.agents.native.repeats import repetition
+from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
+from coderelay.models.retry import FIRST_SECONDS, pause_before_retry
+from coderelay.models.text_calls import with_text_call
+from coderelay.protocol.calls import Call, Need, Outcome
+from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
+from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.events import HistoryCompacted, MessageAdded
+from coderelay.protocol.ids import CallId, MessageId, new_id
+from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
+from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
+from coderelay.tools.toolbox import Toolbox
+from coderelay.workspace.workspace import Workspace
+
+_SUMMARY_WINDOW = 0.5  # how much of its window the summariser is given to read, at most
+
+
+class NativeSettings(Struct, frozen=True):
+    """`home` is where the person's own instructions are; `retry_seconds` the first pause before a failed request is
+    sent again, 0 for never."""
+
+    home: str
+    disabled_tools: tuple[str, ...] = ()
+    compaction: CompactionSettings = CompactionSettings()
+    retry_seconds: float = FIRST_SECONDS
+
+
+class Steps:
+    def __init__(
+        self,
+        turn: Turn,
+        models: Models,
+        toolbox: Toolbox,
+        workspace: Workspace,
+        settings: NativeSettings,
+    ) -> None:
+        self._turn = turn
+        self._models = models
+        self._toolbox = toolbox
+        self._workspace = workspace
+        self._settings = settings
+        self._transcript = Transcript()
+        self._model = models.open(turn.settings.model)
+
+    async def ask_model(self) -> None:
+        await self._turn.take_steering()
+        if not await self._turn.may_spend():
+            return
+        model = self._current_model()
+        if self._is_too_long(model):
+            await self.compact()
+        try:
+            await self._ask(model)
+        except ModelFailed as failed:
+            if not failed.too_long or not self._turn.state.history:
+                raise
+            await self.compact()
+            await self._ask(model)
+
+    async def run_call(self, call: Call) -> None:
+        async def effect() -> Outcome:
+            return await self._toolbox.run(call, self._workspace)
+
+        await self._turn.perform(call, effect)
+
+    async def compact(self) -> None:
+        """Everything but the last messages becomes a summary."""
+        state, model = self._turn.state, self._current_model()
+        dropped = compaction.entries_to_drop(state, self._settings.compaction.keep, model.card.context)
+        if not dropped:
+            empty = "(nothing to sum up)"
+            await self._turn.compact(
+                HistoryCompacted(turn_id=self._turn.id, summary=empty, dropped=0, model=model.id)
+            )
+            return
+        self._turn.show(Notice("summing up the conversation, which has become long"))
+        summariser = self._models.open(self._models.cheap(model.id))
+        window = int(summariser.card.context * _SUMMARY_WINDOW)
+        told = compaction.told_to_summariser(state, dropped, window)
+        request = Request(compaction.SUMMARISER, [UserMessage(told)], think="off")
+        _, completion = await self._answer(summariser, request, shown=False)
+        await self._turn.compact(
+            HistoryCompacted(
+                turn_id=self._turn.id,
+                summary=compaction.with_what_must_stay(text_of(completion.blocks), state, dropped),
+                dropped=dropped,
+                model=summariser.id,
+                usage=completion.usage,
+                cost=summariser.card.price.of(completion.usage) if summariser.card.price else None,
+            )
+        )
+
+    def _current_model(self) -> Model:
+        """A model that is changed in mid-turn answers from the next step on."""
+        wanted = self._turn.settings.model
+        if self._model.id != wanted:
+            self._model = self._models.open(wanted)
+        return self._model
+
+    def _is_too_long(self, model: Model) -> bool:
+        state = self._turn.state
+        overhead = len(system_prompt(model.card.context)) + 500 * len(self._toolbox.specs)
+        messages = self._transcript.update(state)
+        threshold = self._settings.compaction.threshold
+        return len(state.history) > 1 and compaction.is_due(state, messages, overhead, model.card.context, threshold)
+
+    async def _ask(self, model: Model) -> None:
+        state = self._turn.state
+        notes = notes_for(state, self._workspace.files, self._settings.home)
+        messages = with_notes(self._transcript.update(state), notes)
+        request = self._request(model, messages)
+        message_id, completion = await self._answer(model, request, notes=notes)
+        completion = with_text_call(completion, request.tools)
+        calls = _with_unique_ids(completion.calls, state.calls)
+        message = MessageAdded(
+            message_id=message_id,
+            turn_id=self._turn.id,
+            model=model.id,
+            blocks=completion.blocks,
+            calls=calls,
+            usage=completion.usage,
+            stop_reason=completion.stop_reason,
+            notes=tuple(notes),
+            cost=model.card.price.of(completion.usage) if model.card.price else None,
+        )
+        await self._turn.add(message, [self._need(call) for call in calls], final=not calls)
+
+    def _request(self, model: Model, messages: Sequence[Message]) -> Request:
+        system = system_prompt(model.card.context)
+        return Request(system, messages, self._toolbox.specs, self._turn.settings.think)
+
+    def _need(self, call: Call) -> Need:
+        need = self._toolbox.need(call, self._workspace)
+        repeated = repetition(call, self._turn.state)
+        return need if repeated is None else replace(need, problem=repeated)
+
+    async def _answer(
+        self, model: Model, request: Request, *, notes: Sequence[Note] = (), shown: bool = True
+    ) -> tuple[MessageId, Completion]:
+        """Asked again, after a pause, for as long as that may help."""
+        tries = 0
+        while True:
+            tries += 1
+            message_id, heard = MessageId(new_id()), _Heard()
+            try:
+                return message_id, await self._hear(model, request, message_id, heard, shown)
+            except ModelFailed as failed:
+                pause = pause_before_retry(failed, tries, self._settings.retry_seconds)
+                if pause is None:
+                    raise
+                self._turn.show(Notice(f"{failed.message}; trying again in {pause:.0f} s"))
+                await asyncio.sleep(pause)
+            except asyncio.CancelledError:
+                await asyncio.shield(self._keep_partial(model, message_id, heard, notes))
+                raise
+
+    async def _hear(
+        self, model: Model, request: Request, message_id: MessageId, heard: "_Heard", shown: bool
+    ) -> Completion:
+        async with aclosing(model.stream(request)) as pieces:
+            async for piece in pieces:
+                match piece:
+                    case TextPiece(text):
+                        heard.text.append(text)
+                        if shown:
+                            self._turn.show(TextDelta(message_id, text))
+                    case ThinkingPiece(text):
+                        heard.thinking.append(text)
+                        if shown:
+                            self._turn.show(ThinkingDelta(message_id, text))
+                    case Completion():
+                        if not piece.blocks and not piece.calls:
+                            raise ModelFailed("the model gave an empty answer", retryable=True)
+                        return piece
+        raise ModelFailed("the model ended without an answer", retryable=True)
+
+    async def _keep_partial(
+        self, model: Model, message_id: MessageId, heard: "_Heard", notes: Sequence[Note]
+    ) -> None:
+        """A stop in mid-answer keeps the words that were shown. Half-received calls are dropped."""
+        state = self._turn.state
+        if not heard.text or state.turn is None or not state.turn.stop_requested:
+            return
+        message = MessageAdded(
+            message_id=message_id,
+            turn_id=self._turn.id,
+            model=model.id,
+            blocks=heard.blocks(),
+            stop_reason="cancelled",
+            notes=tuple(notes),
+        )
+        await self._turn.add(message, [], final=False)
+
+
+class _Heard:
+    """What has come in of a message so far."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.thinking: list[str] = []
+
+    def blocks(self) -> tuple[Block, ...]:
+        blocks: list[Block] = [Thinking("".join(self.thinking))] if self.thinking else []
+        return (*blocks, Text("".join(self.text)))
+
+
+def _with_unique_ids(calls: tuple[Call, ...], known: dict[CallId, Any]) -> tuple[Call, ...]:
+    """Some servers send no ids, or count from 0 in every message; ours are unique in the session."""
+    unique: dict[CallId, Call] = {}
+    for call in calls:
+        free = call.id and call.id not in known and call.id not in unique
+        call_id = call.id if free else CallId(f"call_{new_id()}")
+        unique[call_id] = replace(call, id=call_id)
+    return tuple(unique.values())

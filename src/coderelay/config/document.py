@@ -1,0 +1,98 @@
+"""One configuration file: from bytes to checked keys. Raises BadInput that names the file, the key and what is right.
+
+How a wrong file is wrong is found out by `complaint`, which is loaded only then.
+"""
+
+import re
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any, cast
+
+import msgspec
+
+from coderelay.config.place import printable, shown
+from coderelay.config.secrets import refuse_secrets
+from coderelay.config.settings import Settings
+from coderelay.protocol.errors import BadInput
+
+Tree = dict[str, Any]
+
+_DEEPEST = 32
+_DOTS = 3  # agents.<name>.tools.disabled
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"(\s*:)?')
+
+
+def read_document(content: bytes, path: str) -> tuple[Tree, Settings]:
+    """The keys that are set, nested, and the settings they make."""
+    file = shown(path)
+    tree = _nested(parse_object(content, file), file)
+    try:
+        settings = msgspec.convert(tree, Settings)
+    except msgspec.ValidationError as error:
+        raise _complaint().about_value(tree, file) from error
+    if holds_null(tree):
+        raise _complaint().about_value(tree, file)
+    refuse_secrets(settings.providers, file)
+    return tree, settings
+
+
+def parse_object(content: bytes, file: str) -> Tree:
+    """A JSON object in which no key is written twice."""
+    if not content.strip():
+        return {}
+    try:
+        value = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
+        keys = _count_keys(value, _DEEPEST)
+    except RecursionError as error:
+        raise BadInput(f"{file} is nested too deeply") from error
+    except ValueError as error:
+        raise _complaint().about_text(content, file) from error
+    if not isinstance(value, dict):
+        raise BadInput(f"{file} must hold a JSON object: {{…}}")
+    if keys != sum(1 for each in _STRING.finditer(content) if each[1]):
+        raise _complaint().about_text(content, file)
+    return cast(Tree, value)
+
+
+def holds_null(value: Any) -> bool:
+    """A key without a value is left out, so that it is clear whose value counts."""
+    return value is None or any(map(holds_null, _inside(value)))
+
+
+def _count_keys(value: Any, deepest: int) -> int:
+    if deepest == 0:
+        raise RecursionError
+    own = len(cast(Tree, value)) if isinstance(value, dict) else 0
+    return own + sum(_count_keys(each, deepest - 1) for each in _inside(value))
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast(Tree, value).values()
+    return cast(list[Any], value) if isinstance(value, list) else ()
+
+
+def _nested(written: Tree, file: str) -> Tree:
+    """`{"compaction.threshold": 0.7}` is short for `{"compaction": {"threshold": 0.7}}`."""
+    tree: Tree = {}
+    for key, value in written.items():
+        first, *rest = key.split(".", _DOTS)
+        for each in reversed(rest):
+            value = {each: value}
+        if not _join(tree, {first: value}):
+            raise BadInput(f"{file}: {printable(key)} is set twice")
+    return tree
+
+
+def _join(tree: Tree, more: Tree) -> bool:
+    """False if both set the same key."""
+    for name, value in more.items():
+        if name not in tree:
+            tree[name] = value
+        elif not (isinstance(tree[name], dict) and isinstance(value, dict) and _join(tree[name], cast(Tree, value))):
+            return False
+    return True
+
+
+def _complaint() -> Any:
+    return import_module("coderelay.config.complaint")

@@ -1,0 +1,96 @@
+"""Where configuration lies: the person's file, and the one beneath a folder that somebody else may have filled."""
+
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from coderelay.protocol.errors import BadInput
+
+OWN_FOLDER = ".coder"
+FILE = "config.json"
+MOST_BYTES = 1024 * 1024
+
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # non-blocking: a FIFO must not hold us up
+_ENTER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def person_file(home: str) -> str:
+    return os.path.join(home, FILE)
+
+
+def folder_file(folder: str) -> str:
+    return os.path.join(folder, OWN_FOLDER, FILE)
+
+
+def read_person_file(home: str) -> bytes | None:
+    """None if there is none. May be a link: people keep such files elsewhere."""
+    path = person_file(home)
+    try:
+        return _read(os.open(path, _READ), path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def read_folder_file(folder: str) -> bytes | None:
+    """None if there is none. Raises BadInput if it is not a small regular file beneath the folder."""
+    path = folder_file(folder)
+    try:
+        with beneath(folder, path) as (parent, name):
+            return _read(os.open(name, _READ | os.O_NOFOLLOW, dir_fd=parent), path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+@contextmanager
+def beneath(folder: str, path: str) -> Generator[tuple[int, str], None, None]:
+    """The open folder that really holds `path`, and its name there. Links count only inside of `folder`, and not
+    even one that is put there meanwhile leads out of it."""
+    top = os.path.realpath(folder)
+    real = os.path.realpath(path)
+    if not real.startswith(os.path.join(top, "")):
+        raise BadInput(f"{shown(path)} leads out of the folder, to {shown(real)}", "Put the file itself there.")
+    *between, name = os.path.relpath(real, top).split(os.sep)
+    parent = os.open(top, _ENTER)
+    try:
+        for each in between:
+            inner = os.open(each, _ENTER | os.O_NOFOLLOW, dir_fd=parent)
+            os.close(parent)
+            parent = inner
+        yield parent, name
+    finally:
+        os.close(parent)
+
+
+def shown(path: str) -> str:
+    """A path for people."""
+    own = os.path.expanduser("~")
+    return printable(f"~{path[len(own) :]}" if path.startswith(os.path.join(own, "")) else path)
+
+
+def printable(text: str) -> str:
+    """Without anything that a terminal would obey."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def _read(file: int, path: str) -> bytes:
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise BadInput(f"{shown(path)} is not a regular file")
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            content = opened.read(MOST_BYTES + 1)
+    finally:
+        os.close(file)
+    if len(content) > MOST_BYTES:
+        raise BadInput(f"{shown(path)} is larger than {MOST_BYTES} bytes, which no configuration is")
+    return content
+
+
+def _unreadable(path: str, error: OSError) -> BadInput:
+    return BadInput(f"{shown(path)} cannot be read: {error.strerror}")

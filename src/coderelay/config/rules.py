@@ -1,0 +1,112 @@
+"""Who may set what. A folder's own file may tighten at once; what loosens counts when the person trusts it.
+
+For every key two functions of (mine, theirs): what a folder gets that is not trusted, and one that is.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Rule = Callable[[Any, Any], Any]
+Path = tuple[str, ...]
+
+
+def theirs(mine: Any, theirs: Any) -> Any:
+    return theirs
+
+
+def mine(mine: Any, theirs: Any) -> Any:
+    return mine
+
+
+def lower(mine: Any, theirs: Any) -> Any:
+    return theirs if mine is None else min(mine, theirs)
+
+
+def both(mine: Any, theirs: Any) -> Any:
+    return (*(mine or ()), *(each for each in theirs if each not in (mine or ())))
+
+
+def stricter(*order: Any) -> Rule:
+    """The order begins with the strictest."""
+    return lambda mine, theirs: min(mine, theirs, key=order.index)
+
+
+stricter_mode = stricter("plan", "default", "auto-edit", "yolo")
+stricter_preset = stricter("strict", "balanced", "auto-edit", "yolo")
+only_on = stricter(True, False)
+only_off = stricter(False, True)
+
+# A `*` stands for a name the person chose.
+RULES: dict[str, tuple[Rule, Rule]] = {
+    "model": (theirs, theirs),
+    "lang": (theirs, theirs),
+    "mode": (stricter_mode, theirs),
+    "max_steps": (lower, theirs),
+    "auto_approve_ask": (only_off, theirs),
+    "approval.interactive": (only_on, theirs),
+    "approval.unattended": (stricter("deny", None, "park", "allow"), theirs),  # None is never looser than park
+    "permissions.preset": (stricter_preset, theirs),
+    "permissions.allow": (mine, both),
+    "permissions.ask": (both, both),
+    "permissions.deny": (both, both),
+    "sandbox.enabled": (only_on, theirs),
+    "sandbox.network": (only_off, theirs),
+    "sandbox.yolo": (only_on, theirs),
+    "workflow.require_todo_for_complex": (only_on, theirs),
+    "workflow.auto_verify_after_edit": (only_off, theirs),
+    "workflow.max_verify_attempts": (lower, theirs),
+    "workflow.verify_commands": (theirs, theirs),  # those that are not on the list of known ones never run
+    "compaction.threshold": (theirs, theirs),
+    "compaction.keep": (theirs, theirs),
+    "tools.disabled": (both, both),
+    "skills.auto_approve": (stricter("load", "run"), theirs),
+    "input_while_running": (mine, theirs),
+    "persist_partials": (mine, theirs),
+    "batch.release": (stricter("together", "each"), theirs),
+    "bash.timeout_s": (lower, theirs),
+    "bash.output_bytes": (lower, theirs),
+    "budget.session": (lower, theirs),
+    "budget.day": (lower, theirs),
+    "web.profile": (mine, theirs),
+    "web.port": (mine, theirs),
+    "acp.max_mode": (stricter_mode, theirs),
+    "feishu.app_id": (mine, theirs),
+    "feishu.app_secret_env": (mine, theirs),
+    "feishu.encrypt_key_env": (mine, theirs),
+    "feishu.verification_token_env": (mine, theirs),
+    "feishu.domain": (mine, theirs),
+    "feishu.cwd": (mine, theirs),
+    "feishu.users": (mine, theirs),
+    "feishu.chats": (mine, theirs),
+    "feishu.approvers": (mine, theirs),
+    "feishu.input_timeout_s": (mine, theirs),
+    "providers.*.kind": (mine, theirs),
+    "providers.*.base_url": (mine, theirs),
+    "providers.*.api_key_env": (mine, theirs),
+    "providers.*.models": (mine, theirs),
+    "agents.*.command": (mine, theirs),
+    "agents.*.url": (mine, theirs),
+    "agents.*.env": (mine, theirs),
+    "agents.*.mode": (mine, theirs),
+    "agents.*.tools.disabled": (both, both),
+    "mcp_servers.*": (mine, theirs),
+    "hooks.*": (mine, theirs),
+}
+_NAMED = {"providers", "agents", "mcp_servers", "hooks"}
+
+
+def rule_of(path: Path) -> tuple[Rule, Rule] | None:
+    """None for a path that leads to further keys."""
+    if path[0] in _NAMED and len(path) > 1:
+        path = (path[0], "*", *path[2:])
+    return RULES.get(".".join(path))
+
+
+def keys_in(tree: dict[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The keys of a checked tree with their values."""
+    for name, value in tree.items():
+        path = (*above, name)
+        if rule_of(path) is not None:
+            yield path, value
+        else:
+            yield from keys_in(value, path)

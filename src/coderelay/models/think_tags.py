@@ -1,0 +1,70 @@
+"""Thoughts that a model writes into its text, between tags at the very beginning."""
+
+from typing import Literal
+
+_OPENINGS = ("<think>", "<thinking>", "<thought>")
+
+
+class ThinkTags:
+    """Tells thoughts and text apart, wherever both are split. A tag after the first word is only a word: code may
+    speak of tags."""
+
+    def __init__(self) -> None:
+        self._at: Literal["beginning", "thought", "gap", "text"] = "beginning"
+        self._closing = ""
+        self._begun = False  # the thought has had its first word
+        self._held = ""  # what may still become a tag
+
+    def feed(self, text: str) -> tuple[str, str]:
+        """The thinking and the text that this piece brings."""
+        match self._at:
+            case "text":
+                return "", text
+            case "gap":
+                return "", self._after_gap(text)
+            case "thought":
+                return self._think(text)
+            case "beginning":
+                return self._begin(text)
+
+    def end(self) -> tuple[str, str]:
+        """What was held back. A thought without an end is a thought."""
+        held, self._held = self._held, ""
+        return (held, "") if self._at == "thought" else ("", held)
+
+    def _begin(self, text: str) -> tuple[str, str]:
+        text = self._held + text
+        begun = text.lstrip()
+        opening = next((tag for tag in _OPENINGS if begun.startswith(tag)), "")
+        if opening:
+            self._at, self._held, self._closing = "thought", "", f"</{opening[1:]}"
+            return self._think(begun[len(opening) :])
+        if any(tag.startswith(begun) for tag in _OPENINGS):
+            self._held = text
+            return "", ""
+        self._at, self._held = "text", ""
+        return "", text
+
+    def _think(self, text: str) -> tuple[str, str]:
+        text = self._held + text
+        if not self._begun:
+            text = text.lstrip()
+            self._begun = bool(text)
+        thinking, closing, rest = text.partition(self._closing)
+        if closing:
+            self._at, self._held = "gap", ""
+            return thinking, self._after_gap(rest)
+        kept = _beginning_of(self._closing, text)
+        self._held = text[len(text) - kept :]
+        return text[: len(text) - kept], ""
+
+    def _after_gap(self, text: str) -> str:
+        text = text.lstrip()
+        if text:
+            self._at = "text"
+        return text
+
+
+def _beginning_of(tag: str, text: str) -> int:
+    """How much of the end of the text may be the beginning of the tag."""
+    return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if text.endswith(tag[:size])), 0)

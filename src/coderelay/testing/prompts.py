@@ -1,0 +1,10 @@
+"""What a person said, without what the model was told besides."""
+
+import re
+
+_NOTES = re.compile(r"(?:<(environment|instructions|mode|file-changed|reminder)\b[^>]*>.*?</\1>\n?)+\n?", re.DOTALL)
+
+
+def without_notes(content: str) -> str:
+    found = _NOTES.match(content)
+    return content[found.end() :] if found else content

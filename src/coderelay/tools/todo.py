@@ -1,0 +1,72 @@
+"""todo: the list of what is left to do, always given whole."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.workspace import Workspace
+
+Status = Literal["pending", "in_progress", "completed"]
+Priority = Literal["high", "medium", "low"]
+
+_MOST = 100
+
+
+class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    content: str
+    status: Status
+    priority: Priority = "medium"
+
+
+class TodoArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    items: tuple[Item, ...]
+
+
+class Todo:
+    spec = ToolSpec(
+        name="todo",
+        description="Keep the list of what is to be done, for work of three or more steps. Give the whole list each "
+        "time; it replaces the one before. One item at most is in_progress. Mark an item completed as soon as it is.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "items": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "content": {"type": "string"},
+                            "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
+                            "priority": {"type": "string", "enum": ["high", "medium", "low"]},
+                        },
+                        "required": ["content", "status"],
+                        "additionalProperties": False,
+                    },
+                }
+            },
+            "required": ["items"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = TodoArguments
+
+    def need(self, arguments: TodoArguments, workspace: Workspace) -> Need:
+        items = arguments.items
+        if len(items) > _MOST:
+            raise ToolFailed(f"{len(items)} items are too many; {_MOST} at most")
+        if any(not each.content.strip() for each in items):
+            raise ToolFailed("an item has no content")
+        if sum(each.status == "in_progress" for each in items) > 1:
+            raise ToolFailed("only one item may be in_progress; mark the others pending or completed")
+        return Need(tool="todo", kind="read", title=_summary(items))
+
+    async def run(self, arguments: TodoArguments, workspace: Workspace) -> Finished:
+        return Finished(output="The list is kept.", summary=_summary(arguments.items))
+
+
+def _summary(items: tuple[Item, ...]) -> str:
+    done = sum(each.status == "completed" for each in items)
+    current = next((each.content for each in items if each.status == "in_progress"), "")
+    return f"{done} of {len(items)} done" + (f", now: {current}" if current else "")

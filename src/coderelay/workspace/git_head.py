@@ -1,0 +1,49 @@
+"""What is checked out, read from git's own files: no program is run, so none of the repository's can be."""
+
+import os
+
+_MOST = 4096
+
+
+def root_of(folder: str) -> str | None:
+    """The top of the work tree that a folder is in."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def branch_of(folder: str) -> str | None:
+    """`branch NAME`, `commit abc…` if none is checked out, None outside of a repository."""
+    root = root_of(folder)
+    if root is None:
+        return None
+    head = _first_line(os.path.join(_git_folder(root), "HEAD"))
+    if head.startswith("ref: refs/heads/"):
+        return f"branch {head.removeprefix('ref: refs/heads/')}"
+    return f"commit {head[:12]}, no branch" if head else "a repository that cannot be read"
+
+
+def _git_folder(root: str) -> str:
+    """In a work tree of its own or a submodule, `.git` is a file that says where the folder is."""
+    beside = os.path.join(root, ".git")
+    if os.path.isdir(beside):
+        return beside
+    return os.path.join(root, _first_line(beside).removeprefix("gitdir: "))
+
+
+def _first_line(path: str) -> str:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        text = os.read(file, _MOST).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
+    line = text.partition("\n")[0].strip()
+    return "".join(each for each in line if each.isprintable())[:200]

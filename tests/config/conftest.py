@@ -1,0 +1,10 @@
+from pathlib import Path
+
+import pytest
+
+from tests.config.written import Places
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(tmp_path)

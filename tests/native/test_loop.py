@@ -1,0 +1,225 @@
+"""The loop when things go wrong or round in circles, and when the model is changed."""
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from coderelay.agents.native.repeats import REPEATED
+from coderelay.agents.native.step import NativeSettings
+from coderelay.app import House
+from coderelay.protocol.asks import By
+from coderelay.protocol.commands import ConfigureSession
+from coderelay.protocol.events import MessageAdded, Recorded
+from coderelay.protocol.live import Notice, TextDelta
+from coderelay.protocol.queries import ReadMessages
+from coderelay.testing.house import InHouse, house, story
+from coderelay.testing.model_server import (
+    Answer,
+    Body,
+    bash,
+    cut_off,
+    empty,
+    garbage,
+    http_error,
+    proposes,
+    raw_call,
+    read,
+    replies,
+    says,
+    script,
+)
+from tests.native.requests import results
+
+pytestmark = pytest.mark.quick
+ME = By("anne", "test")
+
+
+class Patient(House):
+    """Tries again at once, or nearly so."""
+
+    def native_settings(self, cwd: str) -> NativeSettings:
+        return replace(super().native_settings(cwd), retry_seconds=0.001)
+
+
+async def _shown(coder: InHouse) -> list[object]:
+    """Everything a follower saw up to the end of the turn."""
+    seen: list[object] = []
+    async with aclosing(coder.host.follow(coder.session)) as feed:
+        async for each in feed:
+            seen.append(each)
+            if isinstance(each, Recorded) and type(each.event).__name__ == "TurnEnded":
+                break
+    return seen
+
+
+FAULTS: list[tuple[Answer, str]] = [
+    (
+        http_error(429, "slow down", {"retry-after": "0"}),
+        "the model server answered 429: slow down; trying again in 0 s",
+    ),
+    (http_error(529, "overloaded"), "the model server answered 529: overloaded; trying again in 0 s"),
+    (http_error(500, "oops"), "the model server answered 500: oops; trying again in 0 s"),
+    (empty(), "the model gave an empty answer; trying again in 0 s"),
+]
+
+
+@pytest.mark.parametrize(("fault", "told"), FAULTS)
+@story
+async def test_what_may_pass_is_tried_again_and_told(tmp_path: Path, fault: Answer, told: str) -> None:
+    async with house(tmp_path, script(fault, fault, says("at last")), build=Patient) as coder:
+        await coder.create()
+        following = asyncio.create_task(_shown(coder))
+        await coder.prompt("go")
+        assert (await coder.ended()).text == "at last"
+        assert [each.text for each in await following if isinstance(each, Notice)] == [told, told]
+        assert len({received.raw for received in coder.server.received}) == 1
+
+
+@pytest.mark.parametrize("broken", [cut_off(says("one two three"), 3), garbage(says("one two three"), 3)])
+@story
+async def test_an_answer_that_breaks_off_is_asked_for_again(tmp_path: Path, broken: Answer) -> None:
+    async with house(tmp_path, script(broken, says("four five")), build=Patient) as coder:
+        await coder.create()
+        following = asyncio.create_task(_shown(coder))
+        await coder.prompt("go")
+        assert (await coder.ended()).text == "four five"
+        seen = await following
+        (message,) = [each.event for each in seen if isinstance(each, Recorded) and _is_message(each)]
+        assert isinstance(message, MessageAdded)
+        whole = [each for each in seen if isinstance(each, TextDelta) and each.message_id == message.message_id]
+        assert "".join(each.text for each in whole) == "four five"
+
+
+def _is_message(recorded: Recorded) -> bool:
+    return isinstance(recorded.event, MessageAdded)
+
+
+@story
+async def test_what_cannot_pass_is_not_tried_again(tmp_path: Path) -> None:
+    async with house(tmp_path, script(http_error(401, "no such key")), build=Patient) as coder:
+        await coder.prompt("go")
+        ended = await coder.ended()
+        assert (ended.ending, ended.error) == (
+            "failed",
+            "the model server answered 401: no such key\nCheck the API key.",
+        )
+
+
+@story
+async def test_after_eight_tries_the_turn_fails(tmp_path: Path) -> None:
+    async with house(tmp_path, script(*[http_error(503, "busy")] * 8), build=Patient) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).error == "the model server answered 503: busy"
+
+
+@story
+async def test_a_stop_ends_the_wait_for_another_try(tmp_path: Path) -> None:
+    async with house(tmp_path, script(http_error(429, "later", {"retry-after": "100"})), build=Patient) as coder:
+        await coder.create()
+        following = asyncio.create_task(_shown(coder))
+        await coder.prompt("go")
+        await coder.server.wait_for_requests(1)
+        await coder.stop()
+        assert (await coder.ended()).ending == "stopped"
+        await following
+
+
+@story
+async def test_a_server_that_wants_us_to_wait_for_hours_is_not_waited_for(tmp_path: Path) -> None:
+    async with house(tmp_path, script(http_error(429, "later", {"retry-after": "7200"})), build=Patient) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).error == "the model server answered 429: later"
+
+
+@story
+async def test_the_third_identical_call_is_not_run(tmp_path: Path) -> None:
+    steps = [proposes(bash("echo x >> log; echo same"))] * 3
+    async with house(tmp_path, script(*steps, says("stuck"))) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).text == "stuck"
+        assert (coder.folder / "log").read_text() == "x\nx\n"
+        assert results(coder.server.requests[-1]) == [
+            "same",
+            "same",
+            f"Error: {REPEATED}",
+        ]
+
+
+@story
+async def test_a_model_that_repeats_a_call_for_ever_ends_its_turn(tmp_path: Path) -> None:
+    async with house(tmp_path, script(*[proposes(bash("echo same"))] * 4)) as coder:
+        await coder.prompt("go")
+        ended = await coder.ended()
+        assert (ended.ending, ended.error) == ("failed", "the model repeats the same call of bash again and again")
+
+
+@story
+async def test_the_same_call_with_another_result_is_no_repetition(tmp_path: Path) -> None:
+    steps = [proposes(bash("echo x >> log; wc -l < log"))] * 5
+    async with house(tmp_path, script(*steps, says("done"))) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).ending == "done"
+        assert [each.strip() for each in results(coder.server.requests[-1])] == ["1", "2", "3", "4", "5"]
+
+
+@story
+async def test_a_text_that_is_exactly_one_call_is_the_call(tmp_path: Path) -> None:
+    written = '```json\n{"name": "bash", "arguments": {"command": "echo hi"}}\n```'
+    async with house(tmp_path, script(says(written), says("done"))) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        assert await coder.story() == ["user: go", "bash: ok", "agent: done"]
+
+
+@story
+async def test_malformed_and_unknown_calls_become_results_the_model_can_act_on(tmp_path: Path) -> None:
+    calls = [raw_call("bash", '{"command": '), raw_call("frobnicate", "{}"), raw_call("read", '{"file": "x"}')]
+    async with house(tmp_path, script(proposes(*calls), says("sorry"))) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).text == "sorry"
+        said = results(coder.server.requests[-1])
+        assert [text.partition(":")[0] for text in said] == ["Error", "Error", "Error"]
+        assert "bad arguments for bash" in said[0]
+        assert "there is no tool 'frobnicate'; there are read, write, bash" in said[1]
+        assert "it takes path, offset, limit" in said[2]
+
+
+@story
+async def test_c21_a_model_changed_in_mid_turn_answers_from_the_next_step(tmp_path: Path) -> None:
+    async def change(_: Body) -> Answer:
+        await coder.host.send(ConfigureSession(session=coder.session, model="openai:other", by=ME))
+        return proposes(bash("true"))
+
+    async with house(tmp_path, script(replies(change), says("done"))) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        assert [each["model"] for each in coder.server.requests] == ["scripted", "other"]
+        messages = [each.event for each in await coder.events() if isinstance(each.event, MessageAdded)]
+        assert [each.model for each in messages] == ["openai:scripted", "openai:other"]
+
+
+@story
+async def test_a_long_file_comes_in_parts_that_say_how_to_go_on(tmp_path: Path) -> None:
+    async with house(tmp_path, script(proposes(read("big"), read("wide")), says("done"))) as coder:
+        (coder.folder / "big").write_text("".join(f"line {n}\n" for n in range(400_000)))
+        (coder.folder / "wide").write_text(f"{'x' * 1000}\n" * 4_000)
+        await coder.prompt("go")
+        await coder.ended()
+        big, wide = results(coder.server.requests[-1])
+        assert big.endswith("(lines 1-2000 of 400000; go on with offset=2001)")
+        assert wide.endswith("(lines 1-49 of 4000; go on with offset=50)")
+
+
+@story
+async def test_a_huge_result_reaches_the_model_cut_and_people_whole(tmp_path: Path) -> None:
+    async with house(tmp_path, script(proposes(bash("yes | head -c 500000")), says("done"))) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        (result,) = results(coder.server.requests[-1])
+        assert len(result) < 61_000
+        assert "\n[439999 characters left out here; to see them, ask for less at a time]\n" in result
+        (row,) = [row for row in await coder.host.get(ReadMessages(coder.session)) if "tool_result" in row.data]
+        assert len(row.data) > 500_000

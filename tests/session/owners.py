@@ -1,0 +1,198 @@
+"""What the processes do that drive a session, until they end, fail or are gone without a word."""
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+from coderelay.protocol.calls import Outcome, Stopped, Unknown
+from coderelay.protocol.content import text_of
+from coderelay.protocol.errors import Fenced
+from coderelay.protocol.events import CallAsked, CallEnded, Recorded
+from coderelay.protocol.ids import OwnerId
+from coderelay.session.next_action import AskModel, Compact, EndTurn, RunCall, needs_owner, next_action
+from coderelay.session.transcript import AssistantMessage, Transcript, transcript, with_notes
+from tests.session.choices import BLOCKS, CALLS, COSTS, IN_PLAN_MODE, NOTES, OUTCOMES
+from tests.session.history import check_continued, check_transcript
+from tests.session.play import SESSION
+from tests.session.table import Draw, Move, Owner, Table
+
+OWNERS = [OwnerId("A"), OwnerId("B"), OwnerId("C")]
+
+
+class Owners(Table):
+    def owners(self) -> list[Move]:
+        moves: list[Move] = []
+        owners = self.living.values()
+        if any(each.is_idle() for each in owners):
+            moves += [self.go_on] * 20
+        if any(each.thinking for each in owners):
+            moves += [self.hear] * 20
+        if any(each.summing_up for each in owners):
+            moves += [self.sum_up] * 20
+        if any(each.performing for each in owners):
+            moves += [self.end_call] * 20 + [self.ask_again] * 15
+        if owners and self.state.turn is not None and self.state.turn.stop_requested:
+            moves += [self.obey_a_stop] * 20
+        if needs_owner(self.state) and len(self.living) < len(OWNERS):
+            moves += [self.claim] * (1 if self.state.owner in self.living else 20)
+        return [*moves, self.fail, self.leave, self.crash] if owners else moves
+
+    def claim(self, data: Draw) -> None:
+        """By a process whose predecessor is gone, or stood still for so long that it is taken for gone."""
+        owner = data.draw(st.sampled_from([each for each in OWNERS if each not in self.living]))
+        self.see(self.play.claim(owner, max_steps=4))
+        if self.state.turn is not None:
+            self.living[owner] = Owner(owner, self.state.epoch, self.state.turn.started.turn_id)
+
+    def go_on(self, data: Draw) -> None:
+        """The loop of an agent: what comes next is decided from the log."""
+        owner = self._draw_owner(data, Owner.is_idle)
+        action = self.play.rules.next_action(self.state)
+        if not self._mine(owner):
+            del self.living[owner.id]
+        elif isinstance(action, AskModel):
+            self._begin_step(owner, data)
+        elif isinstance(action, RunCall):
+            if self._write(owner, lambda: self.play.start_call(action.call_id, epoch=owner.epoch)):
+                owner.performing = action.call_id
+        elif isinstance(action, Compact):
+            owner.summing_up = True
+        else:
+            self._settle(owner)
+
+    def _begin_step(self, owner: Owner, data: Draw) -> None:
+        """One of what comes before a request; the next comes with another move, so that a kill may come between."""
+        if any(each.steer for each in self.state.queue):
+            self._write(owner, lambda: self.play.take_steering(epoch=owner.epoch))
+        elif self._asks_for_money(owner):
+            del self.living[owner.id]
+        elif data.draw(st.integers(0, 7)) == 5:
+            owner.summing_up = True
+        else:
+            self.check_transcript(owner.transcript)
+            owner.thinking, owner.told = True, data.draw(st.sampled_from(NOTES))
+            owner.sent = tuple(with_notes(owner.transcript.update(self.state), owner.told))
+
+    def _asks_for_money(self, owner: Owner) -> bool:
+        head, budget = self.state.head, self.budget
+        if budget is not None:
+            self.see(self.play.pause_for_budget(budget, epoch=owner.epoch))
+        return self.state.head > head
+
+    def hear(self, data: Draw) -> None:
+        """A finished message, maybe at the moment of a stop. An agent may also say something and go on."""
+        owner = self._draw_owner(data, lambda each: each.thinking)
+        owner.thinking = False
+        count = data.draw(st.sampled_from([0, 1, 2, 4, 3, 1, 0]))
+        calls = IN_PLAN_MODE if self.checker.mode == "plan" else CALLS
+        proposed = [data.draw(st.sampled_from(calls))(self.play.new("c")) for _ in range(count)]
+        blocks = data.draw(st.sampled_from(BLOCKS))
+        final = not proposed and data.draw(st.integers(0, 3)) < 3
+        cost = data.draw(st.sampled_from(COSTS))
+
+        def add() -> list[Recorded]:
+            return self.play.message(
+                *proposed, blocks=blocks, final=final, notes=owner.told, cost=cost, epoch=owner.epoch
+            )
+
+        if self._write(owner, add):
+            self.sent = owner.sent
+            self.commented = not proposed and (bool(text_of(blocks)) or self.commented)
+
+    def sum_up(self, data: Draw) -> None:
+        """Of any part of the history, in mid-turn or in a turn of its own."""
+        owner = self._draw_owner(data, lambda each: each.summing_up)
+        owner.summing_up = False
+        dropped = data.draw(st.integers(0, len(self.state.history)))
+        cost = data.draw(st.sampled_from(COSTS))
+        if self._write(
+            owner, lambda: self.play.compact(self.play.new("so far "), dropped, cost=cost, epoch=owner.epoch)
+        ):
+            self.sent = ()
+
+    def end_call(self, data: Draw) -> None:
+        owner = self._draw_owner(data, lambda each: each.performing is not None)
+        self._end_call(owner, data.draw(st.sampled_from(OUTCOMES)))
+
+    def ask_again(self, data: Draw) -> None:
+        """Before it had any effect, the call finds that it must ask. Unless there was a stop: then it is over."""
+        owner = self._draw_owner(data, lambda each: each.performing is not None)
+        call, owner.performing = owner.performing, None
+        assert call is not None
+        if self._write(owner, lambda: self.play.ask_again(call, epoch=owner.epoch)):
+            event = self.play.log[-1].event
+            assert isinstance(event, CallAsked | CallEnded)
+            assert isinstance(event, CallEnded) == (self.state.turn is not None and self.state.turn.stop_requested)
+
+    def obey_a_stop(self, data: Draw) -> None:
+        """The agent is cancelled; half an answer that was shown is kept; then the turn is ended."""
+        owner = self._draw_owner(data)
+        if owner.performing is not None:
+            self._end_call(owner, Stopped(started=True))
+        elif owner.thinking and data.draw(st.booleans()):
+            kept = self._write(owner, lambda: self.play.message(final=False, notes=owner.told, epoch=owner.epoch))
+            self.sent = owner.sent if kept else self.sent
+        self._settle(owner)
+
+    def fail(self, data: Draw) -> None:
+        """The provider or the agent failed: the door around the turn ends it."""
+        owner = self._draw_owner(data)
+        if owner.performing is not None and data.draw(st.booleans()):
+            self._end_call(owner, Unknown())
+        self._settle(owner)
+
+    def leave(self, data: Draw) -> None:
+        """The process ends in good order: what it was doing is told, the turn left to the next."""
+        owner = self._draw_owner(data)
+        if owner.performing is not None:
+            self._end_call(owner, Unknown())
+        self.living.pop(owner.id, None)
+
+    def crash(self, data: Draw) -> None:
+        del self.living[self._draw_owner(data).id]
+
+    def _draw_owner(self, data: Draw, which: Callable[[Owner], bool] = lambda _: True) -> Owner:
+        return data.draw(st.sampled_from([each for each in self.living.values() if which(each)]))
+
+    def _write(self, owner: Owner, move: Callable[[], list[Recorded]]) -> bool:
+        """A move of an owner; one that is no longer the owner changes nothing and goes."""
+        head, turn = self.state.head, self.state.turn
+        try:
+            if turn is None or turn.started.turn_id != owner.turn:
+                raise Fenced(SESSION, owner.epoch, self.state.epoch)
+            self.see(move())
+        except Fenced:
+            assert self.state.head == head
+            assert not self._mine(owner)
+            del self.living[owner.id]
+            return False
+        return True
+
+    def _end_call(self, owner: Owner, outcome: Outcome) -> None:
+        call, owner.performing = owner.performing, None
+        assert call is not None
+        self._write(owner, lambda: self.play.end_call(call, outcome, epoch=owner.epoch))
+
+    def _settle(self, owner: Owner) -> None:
+        """The agent has returned or raised. A turn that is still this owner's must not stay open."""
+        if self._mine(owner):
+            match next_action(self.state):
+                case EndTurn(stopped=True):
+                    self.see(self.play.close("stopped", epoch=owner.epoch))
+                case EndTurn():
+                    self.see(self.play.close("step_limit", "step limit reached", epoch=owner.epoch))
+                case _:
+                    self.see(self.play.close("failed", "it failed", epoch=owner.epoch))
+        self.living.pop(owner.id, None)
+
+    def _mine(self, owner: Owner) -> bool:
+        state = self.state
+        return state.owner == owner.id and state.epoch == owner.epoch and state.turn is not None
+
+    def check_transcript(self, known: Transcript) -> None:
+        messages = known.update(self.state)
+        assert messages == transcript(self.state)
+        check_transcript(messages, self.checker.told)
+        if self.sent:
+            check_continued(self.sent, messages)
+        assert self.commented or not isinstance(messages[-1], AssistantMessage)

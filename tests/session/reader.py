@@ -1,0 +1,75 @@
+"""What a reader of the log remembers of a session, and what it asks of whoever writes."""
+
+from msgspec import Struct, field
+
+from coderelay.protocol.asks import Approval, Ask
+from coderelay.protocol.content import Usage
+from coderelay.protocol.events import (
+    AnyEvent,
+    MessageAdded,
+    Mode,
+    TurnEnded,
+)
+from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
+from tests.session.known import KnownAsk, KnownCall, KnownTurn
+from tests.session.promises import (
+    BrokenPromise,
+    promise,
+)
+from tests.session.spent import Spent, total
+from tests.session.told import Told
+from tests.session.waiting import WaitingPrompts
+
+
+class Reader(Struct):
+    """`beyond` is what was approved for more than this session, and written elsewhere."""
+
+    head: int = 0
+    epoch: int = 0
+    deleted: bool = False
+    owner: OwnerId | None = None
+    rested: OwnerId | None = None
+    cwd: str = ""
+    mode: Mode = "default"
+    allowed_tools: tuple[str, ...] = ()
+    prompts: WaitingPrompts = field(default_factory=WaitingPrompts)
+    told: Told = field(default_factory=Told)
+    spent: Spent = field(default_factory=Spent)
+    turn: KnownTurn | None = None
+    last: TurnEnded | None = None
+    calls: dict[CallId, KnownCall] = field(default_factory=dict[CallId, KnownCall])
+    asks: dict[AskId, KnownAsk] = field(default_factory=dict[AskId, KnownAsk])
+    approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])
+    beyond: list[Approval] = field(default_factory=list[Approval])
+    unopened: MessageAdded | None = None
+    ends_now: bool = False
+    summed_up: bool = False
+    owed: list[AnyEvent] = field(default_factory=list[AnyEvent])
+
+    def new_ask(self, ask: Ask) -> KnownAsk:
+        promise(ask.id not in self.asks, "an ask was opened twice")
+        self.asks[ask.id] = KnownAsk(ask)
+        return self.asks[ask.id]
+
+    def spend(self, turn: KnownTurn, usage: Usage, cost: float | None) -> None:
+        self.spent.add(usage, cost)
+        turn.usage, turn.cost = turn.usage.plus(usage), total(turn.cost, cost)
+
+    def rest(self) -> None:
+        """Nobody owns a session that waits for people."""
+        self.rested, self.owner = self.owner, None
+
+    def open_turn(self) -> KnownTurn:
+        if self.turn is None:
+            raise BrokenPromise("outside of a turn")
+        return self.turn
+
+    def check_between_steps(self, turn_id: TurnId) -> None:
+        self.check_owned()
+        turn = self.open_turn()
+        promise(turn_id == turn.started.turn_id, "of another turn")
+        promise(not turn.stopped, "after the stop: people are asked, or told something")
+        promise(not turn.open_asks() and not turn.open_calls(), "not between two steps (D-06)")
+
+    def check_owned(self) -> None:
+        promise(self.owner is not None, "written by nobody's owner")

@@ -1,0 +1,79 @@
+"""The rules a session is played by. A mutant replaces one of them."""
+
+from collections.abc import Iterable, Sequence
+
+from coderelay.host.spending import budget_ask
+from coderelay.policy.approvals import in_force
+from coderelay.policy.judge import Rules as Policy
+from coderelay.policy.judge import Verdict, judge
+from coderelay.protocol.asks import Approval, BudgetAsk, PermissionAsk
+from coderelay.protocol.calls import Need, Outcome
+from coderelay.protocol.commands import AnswerAsk, EditPrompt, SendPrompt, StopTurn
+from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded
+from coderelay.protocol.ids import AskId, CallId
+from coderelay.session import decide, progress
+from coderelay.session.fold import apply
+from coderelay.session.next_action import Action, next_action
+from coderelay.session.state import State
+
+
+class Rules:
+    def send_prompt(self, state: State, command: SendPrompt) -> list[AnyEvent]:
+        return decide.send_prompt(state, command)
+
+    def edit_prompt(self, state: State, command: EditPrompt) -> list[AnyEvent]:
+        return decide.edit_prompt(state, command)
+
+    def answer(self, state: State, command: AnswerAsk) -> list[AnyEvent]:
+        return decide.answer(state, command)
+
+    def stop(self, state: State, command: StopTurn) -> list[AnyEvent]:
+        return decide.stop(state, command)
+
+    def claim(self, state: State, claim: progress.Claim) -> list[AnyEvent]:
+        return progress.claim(state, claim)
+
+    def in_force(self, approvals: Iterable[Approval], cwd: str) -> tuple[Approval, ...]:
+        return in_force(approvals, cwd)
+
+    def judge(self, needs: Sequence[Need], policy: Policy) -> list[Verdict]:
+        return judge(needs, policy)
+
+    def after_message(
+        self,
+        state: State,
+        message: MessageAdded,
+        judged: tuple[Judged, ...],
+        *,
+        final: bool,
+        now: int,
+        plan_ask: AskId | None,
+    ) -> list[AnyEvent]:
+        return progress.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
+
+    def after_call(self, state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
+        return progress.after_call(state, call_id, outcome, ms=ms, go_on=go_on)
+
+    def ask_again(self, state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
+        return progress.ask_again(state, call_id, ask)
+
+    def take_steering(self, state: State) -> list[AnyEvent]:
+        return progress.take_steering(state)
+
+    def after_compaction(self, state: State, compacted: HistoryCompacted, *, now: int) -> list[AnyEvent]:
+        return progress.after_compaction(state, compacted, now=now)
+
+    def budget_ask(self, state: State, span: str, spent: float, limit: float) -> BudgetAsk | None:
+        return budget_ask(state, span, spent, limit)
+
+    def pause_for_budget(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
+        return progress.pause_for_budget(state, ask)
+
+    def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
+        return progress.close_turn(state, ending, now=now, error=error)
+
+    def next_action(self, state: State) -> Action:
+        return next_action(state)
+
+    def apply(self, state: State, recorded: Recorded) -> None:
+        apply(state, recorded)

@@ -1,0 +1,64 @@
+"""Where persons and owners sit: one session, its log, and whoever has it before their eyes."""
+
+from collections.abc import Callable, Sequence
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine
+from msgspec import Struct, field
+
+from coderelay.protocol.asks import By, Decision
+from coderelay.protocol.content import Note
+from coderelay.protocol.events import Recorded
+from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
+from coderelay.session.state import State
+from coderelay.session.transcript import Message, Transcript
+from tests.session.checker import Checker
+from tests.session.choices import BEYOND
+from tests.session.play import Play
+from tests.session.rules import Rules
+
+Draw = st.DataObject
+Move = Callable[[Draw], None]
+
+
+class Owner(Struct):
+    """What a process has in its memory while it drives the session: lost when it dies. `told` and `sent` are the
+    notes and the messages of the request it waits on."""
+
+    id: OwnerId
+    epoch: int
+    turn: TurnId
+    thinking: bool = False
+    summing_up: bool = False
+    performing: CallId | None = None
+    told: tuple[Note, ...] = ()
+    sent: Sequence[Message] = ()
+    transcript: Transcript = field(default_factory=Transcript)
+
+    def is_idle(self) -> bool:
+        return not self.thinking and not self.summing_up and self.performing is None
+
+
+class Table(RuleBasedStateMachine):
+    """`budget` is what the session may cost. `sent` is the last request that was answered, if no summary was made
+    since; `answered` what people were told that counts."""
+
+    played_by: type[Rules] = Rules
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.play = Play(self.played_by(), beyond=BEYOND)
+        self.checker = Checker(beyond=self.play.beyond)
+        self.checker.see(self.play.log)
+        self.living: dict[OwnerId, Owner] = {}
+        self.answered: dict[AskId, tuple[Decision, By]] = {}
+        self.budget: float | None = None
+        self.sent: Sequence[Message] = ()
+        self.commented = False
+
+    @property
+    def state(self) -> State:
+        return self.play.state
+
+    def see(self, page: list[Recorded]) -> None:
+        self.checker.see(page)

@@ -1,0 +1,63 @@
+"""What a model was told and has said, as a reader of the log remembers it."""
+
+from msgspec import Struct, field
+
+from coderelay.protocol.calls import Finished, Outcome
+from coderelay.protocol.content import text_of
+from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
+from coderelay.protocol.ids import CallId
+from coderelay.session.transcript import SUMMARY_OF_BEFORE
+from tests.session.promises import promise
+
+Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
+
+
+class Told(Struct):
+    """`notes` by topic and `seen` files by path are what the model knows since the last summary."""
+
+    entries: list[Entry] = field(default_factory=list[Entry])
+    notes: dict[str, str] = field(default_factory=dict[str, str])
+    seen: dict[str, str] = field(default_factory=dict[str, str])
+
+    def add(self, entry: TurnStarted | PromptTaken | MessageAdded) -> None:
+        self.entries.append(entry)
+        if isinstance(entry, MessageAdded):
+            for note in entry.notes:
+                self.notes[note.topic] = note.text
+
+    def end_call(self, outcome: Outcome) -> None:
+        """A file that was read again has not changed any more."""
+        for file in outcome.seen if isinstance(outcome, Finished) else ():
+            self.seen[file.path] = file.mark
+            self.notes = {topic: text for topic, text in self.notes.items() if topic != f"file:{file.path}"}
+
+    def compact(self, event: HistoryCompacted) -> None:
+        promise(0 <= event.dropped <= len(self.entries), "more was summed up than there is")
+        del self.entries[: event.dropped]
+        self.entries.insert(0, event)
+        self.notes, self.seen = {}, {}
+
+    def calls(self) -> list[CallId]:
+        return [call.id for entry in self._messages() for call in entry.calls]
+
+    def by_the_model(self) -> str:
+        return "".join(text_of(entry.blocks) for entry in self._messages())
+
+    def by_others(self) -> list[str]:
+        """What stands before, between and after the model's messages: notes before the prompts they came with."""
+        runs: list[list[str]] = [[]]
+        for entry in self.entries:
+            match entry:
+                case MessageAdded():
+                    notes = "\n".join(note.text for note in entry.notes)
+                    runs[-1] = [notes, *runs[-1]] if notes else runs[-1]
+                    if text_of(entry.blocks) or entry.calls:
+                        runs.append([])
+                case HistoryCompacted():
+                    runs[-1].append(SUMMARY_OF_BEFORE.format(summary=entry.summary))
+                case _:
+                    runs[-1].append(entry.text)
+        return ["\n\n".join(run) for run in runs if run]
+
+    def _messages(self) -> list[MessageAdded]:
+        return [entry for entry in self.entries if isinstance(entry, MessageAdded)]

@@ -50,8 +50,36 @@ class Ran(Struct, frozen=True):
         return [(after.arrived - before.answered) * 1000 for before, after in pairs]
 
 
+class Starter:
+    """Our end of `starter.py`."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def start(self, argv: Sequence[str], env: dict[str, str], cwd: Path, errors: Path) -> tuple[int, float]:
+        """Its pid, and when it began."""
+        started = self._tell({"argv": argv, "env": env, "cwd": str(cwd), "errors": str(errors)})
+        return started["pid"], started["began"]
+
+    def wait(self, pid: int) -> dict[str, Any]:
+        return self._tell({"wait": pid})
+
+    def _tell(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+
+@contextmanager
+def starter() -> Generator[Starter]:
+    with subprocess.Popen(_STARTER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Starter(process)
+
+
 class Lab:
-    def __init__(self, folder: Path, server: ModelServer, starter: "subprocess.Popen[str]") -> None:
+    def __init__(self, folder: Path, server: ModelServer, starter: Starter) -> None:
         self.server = server
         self._starter = starter
         self.work = folder / "work"
@@ -86,15 +114,14 @@ class Lab:
 
     def start(self, argv: Sequence[str]) -> tuple[int, float]:
         """Its pid, and when it began."""
-        request = {"argv": argv, "env": self._env, "cwd": str(self.work), "errors": str(self._errors)}
-        started = self._tell(request)
-        self._running.add(started["pid"])
-        return started["pid"], started["began"]
+        pid, began = self._starter.start(argv, self._env, self.work, self._errors)
+        self._running.add(pid)
+        return pid, began
 
     def wait(self, pid: int, began: float, code: int = 0) -> Ran:
         watchdog = threading.Timer(MOST_SECONDS, os.kill, (pid, signal.SIGKILL))
         watchdog.start()
-        ended = self._tell({"wait": pid})
+        ended = self._starter.wait(pid)
         watchdog.cancel()
         self._running.discard(pid)
         if ended["code"] != code:
@@ -113,22 +140,15 @@ class Lab:
         for pid in self._running:
             os.kill(pid, signal.SIGKILL)
 
-    def _tell(self, request: dict[str, Any]) -> dict[str, Any]:
-        assert self._starter.stdin is not None
-        assert self._starter.stdout is not None
-        self._starter.stdin.write(json.dumps(request) + "\n")
-        self._starter.stdin.flush()
-        return json.loads(self._starter.stdout.readline())
-
 
 @contextmanager
 def lab() -> Generator[Lab]:
     with (
         tempfile.TemporaryDirectory(prefix="coder-bench-", ignore_cleanup_errors=True) as folder,
         model_server() as server,
-        subprocess.Popen(_STARTER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as starter,
+        starter() as starts,
     ):
-        opened = Lab(Path(folder), server, starter)
+        opened = Lab(Path(folder), server, starts)
         try:
             yield opened
         finally:

@@ -9,7 +9,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 
 from msgspec import Struct
@@ -96,8 +96,12 @@ def _receive(connection: socket.socket) -> Exchange | None:
 
 
 def answer(spoken: Spoken, events_per_write: int = 1000) -> Answer:
+    return chunked(stream(_ASKED, spoken), events_per_write)
+
+
+def chunked(events: Iterable[bytes], events_per_write: int) -> Answer:
     """Every event is an HTTP chunk of its own, as servers send them."""
-    chunks = [b"%x\r\n%b\r\n" % (len(event), event) for event in stream(_ASKED, spoken)]
+    chunks = [b"%x\r\n%b\r\n" % (len(event), event) for event in events]
     writes = [b"".join(chunks[at : at + events_per_write]) for at in range(0, len(chunks), events_per_write)]
     writes[0] = _HEAD + writes[0]
     writes[-1] += b"0\r\n\r\n"

@@ -127,7 +127,7 @@ class TalkingHouse(House):
     wire: Wire
     works: bool
 
-    def models(self) -> Models:
+    def models(self, cwd: str) -> Models:
         return Talkers(self.env, self.wire, self.works)
 
 

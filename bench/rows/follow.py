@@ -50,7 +50,7 @@ class Clocks(Providers):
 
 
 class ClockHouse(House):
-    def models(self) -> Models:
+    def models(self, cwd: str) -> Models:
         return Clocks(self.env)
 
 

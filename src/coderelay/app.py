@@ -12,7 +12,7 @@ from coderelay.agents.native.loop import NativeAgent
 from coderelay.agents.native.step import NativeSettings
 from coderelay.client.views import cowork
 from coderelay.config.detect_agents import agents_on_path
-from coderelay.config.load import Config, load
+from coderelay.config.load import Config, config_marks, load
 from coderelay.config.settings import Settings
 from coderelay.host.exchange import Exchange
 from coderelay.host.host import Host
@@ -71,7 +71,8 @@ class House:
         self.config = config
         self.env = env
         self.processes = Processes()
-        self.providers = Providers(env, config.settings.providers)
+        self._settings: dict[str, tuple[object, Settings]] = {}
+        self._providers: list[tuple[object, Providers]] = []
 
     def store(self) -> Store:
         if self.config.database_url is None:
@@ -99,7 +100,7 @@ class House:
         return Toolbox(self.tools())
 
     def native_agent(self) -> NativeAgent:
-        return NativeAgent(self.models(), self.toolbox(), self.workspace, self.native_settings)
+        return NativeAgent(self.models, self.toolbox(), self.workspace, self.native_settings)
 
     def native_settings(self, cwd: str) -> NativeSettings:
         """Raises BadInput if what is written in that folder is wrong."""
@@ -117,10 +118,25 @@ class House:
         return Limits(settings.max_steps, Budget(settings.budget.session, settings.budget.day))
 
     def settings(self, cwd: str) -> Settings:
-        return load(self.env, cwd).settings
+        """What counts in a folder, as its files stand now: looked up at every step, read when they have changed."""
+        marks = config_marks(self.config.home, cwd)
+        known = self._settings.get(cwd)
+        if known is None or known[0] != marks:
+            known = self._settings[cwd] = (marks, load(self.env, cwd).settings)
+        return known[1]
 
-    def models(self) -> Models:
-        return self.providers
+    def models(self, cwd: str) -> Models:
+        return self.providers(cwd)
+
+    def providers(self, cwd: str) -> Providers:
+        """Sessions share connections unless their folders say different things of providers."""
+        wanted = self.settings(cwd).providers
+        for settings, providers in self._providers:
+            if settings == wanted:
+                return providers
+        providers = Providers(self.env, wanted)
+        self._providers.append((wanted, providers))
+        return providers
 
     def workspace(self, cwd: str) -> Workspace:
         return Workspace(cwd, self.processes, command_environment(self.env))
@@ -135,5 +151,6 @@ class House:
 
     async def close(self, host: Host) -> None:
         await host.close()
-        await self.providers.close()
+        for _, providers in self._providers:
+            await providers.close()
         await self.processes.close()

@@ -241,13 +241,12 @@ def test_a_postgresql_that_says_nothing_does_not_hold_anyone_up(patient: Patient
 
 
 def test_a_folder_that_is_gone_is_said(patient: Patient, tmp_path: Path) -> None:
-    command = 'cd gone && rmdir ../gone && exec "$0" -m coderelay.cli doctor'
+    command = 'cd gone && /bin/rmdir ../gone && exec "$0" -m coderelay.cli doctor'
     (tmp_path / "gone").mkdir()
     ran = subprocess.run(
         ["/bin/sh", "-c", command, sys.executable],
         cwd=tmp_path,
         env={"HOME": str(patient.home), "PATH": str(patient.bin), "CODER_HOME": str(patient.coder_home)},
-        executable="/bin/sh",
         capture_output=True,
         text=True,
         check=False,

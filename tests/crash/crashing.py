@@ -161,7 +161,7 @@ class CrashingHouse(House):
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)
 
-    def models(self) -> Models:
+    def models(self, cwd: str) -> Models:
         return CrashingModels(self.env, self.failpoint)
 
 

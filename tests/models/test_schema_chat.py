@@ -33,13 +33,22 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from coderelay.tools.bash import Bash
-from coderelay.tools.read import Read
-from coderelay.tools.write import Write
 from tests.models.chat import HEAD, KEY, STOP, delta, events
 from tests.models.raw import Visit, answers, in_loop, raw_server
 
-TOOLS = (Read.spec, Write.spec, Bash.spec)
+
+def tool(name: str, description: str, *required: str, **optional: str) -> ToolSpec:
+    properties: dict[str, Any] = {each: {"type": "string"} for each in required}
+    properties |= {each: {"type": kind} for each, kind in optional.items()}
+    parameters = {"type": "object", "properties": properties, "required": [*required], "additionalProperties": False}
+    return ToolSpec(name, description, parameters)
+
+
+TOOLS = (
+    tool("read", "Read a text file. Lines come numbered.", "path", offset="integer", limit="integer"),
+    tool("write", "Create a file or replace it whole.", "path", "content"),
+    tool("bash", "Run a shell command\nin the workspace.", "command", timeout="number"),
+)
 SMALL = Card(context=8192, output=1024, calls="schema")
 
 
@@ -131,9 +140,15 @@ async def test_tools_are_described_in_few_words() -> None:
     async with scripted(script(says('{"answer": "hi"}'))) as (server, model):
         await pieces_of(model)
     system = server.requests[0]["messages"][0]["content"]
-    assert system.startswith("be brief\n")
-    assert "\nread(path, offset?, limit?): Read a text file." in system
-    assert len(system) < 4 * 400  # characters; a token has four or so
+    assert system == (
+        'be brief\nReply with one JSON object: {"tool": NAME, "arguments": {...}} to use a tool, or {"answer": TEXT} '
+        "when the work is done or nothing needs doing. Use one tool at a time and wait for its result. "
+        "Never claim what no result shows.\n"
+        "Tools:\n"
+        "read(path, offset?, limit?): Read a text file\n"
+        "write(path, content): Create a file or replace it whole\n"
+        "bash(command, timeout?): Run a shell command in the workspace"
+    )
 
 
 @in_loop
@@ -173,6 +188,17 @@ async def test_history_is_told_in_the_words_the_model_used_itself() -> None:
     ]
 
 
+@in_loop
+async def test_a_result_comes_with_a_word_on_what_to_do_now() -> None:
+    async with scripted(script(says('{"answer": "hi"}'))) as (server, model):
+        await pieces_of(model, asking(UserMessage("list"), *same(1)))
+    assert server.requests[0]["messages"][-1] == {
+        "role": "user",
+        "content": 'Result of bash: a\n\nIf this is enough, reply {"answer": TEXT} with what was asked for. '
+        "If not, use the next tool.",
+    }
+
+
 def same(n: int, arguments: str = '{"command":"ls"}') -> list[Message]:
     once = (AssistantMessage((), (made("bash", arguments),)), ToolMessage(CallId("1"), "bash", "a"))
     return [message for _ in range(n) for message in once]
@@ -191,12 +217,14 @@ def same(n: int, arguments: str = '{"command":"ls"}') -> list[Message]:
     ],
 )
 @in_loop
-async def test_a_third_call_that_is_the_same_is_not_on_offer(history: list[Message], offered: bool) -> None:
+async def test_after_two_calls_that_are_the_same_only_an_answer_is_left(
+    history: list[Message], offered: bool
+) -> None:
     async with scripted(script(says('{"answer": "hi"}'))) as (server, model):
         await pieces_of(model, asking(UserMessage("list"), *history))
     body = server.requests[0]
-    *calls, _ = body["response_format"]["json_schema"]["schema"]["anyOf"]
-    assert ("bash" in [each["properties"]["tool"]["const"] for each in calls]) is offered
+    forms = body["response_format"]["json_schema"]["schema"]["anyOf"]
+    assert len(forms) == (len(TOOLS) + 1 if offered else 1)
     assert "\nbash(" in body["messages"][0]["content"]  # the same bytes at every step
 
 

@@ -1,6 +1,8 @@
 """Calls that models write as text, told apart from answers that happen to be JSON."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,9 @@ from coderelay.models.text_calls import call_in_text, with_text_call
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.ids import CallId
+from coderelay.testing.command import Coder, Ran
+from coderelay.testing.model_server import ModelServerThread, says, script
+from tests.conftest import Serve
 
 
 def tool(name: str, *required: str, **optional: str) -> ToolSpec:
@@ -168,3 +173,16 @@ def test_a_message_keeps_its_thoughts_and_its_cost() -> None:
 )
 def test_other_messages_stay_as_they_are(heard: Completion, tools: tuple[ToolSpec, ...]) -> None:
     assert with_text_call(heard, tools) is heard
+
+
+@pytest.mark.quick
+def test_a_turn_goes_on_with_a_call_that_came_as_text(
+    serve: Serve, coder_on: Callable[[ModelServerThread], Coder], folder: Path
+) -> None:
+    written = '```json\n{"name": "bash", "arguments": {"command": "echo hi >made.txt"}}\n```'
+    server = serve(script(says(written), says("made it")))
+    assert coder_on(server).run("-p", "make it", "--mode", "yolo") == Ran(0, "made it\n", "")
+    assert (folder / "made.txt").read_text() == "hi\n"
+    *_, called, result = server.requests[1]["messages"]
+    assert called["tool_calls"][0]["function"] == {"name": "bash", "arguments": '{"command": "echo hi >made.txt"}'}
+    assert (called["content"], result["role"]) == (None, "tool")

@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
-from coderelay.app import House
 from coderelay.config.detect import GUIDE, Found, detect
 from coderelay.config.detect_agents import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
@@ -115,11 +114,11 @@ def _model(config: Config, found: Found, env: Mapping[str, str]) -> Finding:
     if found.model == GUIDE:
         return Finding("model", f"none ({found.source or 'nothing found'})", "missing", _CONNECT)
     told = f"{found.model} ({found.source})"
-    house = House(config, found.learned.added_to(env))
-    if (problem := house.models().why_not(found.model)) is not None:
+    providers = Providers(found.learned.added_to(env), config.settings.providers)
+    if (problem := providers.why_not(found.model)) is not None:
         return Finding("model", told, "bad", problem.replace("\n", " "))
     try:
-        address = parse_address(house.providers.address(found.model))
+        address = parse_address(providers.address(found.model))
     except CannotRun:  # it has none: it runs in this process
         address = None
     host = address.netloc if address else ""  # never the whole address: it may hold a password

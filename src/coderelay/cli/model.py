@@ -65,7 +65,9 @@ def _list(folder: WeightsFolder) -> None:
     rows = [(each.name, _size(each.size), f"{each.about}; {each.licence}") for each in left]
     _section("coder model install …", rows, "nothing more")
     rows = [
-        (f"{name}:{known.example}", "", f"key in {key}") for name, known in KNOWN.items() if (key := _key(known.keys))
+        (f"{name}:{known.example or '…'}", "", f"key in {key}")
+        for name, known in KNOWN.items()
+        if (key := _key(known.keys))
     ]
     _section("elsewhere, with a key", rows, "no key is set")
 

@@ -12,7 +12,7 @@ commands:
   coder resume ID       open a session again and carry on what was cut off
   coder asks            everything that waits for a person
   coder answer ASK_ID allow|deny|stop|TEXT
-  coder permissions [list|revoke ID]
+  coder permissions [list|revoke ID|trust [DIR]|untrust [DIR]]
   coder model [list|install NAME|add PATH.gguf|remove NAME]   models that run on this machine
   coder doctor          what was found here, what is missing, what to do
 

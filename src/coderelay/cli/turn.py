@@ -12,6 +12,7 @@ from coderelay.app import House
 from coderelay.cli import house
 from coderelay.cli.house import me
 from coderelay.client.client import Client
+from coderelay.client.session_commands import GUIDE, agent_for
 from coderelay.config.chosen_model import remember_model
 from coderelay.config.detect import detect
 from coderelay.protocol.asks import By
@@ -63,8 +64,11 @@ async def open_session(
             sys.stdout.write(f"{found.line}\n")
         elif found.agent == "guide" and options.model is None:
             sys.stderr.write(f"coder: {found.line}\n")
+        agent = options.agent or found.agent
+        if agent == "native" and found.model == GUIDE:
+            raise CannotRun(found.line)
         session = SessionId(new_id())
-        if found.agent == "native" and (problem := house.models().why_not(found.model)) is not None:
+        if agent == "native" and (problem := house.models(folder).why_not(found.model)) is not None:
             raise CannotRun(problem)
         outcome = await client.send(
             CreateSession(
@@ -72,20 +76,26 @@ async def open_session(
                 cwd=folder,
                 model=found.model,
                 mode=options.mode or house.config.settings.mode,
-                agent=options.agent or found.agent,
+                agent=agent,
                 allowed_tools=allowed,
                 by=by,
             )
         )
         return session, outcome.head
-    configure = ConfigureSession(
-        session=known, by=by, mode=options.mode, model=options.model, allowed_tools=allowed or None
+    agent = options.agent or (options.model and agent_for(options.model)) or None
+    wanted = WhyNotRun(known, model=options.model, agent=agent)
+    if (problem := await client.get(wanted)) is not None:
+        raise CannotRun(problem if options.model else f"session {known} cannot go on here: {problem}")
+    outcome = await client.send(
+        ConfigureSession(
+            session=known,
+            by=by,
+            mode=options.mode,
+            model=options.model,
+            agent=agent,
+            allowed_tools=allowed or None,
+        )
     )
-    if options.model is not None and (problem := house.models().why_not(options.model)) is not None:
-        raise CannotRun(problem)
-    outcome = await client.send(configure)
-    if (problem := await client.get(WhyNotRun(known))) is not None:
-        raise CannotRun(f"session {known} cannot go on here: {problem}")
     await client.send(OpenSession(session=known, by=by))
     return known, outcome.head
 
@@ -112,7 +122,8 @@ async def _known_session(client: Client, options: argparse.Namespace, folder: st
 async def _headless(
     client: Client, options: argparse.Namespace, house: House, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
-    unattended = options.unattended or house.config.unattended or "deny"
+    cwd = (await client.get(ShowSession(session))).cwd  # not always the folder we are in
+    unattended = options.unattended or house.settings(cwd).unattended or "deny"
     run = Run(client, session, open_output(options.output, session), unattended, by)
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []

@@ -42,6 +42,14 @@ RememberModel = Callable[[str], str | None]
 """Keep a model for later sessions. Returns a warning if that failed."""
 
 
+GUIDE = "guide"
+
+
+def agent_for(model: str) -> str:
+    """Who runs a session with this model: the guide needs none."""
+    return GUIDE if model == GUIDE else "native"
+
+
 class SessionCommands:
     """`on_prompt` is told of every prompt that is sent on the way, before it is."""
 
@@ -80,11 +88,12 @@ class SessionCommands:
         current = (await self._client.get(ShowSession(self._session))).model
         if not name:
             return f"{current}\n`coder model list` shows which there are; /model provider:name changes it"
-        wanted = name if ":" in name or name == "guide" else f"{current.partition(':')[0]}:{name}"
-        problem = await self._client.get(WhyNotRun(self._session, model=wanted))
+        wanted = name if ":" in name or name == GUIDE else f"{current.partition(':')[0]}:{name}"
+        agent = agent_for(wanted)
+        problem = await self._client.get(WhyNotRun(self._session, model=wanted, agent=agent))
         if problem is not None:
             raise BadInput(problem)
-        await self._client.send(ConfigureSession(session=self._session, model=wanted, by=self._by))
+        await self._client.send(ConfigureSession(session=self._session, model=wanted, agent=agent, by=self._by))
         warning = self._remember_model(wanted)
         return f"model: {wanted}" + (f"\n{warning}" if warning else "")
 

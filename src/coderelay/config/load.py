@@ -10,7 +10,7 @@ from coderelay.config.place import OWN_FOLDER, folder_file, person_file
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.settings import Language, Settings, Unattended
 from coderelay.config.sources import folder_settings, person_settings
-from coderelay.config.trust import is_trusted
+from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
 
 
@@ -69,6 +69,19 @@ def load(env: Mapping[str, str], cwd: str | None = None) -> Config:
         untrusted=untrusted,
         files=files,
     )
+
+
+def config_marks(home: str, cwd: str) -> tuple[object, ...]:
+    """Others as soon as a file that `load` reads has changed."""
+    return tuple(_mark(path) for path in (person_file(home), folder_file(cwd), trust_file(home)))
+
+
+def _mark(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def home_of(env: Mapping[str, str]) -> str:

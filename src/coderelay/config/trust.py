@@ -59,7 +59,7 @@ def _digest(wanted: Mapping[str, Any]) -> str:
 
 
 def _change(home: str, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
-    path = _path(home)
+    path = trust_file(home)
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
         lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -76,7 +76,7 @@ def _change(home: str, change: Callable[[dict[str, str]], dict[str, str]]) -> No
 
 
 def _read(home: str) -> Trusted:
-    path = _path(home)
+    path = trust_file(home)
     try:
         with open(path, "rb") as file:
             return msgspec.json.decode(file.read(), type=Trusted)
@@ -88,5 +88,5 @@ def _read(home: str) -> Trusted:
         raise BadInput(f"{shown(path)} is damaged", "Remove it; then nothing is trusted any more.") from error
 
 
-def _path(home: str) -> str:
+def trust_file(home: str) -> str:
     return os.path.join(home, "trust.json")

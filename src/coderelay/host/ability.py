@@ -3,23 +3,22 @@
 import os
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from coderelay.agents.agent import Agent
-from coderelay.session.state import State
+from coderelay.session.state import Settings, State
 
 
-def why_not(state: State, agents: Mapping[str, Agent], model: str | None = None) -> str | None:
-    """Why this process cannot run the session, with another model if one is named, or None."""
+def why_not(state: State, agents: Mapping[str, Agent]) -> str | None:
+    """Why this process cannot run the session, or None."""
     settings = state.settings
-    if settings is None:
-        return "the session is gone"
+    return "the session is gone" if settings is None else why_not_so(settings, agents)
+
+
+def why_not_so(settings: Settings, agents: Mapping[str, Agent]) -> str | None:
+    """Why this process cannot run a session with these settings, or None."""
     if not folder_exists(settings.cwd):
         return f"its folder {settings.cwd} is not there"
     agent = agents.get(settings.agent)
-    if agent is None:
-        return f"there is no agent {settings.agent!r} here"
-    return agent.cannot_run(settings if model is None else replace(settings, model=model))
+    return f"there is no agent {settings.agent!r} here" if agent is None else agent.cannot_run(settings)
 
 
 def folder_exists(path: str) -> bool:

@@ -4,8 +4,10 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any, overload
 
+from msgspec.structs import replace
+
 from coderelay.agents.agent import Agent
-from coderelay.host.ability import why_not
+from coderelay.host.ability import why_not, why_not_so
 from coderelay.host.asks import find_ask, open_asks
 from coderelay.host.commands import carry_out
 from coderelay.host.exchange import Exchange
@@ -37,6 +39,7 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.summary import AskRow, MessageRow, Summary
+from coderelay.session.decide import require
 from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 from coderelay.store.store import Store
@@ -114,7 +117,9 @@ class Host:
             case WhyNotRun():
                 await self.summary(query.session)
                 record = await self.record(query.session)
-                return why_not(record.state, self._agents, query.model)
+                settings = require(record.state)
+                wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
+                return why_not_so(wanted, self._agents)
             case WhyWaiting():
                 return await self._why_waiting((await self.record(query.session)).state)
 

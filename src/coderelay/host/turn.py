@@ -64,6 +64,8 @@ class HostTurn:
             await self._write(progress.take_steering)
 
     async def may_spend(self) -> bool:
+        if not self._is_mine(self.state):
+            return False
         ask = await self._spending.ask(self.state, now())
         if ask is not None:
             await self._write(lambda state: progress.pause_for_budget(state, ask))

@@ -14,12 +14,14 @@ from coderelay.session.transcript import Message
 
 class Request(Struct, frozen=True):
     """`messages` may be the same growing list at every step; a model may keep what it encoded of it. `think` is how
-    hard to think before answering; `auto` leaves that to the provider."""
+    hard to think before answering; `auto` leaves that to the provider. Requests of one
+    `session` begin alike, which some providers want to know."""
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
     think: Think = "auto"
+    session: str = ""
 
 
 class TextPiece(Struct, frozen=True):

@@ -47,6 +47,8 @@ class OpenAIResponses:
         settings: dict[str, Any] = {"model": self._name, "stream": True, "store": False}
         if request.system:
             settings["instructions"] = request.system
+        if request.session:
+            settings["prompt_cache_key"] = request.session
         if self.card.thinks != "no":
             hard = effort(request.think, self.card, self._name)
             settings["reasoning"] = {"summary": "auto"} | ({"effort": hard} if hard else {})

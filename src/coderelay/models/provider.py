@@ -57,7 +57,14 @@ KNOWN: dict[str, Provider] = {
         names=("GEMINI_MODEL",),
         example="gemini-3.8-flash",
     ),
-    "iflow": Provider("openai-chat", "https://apis.iflow.cn/v1", keys=("IFLOW_API_KEY",), example="qwen3-coder-plus"),
+    "iflow": Provider(
+        "openai-chat",
+        "https://apis.iflow.cn/v1",
+        keys=("IFLOW_API_KEY",),
+        addresses=("IFLOW_BASE_URL",),
+        names=("IFLOW_MODEL_NAME",),
+        example="qwen3-coder-plus",
+    ),
     "openrouter": Provider(
         "openai-chat",
         "https://openrouter.ai/api/v1",

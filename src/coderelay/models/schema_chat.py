@@ -27,6 +27,7 @@ Reply with one JSON object: {"tool": NAME, "arguments": {...}} to use a tool, or
 is done or nothing needs doing. Use one tool at a time and wait for its result. Never claim what no result shows.
 Tools:
 """
+_NOW = 'If this is enough, reply {"answer": TEXT} with what was asked for. If not, use the next tool.'
 
 
 class SchemaChat:
@@ -63,17 +64,18 @@ class SchemaChat:
 
     def _body(self, request: Request, tools: Sequence[ToolSpec]) -> bytes:
         system = f"{request.system}{_described(tools)}" if tools else request.system
-        said = _alternating(_said(each, self.card.context // 2) for each in request.messages)
+        said = [_said(each, self.card.context // 2) for each in request.messages]
+        if tools and isinstance(request.messages[-1], ToolMessage):
+            said.append(("user", _NOW))
         body: dict[str, Any] = {
             "model": self._name,
             "stream": True,
             "stream_options": {"include_usage": True},
             "max_tokens": self.card.output,
-            "messages": [*([{"role": "system", "content": system}] if system else []), *said],
+            "messages": [*([{"role": "system", "content": system}] if system else []), *_alternating(said)],
         }
         if tools:
-            repeated = _repeated(request.messages)
-            schema = step_schema([tool for tool in tools if tool.name != repeated])
+            schema = step_schema(() if _goes_in_circles(request.messages) else tools)
             form = {"name": "step", "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return _encode(body)
@@ -86,18 +88,22 @@ def _pieces(thinking: str, text: str, answer: SchemaAnswer | None) -> Iterator[P
         yield TextPiece(shown)
 
 
-def _repeated(messages: Sequence[Message]) -> str:
-    """The tool whose last calls were all the same: a small model would go on like that. For one step it may not."""
-    calls = [each.calls[-1] if each.calls else None for each in messages if isinstance(each, AssistantMessage)]
-    last = calls[-_SAME_CALLS:]
-    same = {(call.name, call.arguments) for call in last if call is not None}
-    if len(last) < _SAME_CALLS or None in last or len(same) != 1 or not isinstance(messages[-1], ToolMessage):
-        return ""
-    return same.pop()[0]
+def _goes_in_circles(messages: Sequence[Message]) -> bool:
+    """Its last calls were all the same. It has seen the result, so nothing is left to it but to answer."""
+    if not isinstance(messages[-1], ToolMessage):
+        return False
+    said = [each for each in messages if isinstance(each, AssistantMessage)][-_SAME_CALLS:]
+    calls = {tuple((call.name, call.arguments) for call in each.calls) for each in said}
+    return len(said) == _SAME_CALLS and len(calls) == 1 and calls != {()}
 
 
 def _described(tools: Sequence[ToolSpec]) -> str:
-    return _FORM + "\n".join(f"{tool.name}{_signature(tool)}: {tool.description}" for tool in tools)
+    """One sentence each; the rest is for those with more room."""
+    return _FORM + "\n".join(f"{tool.name}{_signature(tool)}: {_first_sentence(tool)}" for tool in tools)
+
+
+def _first_sentence(tool: ToolSpec) -> str:
+    return " ".join(tool.description.split()).partition(". ")[0].removesuffix(".")
 
 
 def _signature(tool: ToolSpec) -> str:
@@ -106,7 +112,7 @@ def _signature(tool: ToolSpec) -> str:
     return f"({', '.join(names)})"
 
 
-def _alternating(said: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
+def _alternating(said: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
     """Many templates take nothing but user and assistant in turn."""
     for role, together in groupby(said, key=lambda each: each[0]):
         yield {"role": role, "content": "\n\n".join(text for _, text in together)}

@@ -28,6 +28,7 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     allowed_tools: tuple[str, ...] | None = None
     think: Think | None = None
+    agent: str | None = None
 
 
 class SendPrompt(Struct, frozen=True, kw_only=True):

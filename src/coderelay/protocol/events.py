@@ -59,6 +59,7 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     mode: Mode | None = None
     allowed_tools: tuple[str, ...] | None = None
     think: Think | None = None
+    agent: str | None = None
 
 
 class SessionClaimed(Event, frozen=True, tag="session.claimed"):

@@ -53,14 +53,15 @@ class ListApprovals(Struct, frozen=True):
 
 
 class WhyNotRun(Struct, frozen=True):
-    """Why this process cannot run the session: no folder, no agent, no key. None if it can. With `model`, as if the
-    session had that one.
+    """Why this process cannot run the session: no folder, no agent, no key. None if it can. With `model` and
+    `agent`, as if the session had those.
 
     Only a host can answer, for itself.
     """
 
     session: SessionId
     model: str | None = None
+    agent: str | None = None
 
 
 class WhyWaiting(Struct, frozen=True):

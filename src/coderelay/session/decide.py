@@ -77,6 +77,7 @@ def configure(state: State, command: ConfigureSession) -> list[AnyEvent]:
         mode=None if command.mode == settings.mode else command.mode,
         allowed_tools=None if command.allowed_tools == settings.allowed_tools else command.allowed_tools,
         think=None if command.think == settings.think else command.think,
+        agent=None if command.agent == settings.agent else command.agent,
     )
     return [] if changed == SessionConfigured(by=command.by) else [changed]
 

@@ -246,7 +246,13 @@ def _settings(event: SessionCreated) -> Settings:
 def _configure(state: State, event: SessionConfigured) -> None:
     if state.settings is None:
         return
-    named = {"title": event.title, "model": event.model, "mode": event.mode, "think": event.think}
+    named = {
+        "title": event.title,
+        "model": event.model,
+        "mode": event.mode,
+        "think": event.think,
+        "agent": event.agent,
+    }
     changes: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if event.allowed_tools is not None:
         changes["allowed_tools"] = event.allowed_tools

@@ -106,6 +106,7 @@ def _configured(row: Summary, event: SessionConfigured) -> Summary:
         mode=row.mode if event.mode is None else event.mode,
         allowed_tools=row.allowed_tools if event.allowed_tools is None else event.allowed_tools,
         think=row.think if event.think is None else event.think,
+        agent=row.agent if event.agent is None else event.agent,
     )
 
 

@@ -18,12 +18,12 @@ class NativeAgent:
 
     def __init__(
         self,
-        models: Models,
+        models: Callable[[str], Models],
         toolbox: Toolbox,
         open_workspace: Callable[[str], Workspace],
         settings: Callable[[str], NativeSettings],
     ) -> None:
-        """`settings` go by the folder, and raise BadInput if what is written there is wrong."""
+        """`models` and `settings` go by the folder, and raise BadInput if what is written there is wrong."""
         self._models = models
         self._toolbox = toolbox
         self._open_workspace = open_workspace
@@ -31,20 +31,21 @@ class NativeAgent:
 
     def cannot_run(self, settings: Settings) -> str | None:
         try:
-            self._settings(settings.cwd)
+            return self._models(settings.cwd).why_not(settings.model)
         except BadInput as refused:
             return str(refused)
-        return self._models.why_not(settings.model)
 
     def describe(self, settings: Settings) -> Description:
         own = self._settings(settings.cwd)
-        system = system_prompt(self._models.card(settings.model).context)
+        system = system_prompt(self._models(settings.cwd).card(settings.model).context)
         return Description(system, self._toolbox.without(own.disabled_tools).specs)
 
     async def run(self, turn: Turn) -> None:
         own = self._settings(turn.settings.cwd)
         workspace = self._open_workspace(turn.settings.cwd)
-        steps = Steps(turn, self._models, self._toolbox.without(own.disabled_tools), workspace, own)
+        steps = Steps(
+            turn, self._models(turn.settings.cwd), self._toolbox.without(own.disabled_tools), workspace, own
+        )
         while True:
             match turn.next_action():
                 case AskModel():

@@ -59,18 +59,19 @@ class Steps:
 
     async def ask_model(self) -> None:
         await self._turn.take_steering()
-        if not await self._turn.may_spend():
-            return
         model = self._current_model()
         if self._is_too_long(model):
             await self.compact()
+        if not await self._turn.may_spend():
+            return
         try:
             await self._ask(model)
         except ModelFailed as failed:
-            if not failed.too_long or not self._turn.state.history:
+            if not failed.too_long:
                 raise
             await self.compact()
-            await self._ask(model)
+            if await self._turn.may_spend():
+                await self._ask(model)
 
     async def run_call(self, call: Call) -> None:
         async def effect() -> Outcome:
@@ -80,6 +81,8 @@ class Steps:
 
     async def compact(self) -> None:
         """Everything but the last messages becomes a summary."""
+        if not await self._turn.may_spend():
+            return
         state, model = self._turn.state, self._current_model()
         dropped = compaction.entries_to_drop(state, self._settings.compaction.keep, model.card.context)
         if not dropped:
@@ -142,7 +145,7 @@ class Steps:
 
     def _request(self, model: Model, messages: Sequence[Message]) -> Request:
         system = system_prompt(model.card.context)
-        return Request(system, messages, self._toolbox.specs, self._turn.settings.think)
+        return Request(system, messages, self._toolbox.specs, self._turn.settings.think, self._turn.session)
 
     def _need(self, call: Call) -> Need:
         need = self._toolbox.need(call, self._workspace)
@@ -166,7 +169,8 @@ class Steps:
                 self._turn.show(Notice(f"{failed.message}; trying again in {pause:.0f} s"))
                 await asyncio.sleep(pause)
             except asyncio.CancelledError:
-                await asyncio.shield(self._keep_partial(model, message_id, heard, notes))
+                if shown:
+                    await asyncio.shield(self._keep_partial(model, message_id, heard, notes))
                 raise
 
     async def _hear(

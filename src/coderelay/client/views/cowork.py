@@ -86,6 +86,7 @@ def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
         if isinstance(block, Text)
         else {"type": "thinking", "thinking": block.thinking, "signature": ""}
         for block in event.blocks
+        if isinstance(block, Text) or block.thinking
     ]
     stop_reason = "tool_use" if event.calls else event.stop_reason
     return {

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from coderelay.models.local.assembly import Assembly, InstallFailed, assembly_at
 from coderelay.models.local.offers import Offer, Part
-from coderelay.models.local.weights import Weights, WeightsFolder
+from coderelay.models.local.weights import Weights, WeightsFolder, check_name
 
 _SPARE_BYTES = 64 << 20
 
@@ -33,11 +33,12 @@ Report = Callable[[Progress], None]
 def install(offer: Offer, folder: WeightsFolder, env: Mapping[str, str], report: Report) -> Weights:
     """What is downloaded and right stays in `partial/` if something goes wrong, or if the person stops it. pip finds
     the index by its own settings, in its own files and in `env`. Raises InstallFailed."""
-    weights = Weights(offer.name, f"{offer.name}.gguf", offer.size, _source(offer), offer.sha256)
+    name = check_name(offer.name)
+    weights = Weights(name, f"{name}.gguf", offer.size, _source(offer), offer.sha256)
     partial = os.path.join(folder.path, "partial")
     try:
         with assembly_at(os.path.join(partial, weights.file)) as assembly:
-            _collect(offer, assembly, os.path.join(partial, offer.name), env, report)
+            _collect(offer, assembly, os.path.join(partial, name), env, report)
             assembly.finish(offer.size, offer.sha256, folder.path_of(weights))
         folder.add(weights)
     except OSError as error:

@@ -18,7 +18,8 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.workspace.environment import command_environment
 
 _SERVE = Path(__file__).with_name("serve.py")
-_KEPT = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
+_KEPT = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "CUDA_VISIBLE_DEVICES")
+_CALM = {"OMP_WAIT_POLICY": "passive"}  # threads that wait by spinning take ten times as long on a busy machine
 _END_SECONDS = 2.0
 _IDLE_SECONDS = 900.0  # a long prompt is read slowly, and in silence
 
@@ -80,7 +81,7 @@ class LocalServer:
 
 def _run(env: Mapping[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
     """In a session of its own, because Ctrl-C is for us; and without our keys."""
-    kept = {"OMP_WAIT_POLICY": "passive"} | {name: env[name] for name in _KEPT if name in env}
+    kept = _CALM | {name: env[name] for name in _KEPT if name in env}
     return subprocess.Popen(
         [sys.executable, "-P", str(_SERVE)],
         stdin=subprocess.PIPE,

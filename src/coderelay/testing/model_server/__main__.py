@@ -32,7 +32,8 @@ Of a message every field is optional; arguments given as a string are sent as th
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m coderelay.testing.model_server",
-        description="A model server on 127.0.0.1 that follows a script (OpenAI Chat Completions).",
+        description="A model server on 127.0.0.1 that follows a script. It speaks OpenAI Chat Completions, "
+        "OpenAI Responses and Anthropic Messages.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -54,6 +55,8 @@ def _load(file: Path) -> Script:
 async def _serve(chosen: Script, port: int) -> None:
     async with model_server(chosen, port=port) as server:
         sys.stdout.write(f"export OPENAI_BASE_URL={server.base_url} OPENAI_API_KEY=scripted\n")
+        anthropic = server.base_url.removesuffix("/v1")
+        sys.stdout.write(f"# or: export ANTHROPIC_BASE_URL={anthropic} ANTHROPIC_API_KEY=scripted\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
 

@@ -1,0 +1,37 @@
+"""opencode: any provider; here OpenAI Chat."""
+
+import json
+
+from bench.peers.peer import PROMPT, Peer, Tools
+from coderelay.testing.model_server import call
+
+_CONFIG = {
+    "model": "local/scripted",
+    "small_model": "local/scripted",
+    "autoupdate": False,
+    "share": "disabled",
+    "provider": {
+        "local": {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": "{url}/v1", "apiKey": "scripted"},
+            "models": {"scripted": {"tool_call": True, "limit": {"context": 1_000_000, "output": 32_000}}},
+        }
+    },
+}
+
+opencode = Peer(
+    "opencode",
+    ("opencode", "run", "--auto", "-m", "local/scripted", PROMPT),
+    Tools(
+        read=lambda path: call("read", filePath=path),
+        write=lambda path, content: call("write", filePath=path, content=content),
+        shell=lambda command: call("bash", command=command, description="One step"),
+    ),
+    env={
+        "OPENCODE_CONFIG_CONTENT": json.dumps(_CONFIG),
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+    },
+)

@@ -1,0 +1,195 @@
+"""The `/` commands about a session, typed at a real terminal."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script
+from coderelay.testing.prompts import without_notes
+from coderelay.testing.terminal import terminal
+from tests.conftest import Serve
+
+pytestmark = pytest.mark.quick
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+
+def asked(server: ModelServerThread) -> list[str]:
+    return [without_notes(each["messages"][-1]["content"]) for each in server.requests]
+
+
+def test_the_first_line_says_which_model_was_found_and_how_to_change_it(serve: Serve, coder_on: CoderOn) -> None:
+    with terminal(coder_on(serve(script()))) as screen:
+        line = screen.wait_for("\n")
+        assert line == "model: openai:scripted (OPENAI_API_KEY); change with --model or /model\n"
+
+
+def test_c21_c47_a_model_is_changed_at_once_and_kept_for_later_sessions(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    server = serve(script(says("one"), says("two"), says("three")))
+    coder = coder_on(server)
+    with terminal(coder) as screen:
+        screen.wait_for("> ")
+        screen.type("first\n")
+        screen.wait_for("one\n> ")
+        screen.type("/model other\n")
+        assert screen.wait_for("> ").endswith("model: openai:other\n> ")
+        screen.type("second\n")
+        screen.wait_for("two\n")
+    assert json.loads((folder / ".coder" / "config.json").read_text()) == {"model": "openai:other"}
+    coder.run("-p", "third")
+    assert [each["model"] for each in server.requests] == ["scripted", "other", "other"]
+
+
+def test_c47_a_model_that_cannot_be_kept_is_in_use_all_the_same(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    server = serve(script(says("one")))
+    (folder / ".coder").write_text("in the way")
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        screen.type("/model other\n")
+        assert "model: openai:other\nthe model is not kept for later sessions: " in screen.wait_for("\n> ")
+        screen.type("go\n")
+        screen.wait_for("one\n")
+    assert [each["model"] for each in server.requests] == ["other"]
+
+
+def test_c21_a_model_that_cannot_be_used_changes_nothing(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    with terminal(coder_on(serve(script()))) as screen:
+        screen.wait_for("> ")
+        screen.type("/model anthropic:claude-sonnet-4-5\n")
+        assert "no key for anthropic:claude-sonnet-4-5: set ANTHROPIC_A" in screen.wait_for("\n> ")
+        screen.type("/model\n")
+        assert "openai:scripted\n" in screen.wait_for("\n> ")
+    assert not (folder / ".coder" / "config.json").exists()
+
+
+def test_the_guide_can_be_left_for_a_model_and_taken_again(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("a model speaks")))
+    with terminal(coder_on(server), "--model", "guide") as screen:
+        screen.wait_for("> ")
+        screen.type("help\n")
+        screen.wait_for("No model is connected.")
+        screen.wait_for("\n> ")
+        screen.type("/model openai:scripted\n")
+        screen.wait_for("model: openai:scripted\n> ")
+        screen.type("hi\n")
+        screen.wait_for("a model speaks\n> ")
+        screen.type("/model guide\n")
+        screen.wait_for("model: guide\n> ")
+        screen.type("help\n")
+        screen.wait_for("No model is connected.")
+    assert asked(server) == ["hi"]
+
+
+def test_mode_and_think_are_shown_and_changed(serve: Serve, coder_on: CoderOn) -> None:
+    with terminal(coder_on(serve(script()))) as screen:
+        screen.wait_for("> ")
+        for line, told in [
+            ("/mode", "mode: default\n> "),
+            ("/mode smart", "mode: auto-edit\n> "),
+            ("/mode fast", "there is no mode 'fast'; there are plan, default, auto-edit, yolo\n> "),
+            ("/mode", "mode: auto-edit\n> "),
+            ("/think high", "think: high\n> "),
+            ("/think much", "there is no level 'much'; there are auto, off, low, medium, high\n> "),
+            ("/think", "think: high\n> "),
+        ]:
+            screen.type(line + "\n")
+            screen.wait_for(told)
+
+
+def test_x08_what_waits_is_listed_changed_and_dropped(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(hangs(says("one two"), 1), says("a"), says("b")))
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        screen.type("first\n")
+        screen.wait_for("first\n")
+        for line in ("second", "third", "fourth"):
+            screen.type(line + "\n")
+            screen.wait_for("(queued)\n")
+        screen.type("/queue\n")
+        shown = screen.wait_for("3. fourth")
+        assert "1. second" in shown
+        assert "2. third" in shown
+        screen.type("/queue edit 1 zweitens\n")
+        screen.wait_for("(changed)\n")
+        screen.type("/queue drop 2\n")
+        screen.wait_for("(taken back)\n")
+        screen.type("/queue drop 7\n")
+        screen.wait_for("there is no prompt '7' in the queue; /queue shows what there is\n")
+        screen.type("/queue edit 1\n")
+        screen.wait_for("the prompt is empty\n")
+        screen.type("\x03")
+        screen.wait_for("2 queued; they go on with the next line you send)\n")
+        screen.type("/queue drop 2\n")
+        screen.wait_for("(taken back)\n")
+        screen.type("last\n")
+        screen.wait_for("a\n")
+        screen.wait_for("b\n")
+    assert [text.split("\n")[-1] for text in asked(server)] == ["first", "zweitens", "last"]
+
+
+def test_x08_a_steered_line_is_heard_at_the_next_step(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    wait = "while [ ! -e go ]; do sleep 0.01; done"
+    server = serve(script(proposes(bash(wait)), says("as you like")))
+    with terminal(coder_on(server), "--mode", "yolo") as screen:
+        screen.wait_for("> ")
+        screen.type("start\n")
+        screen.wait_for("• bash")
+        screen.type("/steer rather the blue one\n")
+        screen.wait_for("(the turn hears it at its next step)\n")
+        (folder / "go").touch()
+        screen.wait_for("as you like\n> ")
+    assert asked(server) == ["start", "rather the blue one"]
+
+
+def test_x08_input_while_running_follows_the_setting(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    wait = "while [ ! -e go ]; do sleep 0.01; done"
+    server = serve(script(proposes(bash(wait)), says("as you like")))
+    coder = coder_on(server)
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text('{"input_while_running": "steer"}')
+    with terminal(coder, "--mode", "yolo") as screen:
+        screen.wait_for("> ")
+        screen.type("start\n")
+        screen.wait_for("• bash")
+        screen.type("rather the blue one\n")
+        screen.wait_for("(the turn hears it at its next step)\n")
+        (folder / "go").touch()
+        screen.wait_for("as you like\n> ")
+    assert asked(server) == ["start", "rather the blue one"]
+
+
+def test_c28_compact_shows_the_summary_and_the_next_request_begins_with_it(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one"), says("Goal: to count."), says("two")))
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        screen.type("count\n")
+        screen.wait_for("one\n> ")
+        screen.type("/compact\n")
+        assert "Goal: to count.\n" in screen.wait_for("\n> ")
+        screen.type("go on\n")
+        screen.wait_for("two\n")
+    first = server.requests[-1]["messages"][1]["content"]
+    assert "<summary>\nWhat happened so far, summed up because it became too long:\n\nGoal: to count." in first
+
+
+def test_cost_tells_tokens_and_that_a_price_is_unknown(serve: Serve, coder_on: CoderOn) -> None:
+    with terminal(coder_on(serve(script(says("one"))))) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for("one\n> ")
+        screen.type("/cost\n")
+        shown = screen.wait_for("\n> ")
+        assert " out: price unknown\n" in shown
+        assert "tokens of the model's window\n" in shown
+
+
+def test_an_unknown_command_is_said_and_changes_nothing(serve: Serve, coder_on: CoderOn) -> None:
+    with terminal(coder_on(serve(script()))) as screen:
+        screen.wait_for("> ")
+        screen.type("/frobnicate\n")
+        screen.wait_for("unknown command /frobnicate; /help shows what there is\n> ")

@@ -45,7 +45,7 @@ def test_c21_c47_a_model_is_changed_at_once_and_kept_for_later_sessions(
     assert [each["model"] for each in server.requests] == ["scripted", "other", "other"]
 
 
-def test_c47_a_model_that_cannot_be_kept_is_in_use_all_the_same(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+def test_c47_a_model_that_cannot_be_kept_is_in_use(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(says("one")))
     (folder / ".coder").write_text("in the way")
     with terminal(coder_on(server)) as screen:

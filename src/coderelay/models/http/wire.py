@@ -29,6 +29,8 @@ class Wire(asyncio.BufferedProtocol):
         self._ended = False  # nothing more will arrive
         self._lost = False  # the transport is gone, and must not be touched any more: in Python 3.11 it may raise
         self._waiter: asyncio.Future[None] | None = None
+        self._deadline: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         loop = asyncio.get_running_loop()
@@ -62,18 +64,44 @@ class Wire(asyncio.BufferedProtocol):
 
     def close(self) -> None:
         self._ended = True
+        self._stop_looking()
         if not self._lost:
             self._transport.abort()
 
     async def _arrival(self, seconds: float | None) -> None:
-        self._waiter = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        self._deadline = None if seconds is None else loop.time() + seconds
+        if self._deadline is not None:
+            self._look_at(self._deadline)
         try:
-            async with asyncio.timeout(seconds):
-                await self._waiter
+            await self._waiter
         except TimeoutError as error:
             raise Broken(f"was silent for {seconds:g} s") from error
         finally:
             self._waiter = None
+
+    def _look_at(self, deadline: float) -> None:
+        """One timer for many reads, because one for each is felt too: it looks when it was first due, and waits on if
+        something has arrived meanwhile."""
+        if self._timer is not None and self._timer.when() <= deadline:
+            return
+        self._stop_looking()
+        self._timer = asyncio.get_running_loop().call_at(deadline, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._waiter is None or self._waiter.done() or self._deadline is None:
+            return
+        if asyncio.get_running_loop().time() < self._deadline:
+            self._look_at(self._deadline)
+        else:
+            self._waiter.set_exception(TimeoutError())
+
+    def _stop_looking(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     # What asyncio calls.
 

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SPEC ?= ../shared/spec/requirements.md
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test quick lint soak bench test-local eval requirements lock clean
+.PHONY: help run setup test quick lint soak bench bench-peers test-local eval requirements lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +32,9 @@ soak: setup ## hundreds of random kills; about half an hour
 
 bench: setup ## one table, each row beside a floor measured in the same run
 	$(BIN)/python -m bench
+
+bench-peers: setup ## the same beside codex, opencode, gemini … , those that are installed; about ten minutes
+	$(BIN)/python -m bench peers
 
 test-local: $(VENV)/.local ## with real weights: a tiny model is downloaded once, 93 MB
 	$(BIN)/python -m pytest -q -m local tests/local

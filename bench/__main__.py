@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import table
+from bench.peers import contest
+from bench.peers import table as beside
 from bench.rows import (
     answers,
     appends,
@@ -42,24 +44,32 @@ FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
     "crowd": crowd.measure,
     "postgres": postgres.measure,
 }
+PEERS = "peers"  # not with the others: it takes longer, and has columns of its own
 QUIET = 0.5  # cores
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Each row beside a floor of the same run.")
-    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}")
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}; or {PEERS}")
     parser.add_argument("--markdown", action="store_true", help="the table as it stands in docs/benchmarks.md")
     options = parser.parse_args()
-    if unknown := set(options.families) - set(FAMILIES):
-        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}")
+    if unknown := set(options.families) - {*FAMILIES, PEERS}:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}, {PEERS}")
     began, busy = time.monotonic(), _foreign_seconds()
     rows: list[table.Line] = []
+    held: contest.Contest | None = None
     for name in options.families or FAMILIES:
         sys.stderr.write(f"{name} …\n")
-        rows += FAMILIES[name]()
+        if name == PEERS:
+            held = contest.hold()
+        else:
+            rows += FAMILIES[name]()
     seconds = time.monotonic() - began
     foreign = max(_foreign_seconds() - busy, 0) / seconds
-    print(table.markdown(rows) if options.markdown else table.text(rows))
+    if rows:
+        print(table.markdown(rows) if options.markdown else table.text(rows))
+    if held:
+        print(beside.markdown(held) if options.markdown else beside.text(held))
     print(f"\n{_machine()}; {seconds:.0f} s, in which other programs used {foreign:.1f} cores")
     if foreign > QUIET:
         print("Too much for wall times and their ratios: trust CPU and memory only.")

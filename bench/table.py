@@ -49,8 +49,8 @@ class Row(Struct, frozen=True):
         ours_cpu, floor_cpu = (f"{each:.3f}" for each in self.cpu) if self.cpu else ("", "")
         return [
             self.what,
-            _value(self.ours, self.unit),
-            _value(self.floor, self.unit) if self.floor else "–",
+            shown(self.ours, self.unit),
+            shown(self.floor, self.unit) if self.floor else "–",
             f"{self.ours / self.floor:.2f}" if self.floor else "",
             ours_cpu,
             floor_cpu,
@@ -99,6 +99,6 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *others]).rstrip()
 
 
-def _value(value: float, unit: Unit) -> str:
+def shown(value: float, unit: Unit) -> str:
     digits = 0 if value >= 100 else 1 if value >= 10 else 2
     return f"{value:,.{digits}f} {unit}"

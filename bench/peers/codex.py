@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from bench.peers.form import RESPONSES
 from bench.peers.peer import PROMPT, Peer, Tools
 from coderelay.testing.model_server import Call, call, raw_call
-from coderelay.testing.model_server.answers import Spoken
+from coderelay.testing.model_server.answers import Message, Spoken
 from coderelay.testing.model_server.wire_form import Asked
 
 _PATCH = "apply_patch"
@@ -20,20 +20,16 @@ def _write(path: str, content: str) -> Call:
 
 def _stream(asked: Asked, answer: Spoken, /) -> Iterator[bytes]:
     """Its patches are free-form calls: other words for the same events."""
-    for event in RESPONSES.stream(asked, answer):
-        if _PATCH.encode() in event or b"function_call_arguments" in event and _is_patch(answer):
-            yield _free_form(event)
-        else:
-            yield event
-
-
-def _is_patch(answer: Spoken) -> bool:
-    return any(call.name == _PATCH for call in getattr(answer, "calls", ()))
+    events = RESPONSES.stream(asked, answer)
+    patches = isinstance(answer, Message) and any(call.name == _PATCH for call in answer.calls)
+    return map(_free_form, events) if patches else events
 
 
 def _free_form(event: bytes) -> bytes:
     renamed = event.replace(b'"type":"function_call"', b'"type":"custom_tool_call"')
-    return renamed.replace(b"function_call_arguments", b"custom_tool_call_input").replace(b'"arguments":', b'"input":')
+    return renamed.replace(b"function_call_arguments", b"custom_tool_call_input").replace(
+        b'"arguments":', b'"input":'
+    )
 
 
 codex = Peer(

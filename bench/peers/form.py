@@ -17,15 +17,20 @@ _anthropic = Anthropic()
 
 
 class Form(Struct, frozen=True):
-    """`path` is how the addresses end at which a turn asks; its requests offer tools, which asides do not."""
+    """`path` is how the addresses end at which a turn asks. Its requests offer tools, which asides do not, unless
+    they hold one of the words of `asides`."""
 
     path: str
     stream: Callable[[Asked, Spoken], Iterator[bytes]]
     whole: Callable[[Asked, Spoken], bytes]
     offers_tools: bool = True
+    asides: tuple[bytes, ...] = ()
 
-    def asks(self, path: str, body: Body) -> bool:
-        return path.endswith(self.path) and bool(body.get("tools") or not self.offers_tools)
+    def asks(self, path: str, body: Body, raw: bytes) -> bool:
+        """Whether a request is a step of the turn."""
+        if not path.endswith(self.path) or any(words in raw for words in self.asides):
+            return False
+        return bool(body.get("tools")) or not self.offers_tools
 
     def answer(self, spoken: Spoken, number: int, events_per_write: int = 1000) -> Answer:
         """Ids are made from the number, which is another for each answer of a run."""

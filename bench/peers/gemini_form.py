@@ -20,7 +20,11 @@ def stream(asked: Asked, answer: Spoken, /) -> Iterator[bytes]:
 
 
 def whole(asked: Asked, answer: Spoken, /) -> bytes:
-    return msgspec.json.encode(_response(asked, list(_parts(answer)), over=True))
+    """Who gives a schema gets the emptiest value it allows: any other answer is asked for again and again."""
+    config: Part = asked.body.get("generationConfig") or {}
+    schema: Part | None = config.get("responseJsonSchema") or config.get("responseSchema")
+    parts = [{"text": msgspec.json.encode(_emptiest(schema)).decode()}] if schema else list(_parts(answer))
+    return msgspec.json.encode(_response(asked, parts, over=True))
 
 
 def _parts(answer: Spoken) -> Iterator[Part]:
@@ -38,6 +42,23 @@ def _response(asked: Asked, parts: list[Part], *, over: bool = False) -> Part:
         candidate["finishReason"] = "STOP"
     usage = {"promptTokenCount": asked.size // 4, "candidatesTokenCount": 20, "totalTokenCount": asked.size // 4 + 20}
     return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted", "responseId": asked.digest}
+
+
+def _emptiest(schema: Part) -> object:
+    if "enum" in schema:
+        return schema["enum"][0]
+    match str(schema.get("type", "object")).lower():
+        case "object":
+            properties: dict[str, Part] = schema.get("properties") or {}
+            return {name: _emptiest(each) for name, each in properties.items()}
+        case "array":
+            return []
+        case "boolean":
+            return False
+        case "number" | "integer":
+            return schema.get("minimum", 0)
+        case _:
+            return ""
 
 
 def _event(payload: Part) -> bytes:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from bench.job import lay_out
 from bench.lab import Ran, Starter
-from bench.peers.job import clear
 from bench.peers.peer import Peer
 from bench.peers.server import PeerServer
 from bench.server import Answer
@@ -29,6 +28,7 @@ class PeerLab:
     def __init__(self, peer: Peer, program: str, folder: Path, server: PeerServer, starter: Starter) -> None:
         self.peer = peer
         self.work = folder / "work"
+        self.sought: set[str] = set()
         self._argv = [program, *(self._told(text, server) for text in peer.argv[1:])]
         self._home = folder / "home"
         self._errors = folder / "stderr"
@@ -44,7 +44,9 @@ class PeerLab:
         _commit(self.work, self._env)
 
     def version(self) -> str:
-        """As it says itself: the first word with a number in it."""
+        """As it says itself: the first word that begins with a digit. Empty: it does not say."""
+        if not self.peer.has_version:
+            return ""
         argv = [self._argv[0], "--version"]
         with suppress(subprocess.SubprocessError):
             said = subprocess.run(argv, env=self._env, cwd=self.work, capture_output=True, text=True, timeout=60)
@@ -56,7 +58,8 @@ class PeerLab:
 
     def run(self, answers: Sequence[Answer]) -> Ran:
         """One turn, which must use up the answers."""
-        clear(self.work)
+        for written in self.work.glob("written*"):  # some refuse to write what they have not read
+            written.unlink()
         self._server.play(self.peer.form, answers)
         ran = self._run(self._argv)
         if len(ran.exchanges) != len(answers):
@@ -70,14 +73,15 @@ class PeerLab:
         watchdog.start()
         ended = self._starter.wait(pid)
         watchdog.cancel()
-        self.sweep()
+        self._sweep()
+        self.sought |= self._server.sought
         if hung.is_set():
             raise Failed(f"still running after {MOST_SECONDS:.0f} s, killed: {self._last_words()}")
         if ended["code"] != 0:
             raise Failed(f"exit code {ended['code']}: {self._last_words()}")
         return Ran(began, ended["ended"], ended["cpu"], ended["rss"], self._server.exchanges)
 
-    def sweep(self) -> None:
+    def _sweep(self) -> None:
         """End what it started and left behind."""
         deadline = time.monotonic() + 5
         while (pids := _at_home_in(self._home)) and time.monotonic() < deadline:
@@ -110,7 +114,7 @@ def _env(folder: Path, server: PeerServer) -> dict[str, str]:
         "TMPDIR": str(folder / "tmp"),
         "LANG": "C.UTF-8",
         "TERM": "dumb",
-        **{name: server.url for name in names},
+        **dict.fromkeys(names, server.url),
         **{name.upper(): server.url for name in names},
         "no_proxy": "127.0.0.1,localhost",
         "NO_PROXY": "127.0.0.1,localhost",

@@ -3,7 +3,8 @@
     CODER_CRASH=before:call.started:2 python tests/crash/crashing.py -p …
 
 An arrow is an append that holds an event of that kind, or one of `model.asked`, `model.heard`,
-`model.answered`, `tool.ran`, `snapshot`; the number says which time. CODER_PAUSE stops the process there
+`model.answered`, `tool.ran`, `snapshot`, and of a request for a summary `summary.asked`, `summary.heard`,
+`summary.answered`; the number says which time. CODER_PAUSE stops the process there
 instead, until somebody continues it. CODER_STILL_SECONDS shortens the time after which a living owner
 that stands still is followed. CODER_MUTANT breaks a promise on purpose, so that the checks of the
 crash journeys can be seen to fail: `rerun`, `no-epoch`, `no-compare`.
@@ -12,12 +13,13 @@ crash journeys can be seen to fail: `rerun`, `no-epoch`, `no-compare`.
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from coderelay import cli
+from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import House
 from coderelay.cli import house
 from coderelay.config.load import Config, load
@@ -25,7 +27,6 @@ from coderelay.host import snapshots
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
-from coderelay.models.providers import Providers
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import HeadMoved
@@ -109,21 +110,23 @@ class CrashingModel:
         self._failpoint = failpoint
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        self._failpoint.reach("before", "model.asked")
+        what = "summary" if request.system == SUMMARISER else "model"
+        self._failpoint.reach("before", f"{what}.asked")
         async for piece in self._model.stream(request):
             if isinstance(piece, Completion):
-                self._failpoint.reach("after", "model.answered")
+                self._failpoint.reach("after", f"{what}.answered")
             yield piece
-            self._failpoint.reach("after", "model.heard")
+            self._failpoint.reach("after", f"{what}.heard")
 
 
-class CrashingModels(Providers):
-    def __init__(self, env: Mapping[str, str], failpoint: Failpoint) -> None:
-        super().__init__(env)
+class CrashingModels:
+    def __init__(self, models: Models, failpoint: Failpoint) -> None:
+        self._models = models
         self._failpoint = failpoint
+        self.why_not, self.card, self.cheap = models.why_not, models.card, models.cheap
 
     def open(self, model: str) -> Model:
-        return CrashingModel(super().open(model), self._failpoint)
+        return CrashingModel(self._models.open(model), self._failpoint)
 
 
 class CrashingToolbox(Toolbox):
@@ -162,7 +165,7 @@ class CrashingHouse(House):
         return CrashingToolbox(self.tools(), self.failpoint)
 
     def models(self, cwd: str) -> Models:
-        return CrashingModels(self.env, self.failpoint)
+        return CrashingModels(super().models(cwd), self.failpoint)
 
 
 def main() -> int:

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.quick
 BEN = By("ben", "web")
 
 
-def costly(root: Path, budget: Mapping[str, float]) -> None:
-    """Every request costs more than ten dollars."""
-    card = {"price": {"input": 10_000, "output": 0}}
+def costly(root: Path, budget: Mapping[str, float], **known: object) -> None:
+    """Every request costs dollars."""
+    card = {"price": {"input": 10_000, "output": 0}, **known}
     Places(root).write({"budget": budget, "providers": {"openai": {"models": {"scripted": card}}}})
 
 
@@ -87,8 +87,9 @@ async def test_the_question_outlives_every_process_and_so_does_the_answer(tmp_pa
         ask = await budget_ask(first)
     async with house(tmp_path, script(proposes(bash("echo two >> did")))) as second:
         await second.open(first.session)
-        assert isinstance(await second.answer(ask), Accepted)
-        again = await budget_ask(second, after=(await second.events())[-1].seq)
+        answered = await second.answer(ask)
+        assert isinstance(answered, Accepted)
+        again = await budget_ask(second, after=answered.head)
         assert again.limit == 0.01
         assert again.spent == await cost(second) > ask.until
     async with house(tmp_path, script(says("done"))) as third:
@@ -156,6 +157,22 @@ async def test_c28_a_summary_is_not_made_when_the_budget_is_used_up(tmp_path: Pa
         ended = await coder.ended(turns=2)
         assert ended.text == "in short"
         assert ask.spent + (ended.cost or 0.0) == await cost(coder)
+
+
+@story
+async def test_c11_a_summary_that_is_due_is_asked_about_once_and_so_is_the_answer_after_it(tmp_path: Path) -> None:
+    costly(tmp_path, {"session": 0.01}, context=4000)
+    print_much = bash("seq 5000; echo one >> did")
+    async with house(tmp_path, script(proposes(print_much), says("it printed"), says("done"))) as coder:
+        await coder.prompt("go")
+        head = 0
+        for requests in (1, 2):
+            ask = await budget_ask(coder, after=head)
+            assert (len(coder.server.requests), ask.spent) == (requests, await cost(coder))
+            head = (await coder.answer(ask)).head
+        assert (await coder.ended()).text == "done"
+        asks = [each for each in await coder.events() if isinstance(each.event, AskOpened)]
+        assert (len(asks), (coder.folder / "did").read_text()) == (2, "one\n")
 
 
 @story

@@ -142,8 +142,8 @@ async def test_tools_are_described_in_few_words() -> None:
     system = server.requests[0]["messages"][0]["content"]
     assert system == (
         'be brief\nReply with one JSON object: {"tool": NAME, "arguments": {...}} to use a tool, or {"answer": TEXT} '
-        "when the work is done or nothing needs doing. Use one tool at a time and wait for its result. "
-        "Never claim what no result shows.\n"
+        "when the work is done. An answer changes nothing: files are changed and commands are run by tools only. "
+        "You know no file before you have read it with a tool. Use one tool at a time and wait for its result.\n"
         "Tools:\n"
         "read(path, offset?, limit?): Read a text file\n"
         "write(path, content): Create a file or replace it whole\n"

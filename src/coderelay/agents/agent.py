@@ -64,8 +64,9 @@ class Turn(Protocol):
         ends the turn if there are none."""
         ...
 
-    async def perform(self, call: Call, effect: Callable[[], Awaitable[Outcome]]) -> None:
-        """Run one call: its start is on disk before `effect` begins, its end before this returns."""
+    async def perform(self, calls: Sequence[Call], effect: Callable[[Call], Awaitable[Outcome]]) -> None:
+        """Run calls, at the same time if there are several: their starts are on disk before `effect` begins, their
+        ends before this returns."""
         ...
 
 

@@ -9,7 +9,7 @@ from coderelay.host.spending import Spending
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Rules, Verdict, judge
 from coderelay.protocol.asks import Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
-from coderelay.protocol.calls import Call, Need, Outcome, Stopped, Unknown
+from coderelay.protocol.calls import Call, Failed, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk
 from coderelay.protocol.events import AnyEvent, CallStarted, HistoryCompacted, Judged, MessageAdded
 from coderelay.protocol.ids import OwnerId, SessionId, TurnId, new_ask_id
@@ -22,6 +22,8 @@ from coderelay.session.state import Settings, State
 def now() -> int:
     return time.time_ns() // 1_000_000
 
+
+Effect = Callable[[Call], Awaitable[Outcome]]
 
 Approvals = Callable[[], Awaitable[Sequence[Approval]]]
 """What was approved beyond one session, as it stands now."""
@@ -83,42 +85,46 @@ class HostTurn:
 
         await self._write(decide)
 
-    async def perform(self, call: Call, effect: Callable[[], Awaitable[Outcome]]) -> None:
-        await self._start(call)
-        outcome: Outcome | MustAsk = Unknown()
-        began = time.monotonic()
+    async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
+        await self._start(calls)
+        running = [_Running(call, effect, self) for call in calls]
         try:
-            outcome = await effect()
-        except MustAsk as must_ask:
-            outcome = must_ask
-        except asyncio.CancelledError:
-            turn = self.state.turn
-            if turn is not None and turn.stop_requested:
-                outcome = Stopped(started=True)
-            raise
+            if len(running) == 1:
+                await running[0].run()
+            else:
+                async with asyncio.TaskGroup() as group:
+                    for each in running:
+                        group.create_task(each.run())
         finally:
-            took = round((time.monotonic() - began) * 1000)
-            await asyncio.shield(self._end(call, outcome, took))
+            await asyncio.shield(self._end(running))
 
-    async def _start(self, call: Call) -> None:
+    @property
+    def is_stopped(self) -> bool:
+        turn = self.state.turn
+        return turn is not None and turn.stop_requested
+
+    async def _start(self, calls: Sequence[Call]) -> None:
         """Most calls were started in the append before; then this writes nothing."""
 
         def decide(state: State) -> list[AnyEvent]:
-            known = state.calls[call.id]
-            if known.started_epoch is not None:
-                assert known.started_epoch == self.epoch, "started by another owner: never to be run again"
+            known = [state.calls[call.id] for call in calls]
+            if all(each.started_epoch is not None for each in known):
+                mine = all(each.started_epoch == self.epoch for each in known)
+                assert mine, "started by another owner: never to be run again"
                 return []
-            assert progress.settled(known) is None, "not allowed to run"
-            return [CallStarted(batch_id=known.batch_id, call_id=call.id)]
+            assert all(progress.settled(each) is None for each in known), "not allowed to run"
+            return [CallStarted(batch_id=each.batch_id, call_id=each.call.id) for each in known]
 
         await self._write(decide)
 
-    async def _end(self, call: Call, outcome: Outcome | MustAsk, ms: int) -> None:
-        if isinstance(outcome, MustAsk):
-            await self._ask_again(call, outcome.message)
+    async def _end(self, running: Sequence["_Running"]) -> None:
+        alone = running[0]
+        if len(running) == 1 and isinstance(alone.outcome, MustAsk):
+            await self._ask_again(alone.call, alone.outcome.message)
             return
-        cut = isinstance(outcome, Stopped | Unknown)
-        await self._write(lambda state: progress.after_call(state, call.id, outcome, ms=ms, go_on=not cut))
+        ends = [progress.End(each.call.id, each.ended(), each.ms) for each in running]
+        cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
+        await self._write(lambda state: progress.after_calls(state, ends, go_on=not cut))
 
     async def _ask_again(self, call: Call, reason: str) -> None:
         known = self.state.calls[call.id]
@@ -171,3 +177,33 @@ class HostTurn:
         assert self.state.turn is not None
         seconds = self.state.turn.started.answer_within
         return None if seconds is None else now() + seconds * 1000
+
+
+class _Running:
+    """One call while it acts. Until it has ended, nobody knows whether it had an effect."""
+
+    def __init__(self, call: Call, effect: Effect, turn: HostTurn) -> None:
+        self.call = call
+        self.outcome: Outcome | MustAsk = Unknown()
+        self.ms = 0
+        self._effect = effect
+        self._turn = turn
+
+    async def run(self) -> None:
+        began = time.monotonic()
+        try:
+            self.outcome = await self._effect(self.call)
+        except MustAsk as must_ask:
+            self.outcome = must_ask
+        except asyncio.CancelledError:
+            if self._turn.is_stopped:
+                self.outcome = Stopped(started=True)
+            raise
+        finally:
+            self.ms = round((time.monotonic() - began) * 1000)
+
+    def ended(self) -> Outcome:
+        """Beside others, a call cannot go back to waiting: it is for the model to try it alone."""
+        if isinstance(self.outcome, MustAsk):
+            return Failed(f"{self.outcome.message}; call it on its own")
+        return self.outcome

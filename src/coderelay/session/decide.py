@@ -84,7 +84,7 @@ def configure(state: State, command: ConfigureSession) -> list[AnyEvent]:
 
 def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
     require(state)
-    if not command.text.strip():
+    if not command.text.strip() and not command.images:
         raise BadInput("the prompt is empty")
     if command.max_steps is not None and command.max_steps < 1:
         raise BadInput(f"a turn takes at least one step, not {command.max_steps}")

@@ -1,11 +1,13 @@
 """What an owner writes as a turn goes on: the event itself, and all that follows from it at once.
 
-What follows travels in the same append, so a step with n calls costs n + 1 commits: the message
-with its batch and the first start, each end with the next start, the last end.
+What follows travels in the same append, so a step with n calls costs n + 1 commits at most: the message
+with its batch and the first start, each end with the next start, the last end. Calls next to each other that
+only read run at the same time, and start and end together.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.asks import Allow, Answers, BudgetAsk, Deny, PermissionAsk, PlanAsk, PlanDecision
@@ -116,11 +118,28 @@ def _owes_a_plan(state: State, said: str) -> bool:
 
 def after_call(state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
     """`go_on` is False when the call was cut short: then the next one must not start."""
-    ended = _ended(state.calls[call_id], outcome, ms)
+    return after_calls(state, [End(call_id, outcome, ms)], go_on=go_on)
+
+
+class End(Struct, frozen=True):
+    """How a call ended, and how long it took."""
+
+    call_id: CallId
+    outcome: Outcome
+    ms: int
+
+
+def after_calls(state: State, ends: Sequence[End], *, go_on: bool) -> list[AnyEvent]:
+    """Calls that ran at the same time end together, in the message's order. The next one starts when none is left
+    that runs."""
+    ended: list[AnyEvent] = [_ended(state.calls[each.call_id], each.outcome, each.ms) for each in ends]
     if _open_turn(state).stop_requested:
-        return [ended]
-    waiting = [each for each in state.open_calls() if each.started_epoch is None]
-    return [ended, *_go_on(waiting, start=go_on)]
+        return ended
+    over = {each.call_id for each in ends}
+    left = [each for each in state.open_calls() if each.call.id not in over]
+    if any(each.started_epoch is not None for each in left):
+        return ended
+    return [*ended, *_go_on(left, start=go_on)]
 
 
 def ask_again(state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
@@ -167,16 +186,38 @@ def close_turn(
     return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text)]
 
 
-def _go_on(calls: Iterable[CallState], *, start: bool = True) -> list[AnyEvent]:
-    """End the calls that are settled without running, up to the first that may run; that one starts."""
+def _go_on(calls: Sequence[CallState], *, start: bool = True) -> list[AnyEvent]:
+    """End the calls that are settled without running, up to the first that may run; that one starts, and with it
+    those that can run at the same time."""
     events: list[AnyEvent] = []
-    for each in calls:
+    for place, each in enumerate(calls):
         outcome = settled(each)
         if outcome is None:
-            started = CallStarted(batch_id=each.batch_id, call_id=each.call.id)
-            return [*events, started] if start else events
+            group = side_by_side(calls[place:]) if start else []
+            return [*events, *(CallStarted(batch_id=one.batch_id, call_id=one.call.id) for one in group)]
         events.append(_ended(each, outcome))
     return events
+
+
+def together(state: State) -> list[CallState]:
+    """The calls to run now: those that have started, else the first and those that can run at the same time."""
+    open_calls = state.open_calls()
+    return [each for each in open_calls if each.started_epoch is not None] or side_by_side(open_calls)
+
+
+def side_by_side(calls: Sequence[CallState]) -> list[CallState]:
+    """The first call and, if it only reads, those right after it that only read too."""
+    group = list(calls[:1])
+    for each in calls[1:]:
+        if not (_only_reads(group[0]) and _only_reads(each) and settled(each) is None):
+            break
+        group.append(each)
+    return group
+
+
+def _only_reads(call: CallState) -> bool:
+    need = call.judged.need
+    return need.kind == "read" and need.command is None
 
 
 def settled(call: CallState) -> Outcome | None:

@@ -1,7 +1,6 @@
 """Runs a turn by rule: the same tools, approvals and log as with a model, so that a first run is a real one."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from coderelay.agents.agent import Description, Turn
 from coderelay.protocol.calls import Call
@@ -45,7 +44,7 @@ class GuideAgent:
                     await self._add(turn, workspace, next_step(turn.state, self._programs))
                 case RunCall(call_id):
                     call = turn.state.calls[call_id].call
-                    await turn.perform(call, partial(self._toolbox.run, call, workspace))
+                    await turn.perform([call], lambda call: self._toolbox.run(call, workspace))
                 case _:
                     return
 

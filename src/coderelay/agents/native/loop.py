@@ -50,8 +50,8 @@ class NativeAgent:
             match turn.next_action():
                 case AskModel():
                     await steps.ask_model()
-                case RunCall(call_id):
-                    await steps.run_call(turn.state.calls[call_id].call)
+                case RunCall():
+                    await steps.run_calls()
                 case Compact():
                     await steps.compact()
                 case _:

@@ -17,12 +17,13 @@ from coderelay.agents.native.repeats import repetition
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
 from coderelay.models.retry import FIRST_SECONDS, pause_before_retry
 from coderelay.models.text_calls import with_text_call
-from coderelay.protocol.calls import Call, Need, Outcome
+from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
+from coderelay.session.progress import together
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -73,11 +74,9 @@ class Steps:
             if await self._turn.may_spend():
                 await self._ask(model)
 
-    async def run_call(self, call: Call) -> None:
-        async def effect() -> Outcome:
-            return await self._toolbox.run(call, self._workspace)
-
-        await self._turn.perform(call, effect)
+    async def run_calls(self) -> None:
+        calls = [each.call for each in together(self._turn.state)]
+        await self._turn.perform(calls, lambda call: self._toolbox.run(call, self._workspace))
 
     async def compact(self) -> None:
         """Everything but the last messages becomes a summary."""

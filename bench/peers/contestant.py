@@ -51,7 +51,7 @@ class Contestant:
 
     def ran(self, done: Job) -> Sequence[Ran]:
         """Nothing if it failed, even if only once."""
-        return () if done.name in self._failures else self._ran[done.name]
+        return () if done.name in self._failures else tuple(self._ran[done.name])
 
     def notes(self) -> list[str]:
         made = [f"{what}: {why}" for what, why in self._failures.items()]

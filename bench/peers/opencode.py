@@ -18,6 +18,11 @@ _CONFIG = {
         }
     },
 }
+# What its first run leaves where there is a network. Without it every run tries to install this, for two seconds.
+_INSTALLED = {
+    ".config/opencode/node_modules/.keep": "",
+    ".config/opencode/package-lock.json": '{"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}',
+}
 
 opencode = Peer(
     "opencode",
@@ -34,4 +39,5 @@ opencode = Peer(
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
     },
+    files=_INSTALLED,
 )

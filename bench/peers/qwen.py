@@ -23,7 +23,7 @@ qwen = Peer(
         write=lambda path, content: call("write_file", file_path=path, content=content),
         shell=lambda command: call("run_shell_command", command=command, is_background=False),
     ),
-    replace(CHAT, asides=(b"managed memory extraction subagent",)),  # after each turn, with tools of its own
+    replace(CHAT, asides=(b"managed memory extraction subagent", b"managed memory dream")),
     env={"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "scripted", "OPENAI_MODEL": "scripted"},
     files={".qwen/settings.json": json.dumps(_SETTINGS)},
 )

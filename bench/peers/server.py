@@ -82,7 +82,7 @@ class PeerServer:
 
     def _answer(self, connection: socket.socket, request: Request) -> None:
         body = request.read() if request.method == "POST" else None
-        if body and self._form.asks(request.path, body, request.body):
+        if body and self._answers and self._form.asks(request.path, body, request.body):
             with self._turn:
                 self._send_next(connection, request)
             return

@@ -107,9 +107,11 @@ class Talker:
             self._wire.taken += due - self._said
             self._said = due
         calls = () if end == WORDS else (Call(CallId(new_id()), "read", READ),)
-        yield Completion((Text("So much for that."),), calls, Usage(), "end_turn")
-        if not calls:
-            self._wire.hang_up()
+        try:
+            yield Completion((Text("So much for that."),), calls, Usage(), "end_turn")
+        finally:  # nobody asks for more after a completion
+            if not calls:
+                self._wire.hang_up()
 
 
 class Talkers(Providers):

@@ -18,6 +18,7 @@ from coderelay.host.exchange import Exchange
 from coderelay.host.host import Host
 from coderelay.host.ownership import Ownership
 from coderelay.host.spending import Budget, Limits
+from coderelay.host.turn_files import TurnFiles
 from coderelay.models.model import Models
 from coderelay.models.providers import Providers
 from coderelay.models.retry import FIRST_SECONDS
@@ -32,6 +33,11 @@ from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Projection, Store
 from coderelay.tools.ask_user import AskUser
 from coderelay.tools.bash import Bash
+from coderelay.tools.edit import Edit
+from coderelay.tools.glob import GlobFiles
+from coderelay.tools.grep import Grep
+from coderelay.tools.list_files import ListFiles
+from coderelay.tools.patch import Patch
 from coderelay.tools.plan_exit import PlanExit
 from coderelay.tools.read import Read
 from coderelay.tools.todo import Todo
@@ -94,7 +100,8 @@ class House:
         return Exchange(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
 
     def tools(self) -> list[Tool[Any]]:
-        return [Read(), Write(), Bash(), Todo(), AskUser(), PlanExit()]
+        files: list[Tool[Any]] = [Read(), ListFiles(), GlobFiles(), Grep(), Write(), Edit(), Patch()]
+        return [*files, Bash(), Todo(), AskUser(), PlanExit()]
 
     def toolbox(self) -> Toolbox:
         return Toolbox(self.tools())
@@ -138,6 +145,11 @@ class House:
         self._providers.append((wanted, providers))
         return providers
 
+    def turn_files(self) -> TurnFiles:
+        """Loaded with the first change: most turns make none."""
+        trees = import_module("coderelay.workspace.trees").Trees(self.config.home, self.env)
+        return import_module("coderelay.host.undo").TurnTrees(trees)
+
     def workspace(self, cwd: str) -> Workspace:
         return Workspace(cwd, self.processes, command_environment(self.env))
 
@@ -147,7 +159,9 @@ class House:
     def open(self) -> Host:
         """Raises StoreFailed if the log cannot be used."""
         agents = {"native": self.native_agent(), "guide": self.guide()}
-        return Host(self.store(), self.ownership(), self.exchange(), agents, limits=self.limits)
+        return Host(
+            self.store(), self.ownership(), self.exchange(), agents, files=self.turn_files, limits=self.limits
+        )
 
     async def close(self, host: Host) -> None:
         await host.close()

@@ -177,6 +177,7 @@ def test_ctrl_c_at_once_leaves_cleanly(serve: Serve, coder_on: CoderOn) -> None:
         started = coder.start("-p", "go")
         started.send(signal.SIGINT)
         ran = started.wait()
-        assert ran.code in (0, 130, -2)
+        before_coder = "init_import_site" in ran.err  # Python itself was still starting
+        assert ran.code in (0, 130, -2) or before_coder
         assert "Traceback" not in ran.err or "coderelay" not in ran.err
     assert coder.run("doctor").code == 0

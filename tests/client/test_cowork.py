@@ -35,8 +35,10 @@ from coderelay.protocol.events import (
     SessionDeleted,
     StopReason,
     StopRequested,
+    TreeTaken,
     TurnEnded,
     TurnStarted,
+    TurnUndone,
     Unrecognised,
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
@@ -213,6 +215,8 @@ SILENT: list[AnyEvent] = [
     ApprovalGranted(approval=Approval(AskId("a1"), "session", "bash", "make", command="make"), by=BY),
     ApprovalRevoked(approval_id=AskId("a1"), by=BY),
     BatchResumed(batch_id=BATCH),
+    TreeTaken(turn_id=TURN, tree="{}"),
+    TurnUndone(turn_id=TURN, by=BY),
     CallStarted(batch_id=BATCH, call_id=CALL),
     StopRequested(by=BY),
     Unrecognised("session.painted", {"kind": "session.painted"}),

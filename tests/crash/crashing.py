@@ -7,13 +7,14 @@ An arrow is an append that holds an event of that kind, or one of `model.asked`,
 `summary.answered`; the number says which time. CODER_PAUSE stops the process there
 instead, until somebody continues it. CODER_STILL_SECONDS shortens the time after which a living owner
 that stands still is followed. CODER_MUTANT breaks a promise on purpose, so that the checks of the
-crash journeys can be seen to fail: `rerun`, `no-epoch`, `no-compare`.
+crash journeys can be seen to fail: `rerun`, `no-epoch`, `no-compare`, `untold` (after a summary, what was told
+before), `unasked` (for more money), `forgetful` (of prompts that were taken).
 """
 
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -23,14 +24,14 @@ from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import House
 from coderelay.cli import house
 from coderelay.config.load import Config, load
-from coderelay.host import snapshots
+from coderelay.host import record, snapshots
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import HeadMoved
-from coderelay.protocol.events import AnyEvent, Recorded
+from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.session import progress
 from coderelay.session.state import State
@@ -174,6 +175,10 @@ def main() -> int:
     _fail_around_snapshots(crashing.failpoint)
     if crashing.mutant == "rerun":
         _forget_what_started()
+    if crashing.mutant in _BROKEN_FOLDS:
+        _break_fold(_BROKEN_FOLDS[crashing.mutant])
+    if crashing.mutant == "unasked":
+        HostTurn.may_spend = _may_always_spend
     if crashing.mutant == "no-epoch":
         HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
     house.new_house = lambda cwd=None: crashing
@@ -194,6 +199,34 @@ def _fail_around_snapshots(failpoint: Failpoint) -> None:
 def _is_my_turn(self: HostTurn, state: State) -> bool:
     """Without a look at whose session it is."""
     return state.turn is not None and state.turn.started.turn_id == self.id
+
+
+async def _may_always_spend(self: HostTurn) -> bool:
+    return True
+
+
+def _keep_told(state: State, before: State, event: AnyEvent) -> None:
+    if isinstance(event, HistoryCompacted):
+        state.told = before.told
+
+
+def _keep_queue(state: State, before: State, event: AnyEvent) -> None:
+    if isinstance(event, PromptTaken):
+        state.queue = before.queue
+
+
+_BROKEN_FOLDS = {"untold": _keep_told, "forgetful": _keep_queue}
+
+
+def _break_fold(broken: Callable[[State, State, AnyEvent], None]) -> None:
+    apply = record.apply
+
+    def break_after(state: State, recorded: Recorded) -> None:
+        before = replace(state, told=dict(state.told))
+        apply(state, recorded)
+        broken(state, before, recorded.event)
+
+    record.apply = break_after
 
 
 def _forget_what_started() -> None:

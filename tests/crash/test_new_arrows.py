@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.testing.checker import BrokenPromise
 from coderelay.testing.command import Coder, Started
 from coderelay.testing.model_server import by_history, model_server_thread
+from tests.crash.journey import wait_until
 from tests.crash.long_journey import LongJourney, long_job
 
 Opened = Callable[..., LongJourney]
@@ -43,7 +45,7 @@ SUMMARY = [
 ]
 
 
-@pytest.mark.parametrize("arrow", [*SUMMARY, "before:history.compacted:2", "after:history.compacted:2"])
+@pytest.mark.parametrize("arrow", SUMMARY)
 def test_x25_c11_killed_where_a_summary_is_made_in_mid_turn(journey: Opened, arrow: str) -> None:
     long = journey()
     assert long.run("-p", "do long", CODER_CRASH=arrow) == -9
@@ -51,6 +53,17 @@ def test_x25_c11_killed_where_a_summary_is_made_in_mid_turn(journey: Opened, arr
     long.check()
     made_twice = arrow.startswith(("before:history", "after:summary"))
     assert len(long.summaries()) == len(long.of("history.compacted")) + made_twice
+
+
+def test_x25_c11_killed_again_at_every_further_summary(journey: Opened) -> None:
+    long = journey()
+    assert long.run("-p", "do long", CODER_CRASH="before:history.compacted:1") == -9
+    arrows = ["after:summary.answered:1", "after:history.compacted:1", "before:history.compacted:1"]
+    for name, arrow in zip("abc", arrows, strict=True):
+        assert long.run("-p", f"do {name}", "--continue", CODER_CRASH=arrow) == -9
+    long.carry_on()
+    long.check()
+    assert len(long.summaries()) == len(long.of("history.compacted")) + 3
 
 
 @pytest.mark.parametrize("arrow", SUMMARY)
@@ -142,7 +155,7 @@ def models(long: LongJourney) -> list[str]:
     return [event["model"] for event in long.log() if event["kind"] in ("message.added", "history.compacted")]
 
 
-BUDGET = 0.003
+BUDGET = 0.01
 
 
 @sides("ask.opened:1")
@@ -169,6 +182,31 @@ def test_x25_killed_where_a_budget_is_raised(journey: Opened, arrow: str) -> Non
     long.check()
 
 
+def test_the_check_sees_notes_that_are_not_told_again_after_a_summary(journey: Opened) -> None:
+    long = journey()
+    assert long.run("-p", "do long", CODER_MUTANT="untold") == 0
+    with pytest.raises(BrokenPromise, match="was not told again: <environment>"):
+        long.check()
+
+
+def test_the_check_sees_money_that_nobody_allowed(journey: Opened) -> None:
+    long = journey(BUDGET)
+    assert long.run("-p", "do long", CODER_MUTANT="unasked") == 0
+    with pytest.raises(BrokenPromise, match="more than was allowed"):
+        long.check()
+
+
+def test_the_checker_sees_steering_that_is_taken_twice(journey: Opened) -> None:
+    long = journey()
+    owner = long.start("-p", "do held", "--max-steps", "4", CODER_MUTANT="forgetful")
+    long.wait_for_the_held_step()
+    assert long.command("steer", "do blue") == 0
+    long.let_go()
+    long.finish(owner)
+    with pytest.raises(BrokenPromise, match=r"prompt\.taken of a prompt that did not wait"):
+        long.check()
+
+
 RUNS = int(os.environ.get("CODER_SOAK", "6"))
 KILLS = 5
 
@@ -176,7 +214,7 @@ KILLS = 5
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_x25_killed_at_random_moments_while_people_steer_and_pay(journey: Opened, seed: int) -> None:
     chance = random.Random(seed)
-    long = journey(chance.choice([0.01, 0.03]))
+    long = journey(chance.choice([0.05, 0.3]))
     long.let_go()
     names = iter("abcdefghijklmnop")
     for _ in range(KILLS):
@@ -184,17 +222,28 @@ def test_x25_killed_at_random_moments_while_people_steer_and_pay(journey: Opened
         if long.go_on():
             running.append(meddle(long, next(names), chance))
         for each in running:
-            time.sleep(chance.uniform(0.05, 0.3))
-            each.process.kill()
+            kill_somewhere(long, each, chance)
         long.finish(running[0])
         for each in running[1:]:
             each.wait()
-        for ask in long.asks():
+        for ask in long.asks() if long.go_on() else []:
             assert long.answer(ask) == 0
     if not long.go_on():
         assert long.run("-p", "do last", "--unattended", "park") in (0, 5)
     long.settle()
     long.check()
+
+
+def kill_somewhere(long: LongJourney, started: Started, chance: random.Random) -> None:
+    """Some requests from now and a moment later, unless it has ended before."""
+    requests = len(long.server.received) + chance.randint(0, 4)
+
+    def is_time() -> bool:
+        return len(long.server.received) >= requests or started.process.poll() is not None
+
+    wait_until(is_time, else_return=list, seconds=2.0)
+    time.sleep(chance.uniform(0.0, 0.1))
+    started.process.kill()
 
 
 def meddle(long: LongJourney, name: str, chance: random.Random) -> Started:

@@ -297,7 +297,10 @@ def test_c48_c49_c50_x14_the_snapshot_is_private_and_can_be_replayed(
     assert saved["messages"][3]["tool_call_id"] == saved["messages"][2]["tool_calls"][0]["id"]
     assert saved["messages"][4]["reasoning"] == "hm"
     names = [tool["function"]["name"] for tool in saved["tools"]]
-    assert names == ["read", "write", "bash", "todo", "ask_user", "plan_exit"]
+    assert names == [
+        *("read", "list", "glob", "grep", "write", "edit", "patch"),
+        *("bash", "todo", "ask_user", "plan_exit"),
+    ]
     _replay(server, saved)
 
 

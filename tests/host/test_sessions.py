@@ -8,6 +8,7 @@ import pytest
 
 from coderelay.host.spending import Spending, usual_limits
 from coderelay.host.turn import HostTurn
+from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.asks import Allow, Approval, By, Deny, DenyAndStop
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
 from coderelay.protocol.content import Text
@@ -350,6 +351,10 @@ async def no_approvals() -> list[Approval]:
     return []
 
 
+def no_files() -> TurnFiles:
+    raise AssertionError("nothing is changed here")
+
+
 @story
 async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: Path) -> None:
     """Symptom: paused right after its claim, a process took the next owner's epoch for its own and both ran the
@@ -369,7 +374,7 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
             max_steps=9,
         )
         mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
-        turn = HostTurn(record, mine[-1].epoch, me, no_approvals, Spending(coder.host.store, usual_limits))
+        turn = HostTurn(record, mine[-1].epoch, me, no_approvals, Spending(coder.host.store, usual_limits), no_files)
         await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
         assert turn.next_action() == Wait()
         message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))

@@ -135,7 +135,8 @@ async def test_instructions_of_a_folder_are_told_once_a_file_in_it_was_read(tmp_
 
 @story
 async def test_changed_instructions_are_told_again(tmp_path: Path) -> None:
-    async with house(tmp_path, script(proposes(write("AGENTS.md", "New rules.")), says("a"))) as coder:
+    steps = [proposes(read("AGENTS.md")), proposes(write("AGENTS.md", "New rules.")), says("a")]
+    async with house(tmp_path, script(*steps)) as coder:
         (coder.folder / "AGENTS.md").write_text("Old rules.")
         await coder.prompt("go")
         await coder.ended()

@@ -18,9 +18,11 @@ from tests.session.promises import (
     ends_as_decided,
     is_asked_rightly,
     may_run,
+    only_reads,
     promise,
     verdict_on,
 )
+from tests.session.proposals import RULED
 from tests.session.reader import Reader
 
 
@@ -47,7 +49,7 @@ class Batches(Reader):
         approved = [*self.approvals.values(), *self.beyond]
         here = [each for each in approved if each.project in (None, self.cwd)]
         verdict = verdict_on(judged.need, self.mode, self.allowed_tools, here)
-        by_rule = judged.need.kind == "mcp"  # a rule of the person's own, which the checker does not know
+        by_rule = judged.need.tool.startswith(RULED)  # a rule of the person's own, which the checker does not know
         promise(by_rule or judged.verdict == verdict, f"{judged.need.title}: {judged.verdict} instead of {verdict}")
         if self.open_turn().stopped:
             promise(judged.ask is None, "people are asked after the stop")
@@ -64,19 +66,25 @@ class Batches(Reader):
 
     def start_call(self, event: CallStarted, epoch: int) -> None:
         self.check_owned()
-        call = self._next_call(event.call_id)
-        turn = self.open_turn()
-        promise(call.started is None, "a call started twice (X-25)")
+        turn, known = self.open_turn(), self.calls.get(event.call_id)
+        promise(known is None or known.started is None, "a call started twice (X-25)")
+        running = turn.running()
+        call = self._next_call(event.call_id, after=len(running))
+        promise(self.begun.issuperset(each.call.id for each in running), "a call started while another still ran")
+        alone = not running or all(only_reads(each.judged.need) for each in [*running, call])
+        promise(alone, "what changes something started beside another call")
         promise(not turn.open_asks(), "a call started while its batch waits (D-02)")
         promise(not turn.stopped, "a call started after the stop")
         promise(may_run(call.judged, call.decision()), "a call started that nobody allowed")
         call.started = epoch
+        self.begun.add(event.call_id)
 
     def ask_again(self, event: CallAsked, epoch: int) -> None:
         """It goes back to where it was before it started, and waits for another answer."""
         self.check_owned()
         call, turn = self._next_call(event.call_id), self.open_turn()
         assert turn.batch is not None
+        promise(len(turn.running()) < 2, "a call asked while another still ran")
         promise(call.started == epoch, "a call asked that this owner had not started (D-11)")
         promise(not turn.stopped, "people are asked after the stop")
         promise((event.ask.call_id, event.ask.need) == (event.call_id, call.judged.need), "another call asked")
@@ -90,6 +98,7 @@ class Batches(Reader):
     def end_call(self, event: CallEnded, epoch: int) -> None:
         self.check_owned()
         call, turn = self._next_call(event.call_id), self.open_turn()
+        promise(event.call_id not in self.begun, "a call ended in the append that started it")
         call.outcome = event.outcome
         self.told.end_call(event.outcome)
         if call.started is None:
@@ -111,11 +120,25 @@ class Batches(Reader):
         )
         promise(expected, "a call that did not run says why")
 
-    def _next_call(self, call_id: CallId) -> KnownCall:
-        open_calls = self.open_turn().open_calls()
+    def _next_call(self, call_id: CallId, *, after: int = 0) -> KnownCall:
+        open_calls = self.open_turn().open_calls()[after:]
         promise(bool(open_calls), "a call outside of its batch")
         promise(open_calls[0].call.id == call_id, "calls out of order (D-03)")
         return open_calls[0]
+
+    def to_run(self) -> list[CallId]:
+        """What runs; if nothing does, what may start now."""
+        turn = self.open_turn()
+        running = turn.running()
+        return [each.call.id for each in running or _side_by_side(turn.open_calls())]
+
+    def check_running(self) -> None:
+        """After every append: what runs is this owner's, and all of it that could start with the first."""
+        running = self.turn.running() if self.turn is not None else []
+        promise(all(each.started == self.epoch for each in running), "a lost call was left open (X-25)")
+        if self.begun:
+            whole = _side_by_side(self.open_turn().open_calls())
+            promise(len(running) == len(whole), "reads that could run at the same time were kept apart")
 
     def grant(self, event: ApprovalGranted) -> None:
         approval, asked = event.approval, self.asks.get(event.approval.id)
@@ -126,3 +149,11 @@ class Batches(Reader):
         exact = (approval.tool, approval.command, approval.paths) == (need.tool, need.command, need.paths)
         promise(exact and approval.project is None, "more was approved than asked for")
         self.approvals[approval.id] = approval
+
+
+def _side_by_side(calls: list[KnownCall]) -> list[KnownCall]:
+    """The first call and, if it only reads, all up to the first that does something else or may not run."""
+    if not only_reads(calls[0].judged.need):
+        return calls[:1]
+    reading = [only_reads(each.judged.need) and may_run(each.judged, each.decision()) for each in calls]
+    return calls[: [*reading, False].index(False)]

@@ -53,6 +53,7 @@ from tests.session.promises import (
 class Checker(Batches):
     def see(self, page: Sequence[Recorded]) -> None:
         """One append: it keeps every promise event by event, and leaves nothing half said."""
+        self.begun.clear()
         for recorded in page:
             self._place(recorded)
             self._pay(recorded.event)
@@ -63,6 +64,7 @@ class Checker(Batches):
         promise(not self.owed, f"{[*map(kind_of, self.owed)]} was due behind the answer (A-62, X-03)")
         took = any(isinstance(recorded.event, PromptTaken) for recorded in page)
         promise(not took or not self.prompts.steering(), "a prompt that steers was left behind (X-08)")
+        self.check_running()
         batch = self.turn.batch if self.turn else None
         if batch is not None:
             decisions = [each.decision for each in batch.asks]

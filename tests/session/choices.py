@@ -25,7 +25,7 @@ from coderelay.protocol.content import Block, Note, Text, Thinking
 from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import AskId
 from tests.session.play import FOLDER
-from tests.session.proposals import COLOUR, NAME, Proposed, broken, plan, questions, reads, ruled, runs, writes
+from tests.session.proposals import COLOUR, NAME, Proposed, broken, peeks, plan, questions, reads, ruled, runs, writes
 
 BLOCKS: list[tuple[Block, ...]] = [
     (Text("well"),),
@@ -62,6 +62,11 @@ CALLS: list[Callable[[str], Proposed]] = [
     *[lambda name: questions(name, NAME, COLOUR), questions, plan, plan],
 ]
 IN_PLAN_MODE = [*CALLS, plan, plan, plan, plan]
+READING: list[Callable[[str], Proposed]] = [
+    *[reads, reads, reads, writes, partial(ruled, verdict="allow"), peeks, broken],
+    *[partial(ruled, verdict=verdict, kind="read") for verdict in ("ask", "deny", "allow")],
+    *[reads, reads],
+]
 BEYOND = [
     Approval(AskId("this-folder"), "project", "bash", "make c", project=FOLDER, command="make c"),
     Approval(AskId("other-folder"), "project", "bash", "make a", project="/elsewhere", command="make a"),

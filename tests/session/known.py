@@ -54,6 +54,9 @@ class KnownTurn(Struct):
     def open_calls(self) -> list[KnownCall]:
         return [each for each in self.batch.calls if each.outcome is None] if self.batch else []
 
+    def running(self) -> list[KnownCall]:
+        return [each for each in self.open_calls() if each.started is not None]
+
     def open_asks(self) -> list[AskId]:
         if self.stopped:
             return []

@@ -1,7 +1,7 @@
 """Persons and owners at one session, in any order that the host allows.
 
 Every step is one move of somebody: a person who sends, edits, stops or answers; an owner that claims, takes
-what was sent to steer, asks for money, hears its model, runs a call, sums up, fails, leaves, or is gone without
+what was sent to steer, asks for money, hears its model, runs calls, sums up, fails, leaves, or is gone without
 a word. After every move the log must be one that the checker accepts, and everything that is computed from the
 log must agree.
 """
@@ -11,7 +11,7 @@ from hypothesis.stateful import initialize, invariant, rule
 
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import Mode, Recorded
-from coderelay.session.next_action import AskModel
+from coderelay.session.next_action import AskModel, RunCall
 from coderelay.session.snapshot import snapshot
 from coderelay.session.transcript import Transcript
 from tests.session.choices import BUDGETS, MODES
@@ -67,6 +67,13 @@ class SessionMachine(Persons, Owners):
         assert (self.state.owner, self.state.last_owner) == (self.checker.owner, self.checker.rested)
         if isinstance(action, AskModel):
             self.check_transcript(Transcript())
+
+    @invariant()
+    def an_owner_runs_what_may_run_at_the_same_time(self) -> None:
+        if self.state.owner is not None and isinstance(self.checker.due(), RunCall):
+            calls, due = [each.call.id for each in self.play.rules.together(self.state)], self.checker.to_run()
+            if calls != due:
+                raise BrokenPromise(f"{calls} would run now, not {due}")
 
     @invariant()
     def every_prompt_waits_until_it_is_started_taken_or_recalled(self) -> None:

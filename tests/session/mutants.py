@@ -1,10 +1,10 @@
 """Rules that are wrong in one point each, to see that the machine and its checker notice."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from msgspec.structs import replace
 
-from coderelay.protocol.calls import Outcome
 from coderelay.protocol.commands import AnswerAsk, SendPrompt
 from coderelay.protocol.events import (
     AnyEvent,
@@ -18,7 +18,7 @@ from coderelay.protocol.events import (
     SessionClaimed,
     StopRequested,
 )
-from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.ids import AskId
 from coderelay.session import progress
 from coderelay.session.next_action import Action, AskModel, StartTurn, Wait, next_action
 from coderelay.session.state import CallState, State
@@ -75,7 +75,7 @@ class AnswerResumesTwice(Mutant):
 
 
 class AnswerResumesAtTheFirst(Mutant):
-    breaks = "resumed too early"
+    breaks = "resumed too early|resumed twice"
 
     def answer(self, state: State, command: AnswerAsk) -> list[AnyEvent]:
         events = super().answer(state, command)
@@ -151,8 +151,8 @@ class MessageStartsCallsWhilePeopleAreAsked(Mutant):
 class CallEndSkipsOne(Mutant):
     breaks = "calls out of order"
 
-    def after_call(self, state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
-        events = super().after_call(state, call_id, outcome, ms=ms, go_on=go_on)
+    def after_calls(self, state: State, ends: Sequence[progress.End], *, go_on: bool) -> list[AnyEvent]:
+        events = super().after_calls(state, ends, go_on=go_on)
         left = [each for each in state.open_calls() if each.started_epoch is None]
         return [events[0], started(left[-1])] if isinstance(events[-1], CallStarted) else events
 

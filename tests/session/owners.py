@@ -1,17 +1,17 @@
 """What the processes do that drive a session, until they end, fail or are gone without a word."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hypothesis import strategies as st
 
-from coderelay.protocol.calls import Outcome, Stopped, Unknown
+from coderelay.protocol.calls import Finished, Outcome, Stopped, Unknown
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import CallAsked, CallEnded, Recorded
 from coderelay.protocol.ids import OwnerId
 from coderelay.session.next_action import AskModel, Compact, EndTurn, RunCall, needs_owner, next_action
 from coderelay.session.transcript import AssistantMessage, Transcript, transcript, with_notes
-from tests.session.choices import BLOCKS, CALLS, COSTS, IN_PLAN_MODE, NOTES, OUTCOMES
+from tests.session.choices import BLOCKS, CALLS, COSTS, IN_PLAN_MODE, NOTES, OUTCOMES, READING
 from tests.session.history import check_continued, check_transcript
 from tests.session.play import SESSION
 from tests.session.table import Draw, Move, Owner, Table
@@ -30,12 +30,17 @@ class Owners(Table):
         if any(each.summing_up for each in owners):
             moves += [self.sum_up] * 20
         if any(each.performing for each in owners):
-            moves += [self.end_call] * 20 + [self.ask_again] * 15
+            moves += [self.end_calls] * 20
+        if any(len(each.performing) == 1 for each in owners):
+            moves += [self.ask_again] * 15
         if owners and self.state.turn is not None and self.state.turn.stop_requested:
             moves += [self.obey_a_stop] * 20
         if needs_owner(self.state) and len(self.living) < len(OWNERS):
             moves += [self.claim] * (1 if self.state.owner in self.living else 20)
-        return [*moves, self.fail, self.leave, self.crash] if owners else moves
+        if owners:
+            in_a_group = any(len(each.performing) > 1 for each in owners)
+            moves += [self.fail, self.leave, *[self.crash] * (6 if in_a_group else 1)]
+        return moves
 
     def claim(self, data: Draw) -> None:
         """By a process whose predecessor is gone, or stood still for so long that it is taken for gone."""
@@ -53,8 +58,9 @@ class Owners(Table):
         elif isinstance(action, AskModel):
             self._begin_step(owner, data)
         elif isinstance(action, RunCall):
-            if self._write(owner, lambda: self.play.start_call(action.call_id, epoch=owner.epoch)):
-                owner.performing = action.call_id
+            calls = tuple(each.call.id for each in self.play.rules.together(self.state))
+            if self._write(owner, lambda: self.play.start_calls(*calls, epoch=owner.epoch)):
+                owner.performing = calls
         elif isinstance(action, Compact):
             owner.summing_up = True
         else:
@@ -83,8 +89,9 @@ class Owners(Table):
         """A finished message, maybe at the moment of a stop. An agent may also say something and go on."""
         owner = self._draw_owner(data, lambda each: each.thinking)
         owner.thinking = False
-        count = data.draw(st.sampled_from([0, 1, 2, 4, 3, 1, 0]))
-        calls = IN_PLAN_MODE if self.checker.mode == "plan" else CALLS
+        count = data.draw(st.sampled_from([2, 1, 0, 0, 3, 4]))
+        any_kind = IN_PLAN_MODE if self.checker.mode == "plan" else CALLS
+        calls = data.draw(st.sampled_from([READING, any_kind, any_kind]))
         proposed = [data.draw(st.sampled_from(calls))(self.play.new("c")) for _ in range(count)]
         blocks = data.draw(st.sampled_from(BLOCKS))
         final = not proposed and data.draw(st.integers(0, 3)) < 3
@@ -110,15 +117,17 @@ class Owners(Table):
         ):
             self.sent = ()
 
-    def end_call(self, data: Draw) -> None:
-        owner = self._draw_owner(data, lambda each: each.performing is not None)
-        self._end_call(owner, data.draw(st.sampled_from(OUTCOMES)))
+    def end_calls(self, data: Draw) -> None:
+        """All that run at the same time, or some of them first."""
+        owner = self._draw_owner(data, lambda each: bool(each.performing))
+        running = len(owner.performing)
+        count = data.draw(st.integers(1, running))
+        self._end_calls(owner, [data.draw(st.sampled_from(OUTCOMES)) for _ in range(count)])
 
     def ask_again(self, data: Draw) -> None:
         """Before it had any effect, the call finds that it must ask. Unless there was a stop: then it is over."""
-        owner = self._draw_owner(data, lambda each: each.performing is not None)
-        call, owner.performing = owner.performing, None
-        assert call is not None
+        owner = self._draw_owner(data, lambda each: len(each.performing) == 1)
+        (call,), owner.performing = owner.performing, ()
         if self._write(owner, lambda: self.play.ask_again(call, epoch=owner.epoch)):
             event = self.play.log[-1].event
             assert isinstance(event, CallAsked | CallEnded)
@@ -127,8 +136,8 @@ class Owners(Table):
     def obey_a_stop(self, data: Draw) -> None:
         """The agent is cancelled; half an answer that was shown is kept; then the turn is ended."""
         owner = self._draw_owner(data)
-        if owner.performing is not None:
-            self._end_call(owner, Stopped(started=True))
+        if owner.performing:
+            self._cut_short(owner, Stopped(started=True), data)
         elif owner.thinking and data.draw(st.booleans()):
             kept = self._write(owner, lambda: self.play.message(final=False, notes=owner.told, epoch=owner.epoch))
             self.sent = owner.sent if kept else self.sent
@@ -137,15 +146,15 @@ class Owners(Table):
     def fail(self, data: Draw) -> None:
         """The provider or the agent failed: the door around the turn ends it."""
         owner = self._draw_owner(data)
-        if owner.performing is not None and data.draw(st.booleans()):
-            self._end_call(owner, Unknown())
+        if owner.performing and data.draw(st.booleans()):
+            self._cut_short(owner, Unknown(), data)
         self._settle(owner)
 
     def leave(self, data: Draw) -> None:
         """The process ends in good order: what it was doing is told, the turn left to the next."""
         owner = self._draw_owner(data)
-        if owner.performing is not None:
-            self._end_call(owner, Unknown())
+        if owner.performing:
+            self._cut_short(owner, Unknown(), data)
         self.living.pop(owner.id, None)
 
     def crash(self, data: Draw) -> None:
@@ -168,10 +177,15 @@ class Owners(Table):
             return False
         return True
 
-    def _end_call(self, owner: Owner, outcome: Outcome) -> None:
-        call, owner.performing = owner.performing, None
-        assert call is not None
-        self._write(owner, lambda: self.play.end_call(call, outcome, epoch=owner.epoch))
+    def _cut_short(self, owner: Owner, outcome: Outcome, data: Draw) -> None:
+        """Of calls that run at the same time, some may be done."""
+        _, *others = owner.performing
+        self._end_calls(owner, [*(data.draw(st.sampled_from([outcome, Finished("ok")])) for _ in others), outcome])
+
+    def _end_calls(self, owner: Owner, outcomes: Sequence[Outcome]) -> None:
+        ends = [*zip(owner.performing, outcomes, strict=False)]
+        owner.performing = owner.performing[len(ends) :]
+        self._write(owner, lambda: self.play.end_calls(*ends, epoch=owner.epoch))
 
     def _settle(self, owner: Owner) -> None:
         """The agent has returned or raised. A turn that is still this owner's must not stay open."""

@@ -18,16 +18,18 @@ class Persons(Table):
         """What persons can do now; what is listed twice happens more often."""
         if self.state.deleted:
             return [self.speak_to_a_deleted_session]
-        moves: list[Move] = [self.delete, self.configure, self.a_newer_version_writes_something, self.stop]
+        asks = self.state.open_asks()
+        moves: list[Move] = [self.answer if asks else self.send_prompt]
+        moves += [self.delete, self.configure, self.a_newer_version_writes_something, self.stop]
         if any(each.thinking or each.performing for each in self.living.values()):
-            moves.append(self.stop)
+            moves += [self.stop] * 2
         if self.checker.prompts.admitted:
             moves += [self.send_a_prompt_again, self.recall, self.edit]
         if self._decided():
             moves.append(self.answer_what_was_decided)
         if self.state.approvals:
             moves.append(self.revoke)
-        if asks := self.state.open_asks():
+        if asks:
             moves += [self.expire] * 10 if any(ask.deadline is not None for ask in asks) else []
             moves += [self.answer_something_else] * 3 + [self.answer] * 20
         if self.state.queue:

@@ -235,17 +235,22 @@ class Play:
         )
         return self.write(events, epoch=epoch)
 
-    def start_call(self, call: str, *, epoch: int | None = None) -> list[Recorded]:
-        """Nothing to write if the append before has started it, as is usual."""
-        known = self.state.calls[CallId(call)]
-        if known.started_epoch is not None:
-            assert known.started_epoch == self.state.epoch, "started by another owner: never to be run again"
+    def start_calls(self, *calls: str, epoch: int | None = None) -> list[Recorded]:
+        """Nothing to write if the append before has started them, as is usual."""
+        known = [self.state.calls[CallId(call)] for call in calls]
+        if all(each.started_epoch is not None for each in known):
+            mine = all(each.started_epoch == self.state.epoch for each in known)
+            assert mine, "started by another owner: never to be run again"
             return []
-        return self.write([CallStarted(batch_id=known.batch_id, call_id=known.call.id)], epoch=epoch)
+        return self.write([CallStarted(batch_id=each.batch_id, call_id=each.call.id) for each in known], epoch=epoch)
 
     def end_call(self, call: str, outcome: Outcome, *, epoch: int | None = None) -> list[Recorded]:
-        go_on = not isinstance(outcome, Stopped | Unknown)
-        return self.write(self.rules.after_call(self.state, CallId(call), outcome, ms=3, go_on=go_on), epoch=epoch)
+        return self.end_calls((call, outcome), epoch=epoch)
+
+    def end_calls(self, *ended: tuple[str, Outcome], epoch: int | None = None) -> list[Recorded]:
+        ends = [progress.End(CallId(call), outcome, ms=3) for call, outcome in ended]
+        cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
+        return self.write(self.rules.after_calls(self.state, ends, go_on=not cut), epoch=epoch)
 
     def ask_again(self, call: str, *, epoch: int | None = None) -> list[Recorded]:
         known = self.state.calls[CallId(call)]

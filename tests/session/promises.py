@@ -120,6 +120,11 @@ def is_expected(expected: AnyEvent, event: AnyEvent) -> bool:
     return expected == event
 
 
+def only_reads(need: Need) -> bool:
+    """Whether others may run at the same time. Of a command nobody knows."""
+    return need.kind == "read" and need.command is None
+
+
 def may_run(judged: Judged, decision: Decision | None) -> bool:
     need = judged.need
     if need.problem is not None or need.questions or need.plan is not None:

@@ -68,10 +68,8 @@ class SteeringEntersABatch(Mutant):
 
     breaks = r"not between two steps|after the stop"
 
-    def after_call(
-        self, state: State, call_id: progress.CallId, outcome: progress.Outcome, *, ms: int, go_on: bool
-    ) -> list[AnyEvent]:
-        events = super().after_call(state, call_id, outcome, ms=ms, go_on=go_on)
+    def after_calls(self, state: State, ends: Sequence[progress.End], *, go_on: bool) -> list[AnyEvent]:
+        events = super().after_calls(state, ends, go_on=go_on)
         running = replace(state, turn=replace(state.turn, stop_requested=False)) if state.turn else state
         return [*events, *super().take_steering(running)]
 

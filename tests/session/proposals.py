@@ -11,7 +11,7 @@ from coderelay.protocol.asks import (
     PlanAsk,
     QuestionAsk,
 )
-from coderelay.protocol.calls import Call, Need, Option, Question
+from coderelay.protocol.calls import Call, Kind, Need, Option, Question
 from coderelay.protocol.events import (
     Judged,
 )
@@ -52,6 +52,7 @@ class Proposed(Struct, frozen=True):
 MAKE = Need(tool="bash", kind="command", title="make", command="make")
 COLOUR = Question("Which colour?", header="Colour", options=(Option("Red"), Option("Blue")))
 NAME = Question("Which name?")
+RULED = "mcp__git__"
 PLAN = "1. think\n2. build"
 
 
@@ -85,9 +86,14 @@ def reads(name: str) -> Proposed:
     return Proposed(CallId(name), Need(tool="read", kind="read", title="a.py", paths=("a.py",)))
 
 
-def ruled(name: str, verdict: Literal["allow", "ask", "deny"]) -> Proposed:
+def peeks(name: str) -> Proposed:
+    """A command that only reads, or so it is said."""
+    return Proposed(CallId(name), Need(tool="bash", kind="read", title="ls", command="ls"))
+
+
+def ruled(name: str, verdict: Literal["allow", "ask", "deny"], kind: Kind = "mcp") -> Proposed:
     """A call on which a rule of the person's own decides, in any mode."""
-    return Proposed(CallId(name), Need(tool="mcp__git__push", kind="mcp", title="push"), verdict)
+    return Proposed(CallId(name), Need(tool=f"{RULED}{kind}", kind=kind, title=kind), verdict)
 
 
 def questions(name: str, *asked: Question) -> Proposed:

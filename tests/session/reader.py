@@ -22,7 +22,8 @@ from tests.session.waiting import WaitingPrompts
 
 
 class Reader(Struct):
-    """`beyond` is what was approved for more than this session, and written elsewhere."""
+    """`beyond` is what was approved for more than this session, and written elsewhere. `begun` are the calls that
+    started in the append that is read."""
 
     head: int = 0
     epoch: int = 0
@@ -42,6 +43,7 @@ class Reader(Struct):
     approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])
     beyond: list[Approval] = field(default_factory=list[Approval])
     unopened: MessageAdded | None = None
+    begun: set[CallId] = field(default_factory=set[CallId])
     ends_now: bool = False
     summed_up: bool = False
     owed: list[AnyEvent] = field(default_factory=list[AnyEvent])

@@ -7,14 +7,14 @@ from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Rules as Policy
 from coderelay.policy.judge import Verdict, judge
 from coderelay.protocol.asks import Approval, BudgetAsk, PermissionAsk
-from coderelay.protocol.calls import Need, Outcome
+from coderelay.protocol.calls import Need
 from coderelay.protocol.commands import AnswerAsk, EditPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.session import decide, progress
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
-from coderelay.session.state import State
+from coderelay.session.state import CallState, State
 
 
 class Rules:
@@ -51,8 +51,11 @@ class Rules:
     ) -> list[AnyEvent]:
         return progress.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
-    def after_call(self, state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
-        return progress.after_call(state, call_id, outcome, ms=ms, go_on=go_on)
+    def together(self, state: State) -> list[CallState]:
+        return progress.together(state)
+
+    def after_calls(self, state: State, ends: Sequence[progress.End], *, go_on: bool) -> list[AnyEvent]:
+        return progress.after_calls(state, ends, go_on=go_on)
 
     def ask_again(self, state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
         return progress.ask_again(state, call_id, ask)

@@ -23,20 +23,20 @@ Move = Callable[[Draw], None]
 
 class Owner(Struct):
     """What a process has in its memory while it drives the session: lost when it dies. `told` and `sent` are the
-    notes and the messages of the request it waits on."""
+    notes and the messages of the request it waits on; `performing` are the calls that run at the same time."""
 
     id: OwnerId
     epoch: int
     turn: TurnId
     thinking: bool = False
     summing_up: bool = False
-    performing: CallId | None = None
+    performing: tuple[CallId, ...] = ()
     told: tuple[Note, ...] = ()
     sent: Sequence[Message] = ()
     transcript: Transcript = field(default_factory=Transcript)
 
     def is_idle(self) -> bool:
-        return not self.thinking and not self.summing_up and self.performing is None
+        return not self.thinking and not self.summing_up and not self.performing
 
 
 class Table(RuleBasedStateMachine):

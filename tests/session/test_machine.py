@@ -3,7 +3,9 @@
 What is checked, by id: the state is what the log says and nothing else (D-04), the batch pauses whole
 (D-02, D-06), resumes once and in order (D-01, D-03, D-07, D-12), one denial leaves the rest (D-22),
 results precede the model (D-08, D-13), nothing stays pending (D-18), a started call is never repeated
-(X-25), a stop holds the queue (X-12), prompts queue (X-08). Of asks: only what fits is an answer (X-37), a
+(X-25), a stop holds the queue (X-12), prompts queue (X-08). Of calls: those that only read and stand next to each
+other start in one append and run at the same time, nothing else runs beside another call, nothing starts while one
+still runs, starts and ends keep the message's order (C-13, D-03). Of asks: only what fits is an answer (X-37), a
 question or a plan never runs and its answer is its result, a call that asks again waits and starts anew only
 with a new answer (D-11), a plan is asked about before its turn ends, decided in one append and once (A-62, X-22),
 what nobody answers is denied (X-05), an approval covers exactly what was approved (D-20). Of prompts: each is
@@ -21,6 +23,7 @@ from tests.session.machine import SessionMachine
 from tests.session.mutants import MUTANTS, Mutant
 from tests.session.promises import BrokenPromise
 from tests.session.prompt_mutants import PROMPT_MUTANTS
+from tests.session.reading_mutants import READING_MUTANTS
 from tests.session.spending_mutants import SPENDING_MUTANTS
 
 _ANY = settings(deadline=None, report_multiple_bugs=False)
@@ -41,7 +44,9 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
 
 
 @pytest.mark.parametrize(
-    "mutant", [*MUTANTS, *ASKING_MUTANTS, *PROMPT_MUTANTS, *SPENDING_MUTANTS], ids=lambda mutant: mutant.__name__
+    "mutant",
+    [*MUTANTS, *READING_MUTANTS, *ASKING_MUTANTS, *PROMPT_MUTANTS, *SPENDING_MUTANTS],
+    ids=lambda mutant: mutant.__name__,
 )
 def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
     class MutantMachine(SessionMachine):

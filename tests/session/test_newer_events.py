@@ -13,13 +13,22 @@ from coderelay.client.views import cowork
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import decode, encode, kind_of
-from coderelay.protocol.events import AnyEvent, Recorded, SessionClaimed, SessionDeleted, Unrecognised
+from coderelay.protocol.events import (
+    AnyEvent,
+    Recorded,
+    SessionClaimed,
+    SessionDeleted,
+    TreeTaken,
+    TurnUndone,
+    Unrecognised,
+)
+from coderelay.protocol.ids import TurnId
 from coderelay.protocol.summary import Summary
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
-from tests.session.play import SESSION, Play
+from tests.session.play import ANNE, SESSION, Play
 from tests.session.proposals import allowed, ask_of, asked, denied, questions
 
 
@@ -65,6 +74,10 @@ def whole_life() -> list[AnyEvent]:
     play.end_call("c8", Finished("ok"))
     play.take_steering()
     play.compact("so far")
+    taken = TreeTaken(turn_id=TurnId(play.state.turn.started.turn_id if play.state.turn else ""), tree="t1")
+    play.write([taken], epoch=play.state.epoch)
+    play.message()
+    play.write([TurnUndone(turn_id=taken.turn_id, by=ANNE)])
     return play.events()
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from coderelay.protocol.asks import Allow
+from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import encode
 from coderelay.testing.checker import BrokenPromise, check_log, check_settled
 from tests.session.play import Play
-from tests.session.proposals import allowed, asked
+from tests.session.proposals import allowed, asked, denied, reads
 
 pytestmark = pytest.mark.quick
 
@@ -46,11 +46,49 @@ def whole_life() -> Log:
     play.compact_history("p5")
     play.claim("A")
     play.compact(dropped=1, cost=0.3)
+    return as_stored(play)
+
+
+def calls_side_by_side() -> Log:
+    """Three reads, a command, two reads of which one is lost; then a command that asks again, twice."""
+    play = Play()
+    play.prompt("one")
+    play.claim()
+    play.message(reads("r1"), reads("r2"), reads("r3"), allowed("c4"), denied("c5"), reads("r6"), reads("r7"))
+    play.end_calls(("r1", Finished("ok")), ("r2", Finished("ok")), ("r3", Finished("ok")))
+    play.end_call("c4", Finished("ok"))
+    play.end_call("r6", Finished("ok"))
+    play.claim("B")
+    play.message(allowed("c8"), reads("r9"))
+    for answer in (Allow(), Deny()):
+        play.ask_again("c8")
+        play.answer("c8", answer)
+        play.claim("C")
+    play.end_call("r9", Finished("ok"))
+    play.message()
+    return as_stored(play)
+
+
+def as_stored(play: Play) -> Log:
     return [{**json.loads(encode(each.event)), "seq": each.seq, "epoch": each.epoch} for each in play.log]
 
 
 def test_what_the_rules_write_is_accepted() -> None:
     check_settled(whole_life())
+
+
+def test_d11_x25_calls_that_ran_at_the_same_time_are_accepted() -> None:
+    log = calls_side_by_side()
+    check_settled(log)
+    calls = [(e["kind"].removeprefix("call."), e["call_id"]) for e in log if e["kind"].startswith("call.")]
+    assert calls == [
+        *(("started", call) for call in ("r1", "r2", "r3")),
+        *(("ended", call) for call in ("r1", "r2", "r3")),
+        *(("started", "c4"), ("ended", "c4"), ("ended", "c5")),
+        *(("started", "r6"), ("started", "r7"), ("ended", "r6"), ("ended", "r7")),
+        *(("started", "c8"), ("asked", "c8"), ("started", "c8"), ("asked", "c8"), ("ended", "c8")),
+        *(("started", "r9"), ("ended", "r9")),
+    ]
 
 
 def place(log: Log, kind: str, which: int = 0) -> int:
@@ -105,12 +143,50 @@ def test_what_the_rules_would_never_write_is_noticed(tamper: Callable[[Log], obj
         check_settled(log)
 
 
+def need_of(log: Log, call: str, **fields: object) -> None:
+    """What was judged is said to be something else."""
+    (judged,) = [each for e in log if e["kind"] == "batch.opened" for each in e["judged"] if each["call_id"] == call]
+    judged["need"] = {**judged["need"], **fields}
+
+
+TAMPERED_CALLS: list[tuple[Callable[[Log], object], str]] = [
+    (lambda log: need_of(log, "r1", kind="edit"), "changes something started beside another"),
+    (lambda log: need_of(log, "r3", kind="edit"), "changes something started beside another"),
+    (lambda log: need_of(log, "r2", command="ls"), "changes something started beside another"),
+    (lambda log: need_of(log, "r7", kind="mcp"), "changes something started beside another"),
+    (lambda log: moved(log, "call.started", 3, "call.ended"), "changes something started beside another"),
+    (lambda log: moved(log, "call.started", 3, "call.ended", 2), "a call started while another ran"),
+    (lambda log: moved(log, "call.started", 2, "call.ended", 1), "a call started while another ran"),
+    (lambda log: moved(log, "call.started", 4, "call.ended", 3), "changes something started beside another"),
+    (lambda log: moved(log, "call.started", 1, "call.started"), "calls ran out of order"),
+    (lambda log: moved(log, "call.ended", 1, "call.ended"), "calls ended out of order"),
+    (lambda log: moved(log, "call.ended", 4, "call.ended", 3), "calls ended out of order"),
+    (lambda log: changed(log, "call.started", 0, call_id="r0"), "calls ran out of order"),
+    (lambda log: moved(log, "call.started", 0, "batch.opened"), "outside of its batch"),
+    (lambda log: copied(log, "call.started", "call.ended", 3), "call.started more than once"),
+    (lambda log: changed(log, "call.ended", 6, outcome={"type": "finished", "output": "ok"}), "did not start it"),
+    (lambda log: changed(log, "call.asked", 0, call_id="r9"), "asked that did not run"),
+]
+
+
+@pytest.mark.parametrize(("tamper", "broken"), TAMPERED_CALLS)
+def test_c13_d03_x25_calls_that_never_should_run_at_the_same_time_are_noticed(
+    tamper: Callable[[Log], object], broken: str
+) -> None:
+    log = calls_side_by_side()
+    tamper(log)
+    for seq, event in enumerate(log, 1):
+        event["seq"] = seq
+    with pytest.raises(BrokenPromise, match=broken):
+        check_settled(log)
+
+
 def test_x08_a_turn_starts_with_the_oldest_prompt() -> None:
     play = Play()
     for name in ("p1", "p2"):
         play.prompt(name, name)
     play.claim()
-    log = [{**json.loads(encode(each.event)), "seq": each.seq, "epoch": each.epoch} for each in play.log]
+    log = as_stored(play)
     check_log(log)
     changed(log, "turn.started", 0, prompt_id="p2", text="p2")
     with pytest.raises(BrokenPromise, match="did not run in order"):

@@ -13,7 +13,7 @@ from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession, WhyWaiting
+from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowDiff, ShowSession, WhyWaiting
 from coderelay.protocol.summary import Summary
 
 
@@ -35,7 +35,10 @@ def _parser() -> argparse.ArgumentParser:
         ("export", "as JSON: model, tools and messages in the OpenAI form"),
         ("delete", "the session and everything in it; a running turn is stopped"),
     ):
-        actions.add_parser(name, help=what).add_argument("session", metavar="ID")
+        action = actions.add_parser(name, help=what)
+        action.add_argument("session", metavar="ID")
+        if name == "show":
+            action.add_argument("--diff", action="store_true", help="what its turns changed in the files")
     return parser
 
 
@@ -44,7 +47,7 @@ async def _run(host: Host, options: argparse.Namespace) -> int:
         case "list":
             await _list(host, options)
         case "show":
-            await _show(host, SessionId(options.session))
+            await (_show_diff if options.diff else _show)(host, SessionId(options.session))
         case "export":
             _print_json(await host.get(ExportSession(SessionId(options.session))), indent=1)
         case _:
@@ -72,6 +75,13 @@ async def _show(host: Host, session: SessionId) -> None:
     for row in await host.get(ReadMessages(session)):
         for line in _lines(msgspec.json.decode(row.data)):
             sys.stdout.write(f"\n{line}\n")
+
+
+async def _show_diff(host: Host, session: SessionId) -> None:
+    await host.get(ShowSession(session))
+    found = await host.get(ShowDiff(session, by_turns=True))
+    sys.stdout.write("".join(f"{line}\n" for line in found.files) or "its turns changed no files that are known\n")
+    sys.stdout.write(found.diff)
 
 
 def _lines(message: dict[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from coderelay.app import House
 from coderelay.cli import house
 from coderelay.cli.house import me
 from coderelay.client.client import Client
-from coderelay.client.session_commands import GUIDE, agent_for
+from coderelay.client.session_commands import GUIDE, agent_for, with_provider
 from coderelay.config.chosen_model import remember_model
 from coderelay.config.detect import detect
 from coderelay.protocol.asks import By
@@ -82,16 +82,18 @@ async def open_session(
             )
         )
         return session, outcome.head
-    agent = options.agent or (options.model and agent_for(options.model)) or None
-    wanted = WhyNotRun(known, model=options.model, agent=agent)
+    current = (await client.get(ShowSession(known))).model
+    model = with_provider(options.model, current) if options.model else None
+    agent = options.agent or (agent_for(model) if model else None)
+    wanted = WhyNotRun(known, model=model, agent=agent)
     if (problem := await client.get(wanted)) is not None:
-        raise CannotRun(problem if options.model else f"session {known} cannot go on here: {problem}")
+        raise CannotRun(problem if model else f"session {known} cannot go on here: {problem}")
     outcome = await client.send(
         ConfigureSession(
             session=known,
             by=by,
             mode=options.mode,
-            model=options.model,
+            model=model,
             agent=agent,
             allowed_tools=allowed or None,
         )
@@ -150,6 +152,8 @@ async def _headless(
         return INTERRUPTED
     if code == PARKED:
         sys.stderr.write(_parked(session, run.behind_others))
+    for told in run.unanswered:
+        sys.stderr.write(f"coder: {told}\n")
     return code
 
 

@@ -16,11 +16,12 @@ from coderelay.protocol.queries import (
     ListPrompts,
     ListSessions,
     ReadMessages,
+    ShowDiff,
     ShowSession,
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.summary import AskRow, MessageRow, Summary
+from coderelay.protocol.summary import AskRow, DiffShown, MessageRow, Summary
 
 
 class Client(Protocol):
@@ -38,6 +39,8 @@ class Client(Protocol):
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
     @overload
     async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
+    @overload
+    async def get(self, query: ShowDiff) -> DiffShown: ...
     @overload
     async def get(self, query: ListAsks) -> list[AskRow]: ...
     @overload

@@ -12,11 +12,13 @@ from coderelay.protocol.commands import (
     EditPrompt,
     RecallPrompt,
     SendPrompt,
+    Undone,
+    UndoTurn,
 )
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Mode, PromptAdmitted, Think
 from coderelay.protocol.ids import PromptId, SessionId, new_id
-from coderelay.protocol.queries import ListPrompts, ShowSession, WhyNotRun
+from coderelay.protocol.queries import ListPrompts, ShowDiff, ShowSession, WhyNotRun
 
 HELP = """\
 /model [provider:name]   show or change the model; kept for later sessions in this folder
@@ -25,6 +27,8 @@ HELP = """\
 /steer TEXT              tell the running turn something; it hears it at its next step
 /queue                   what waits for its turn; /queue edit N TEXT, /queue drop N
 /compact                 sum up the conversation so far, to make room
+/undo                    the files and the conversation as they were before the last turn; again: one more
+/diff [full]             what has changed since the last commit
 /cost                    tokens and money of this session
 """
 
@@ -50,6 +54,12 @@ def agent_for(model: str) -> str:
     return GUIDE if model == GUIDE else "native"
 
 
+def with_provider(name: str, current: str) -> str:
+    """A bare name keeps the provider of the model there is now."""
+    provider = current.partition(":")[0]
+    return name if ":" in name or GUIDE in (name, current) else f"{provider}:{name}"
+
+
 class SessionCommands:
     """`on_prompt` is told of every prompt that is sent on the way, before it is."""
 
@@ -73,6 +83,8 @@ class SessionCommands:
             "steer": self._steer,
             "queue": self._queue,
             "compact": self._compact,
+            "undo": self._undo,
+            "diff": self._diff,
             "cost": self._cost,
         }
 
@@ -88,7 +100,7 @@ class SessionCommands:
         current = (await self._client.get(ShowSession(self._session))).model
         if not name:
             return f"{current}\n`coder model list` shows which there are; /model provider:name changes it"
-        wanted = name if ":" in name or name == GUIDE else f"{current.partition(':')[0]}:{name}"
+        wanted = with_provider(name, current)
         agent = agent_for(wanted)
         problem = await self._client.get(WhyNotRun(self._session, model=wanted, agent=agent))
         if problem is not None:
@@ -116,6 +128,8 @@ class SessionCommands:
         return f"think: {think}"
 
     async def _steer(self, text: str) -> str:
+        if not text:
+            raise BadInput("/steer needs a text: what the turn is to hear")
         prompt_id = PromptId(new_id())
         self._on_prompt(prompt_id)
         command = SendPrompt(session=self._session, prompt_id=prompt_id, text=text, steer=True, by=self._by)
@@ -146,6 +160,20 @@ class SessionCommands:
         self._on_prompt(prompt_id)
         await self._client.send(CompactHistory(session=self._session, prompt_id=prompt_id, by=self._by))
         return ""
+
+    async def _undo(self, _: str) -> str:
+        outcome = await self._client.send(UndoTurn(session=self._session, by=self._by))
+        assert isinstance(outcome, Undone)
+        lines = [f"restored  {path}" for path in outcome.restored] + [f"removed   {path}" for path in outcome.removed]
+        lines += [f"kept      {text}" for text in outcome.conflicts]
+        return "\n".join([*lines, "(the last turn is undone, and the conversation goes on before it)"])
+
+    async def _diff(self, how: str) -> str:
+        if how not in ("", "full"):
+            raise BadInput(f"/diff knows full, not {how!r}")
+        found = await self._client.get(ShowDiff(self._session))
+        lines = "\n".join(found.files) or "nothing has changed since the last commit"
+        return f"{lines}\n{found.diff}" if how else lines
 
     async def _cost(self, _: str) -> str:
         row = await self._client.get(ShowSession(self._session))

@@ -15,7 +15,7 @@ from coderelay.config.place import folder_file, shown
 from coderelay.config.settings import Settings
 from coderelay.config.sources import folder_settings, person_settings
 from coderelay.protocol.errors import BadInput
-from coderelay.workspace.files import write_whole
+from coderelay.workspace.replacement import write_whole
 
 
 class Trusted(Struct, frozen=True):

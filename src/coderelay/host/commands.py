@@ -19,6 +19,7 @@ from coderelay.protocol.commands import (
     SendPrompt,
     StopTurn,
     Unchanged,
+    UndoTurn,
 )
 from coderelay.protocol.errors import BadInput
 from coderelay.session import decide
@@ -48,6 +49,8 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
+        case UndoTurn():
+            raise AssertionError("the host does this one itself")
         case OpenSession():
             decide.require(record.state)
             return Unchanged(record.state.head)

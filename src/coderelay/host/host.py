@@ -7,7 +7,7 @@ from typing import Any, overload
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
-from coderelay.host.ability import why_not, why_not_so
+from coderelay.host.ability import folder_exists, why_not, why_not_so
 from coderelay.host.asks import find_ask, open_asks
 from coderelay.host.commands import carry_out
 from coderelay.host.exchange import Exchange
@@ -16,12 +16,13 @@ from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.snapshots import export_state, write_snapshot
 from coderelay.host.spending import LimitsOf, Spending, usual_limits
+from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.host.wakeups import Wakeups
 from coderelay.host.worker import Worker
 from coderelay.policy.approvals import approval_of
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
-from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome
-from coderelay.protocol.errors import UnknownSession
+from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome, Undone, UndoTurn
+from coderelay.protocol.errors import CannotRun, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
@@ -34,12 +35,13 @@ from coderelay.protocol.queries import (
     ListSessions,
     Query,
     ReadMessages,
+    ShowDiff,
     ShowSession,
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.summary import AskRow, MessageRow, Summary
-from coderelay.session.decide import require
+from coderelay.protocol.summary import AskRow, DiffShown, MessageRow, Summary
+from coderelay.session import decide
 from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 from coderelay.store.store import Store
@@ -53,18 +55,22 @@ class Host:
         exchange: Exchange,
         agents: Mapping[str, Agent],
         *,
+        files: OpenTurnFiles,
         limits: LimitsOf = usual_limits,
     ) -> None:
         self.store = store
         self._ownership = ownership
         self._agents = agents
         self._limits = limits
+        self._files = files
         self._spending = Spending(store, limits)
         self._records: dict[SessionId, Record] = {}
         self._wakeups = Wakeups(store, ownership, exchange, self._worker)
 
     async def send(self, command: Command) -> Outcome:
         record = await self.record(command.session)
+        if isinstance(command, UndoTurn):
+            return await self._undo(record, command)
         outcome = await carry_out(record, command)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
@@ -84,6 +90,8 @@ class Host:
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
     @overload
     async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
+    @overload
+    async def get(self, query: ShowDiff) -> DiffShown: ...
     @overload
     async def get(self, query: ListAsks) -> list[AskRow]: ...
     @overload
@@ -108,6 +116,8 @@ class Host:
             case ListPrompts():
                 await self.summary(query.session)
                 return list((await self.record(query.session)).state.queue)
+            case ShowDiff():
+                return await self._diff((await self.record(query.session)).state, query.by_turns)
             case ListAsks():
                 return await open_asks(self, query.session)
             case FindAsk():
@@ -117,7 +127,7 @@ class Host:
             case WhyNotRun():
                 await self.summary(query.session)
                 record = await self.record(query.session)
-                settings = require(record.state)
+                settings = decide.require(record.state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
                 return why_not_so(wanted, self._agents)
             case WhyWaiting():
@@ -147,10 +157,32 @@ class Host:
         await self._ownership.close()
         await self.store.close()
 
+    async def _undo(self, record: Record, command: UndoTurn) -> Outcome:
+        """The files first: if this process dies in between, the same undo again finds them done."""
+        settings = decide.require(record.state)
+        if not folder_exists(settings.cwd):
+            raise CannotRun(f"the folder {settings.cwd} is not here")
+        event = await self._files().undo(decide.undoable(record.state), command.by)
+        await record.append(lambda state: decide.undone(state, event))
+        return Undone(event.restored, event.removed, event.conflicts, record.state.head)
+
     def _worker(self, record: Record) -> Worker:
         return Worker(
-            record, self._ownership, self._agents, self._approvals, self._spending, self._export, self._limits
+            record,
+            self._ownership,
+            self._agents,
+            self._approvals,
+            self._spending,
+            self._files,
+            self._export,
+            self._limits,
         )
+
+    async def _diff(self, state: State, by_turns: bool) -> DiffShown:
+        settings = decide.require(state)
+        if by_turns:
+            return await self._files().diff_of(state)
+        return await self._files().diff_of_folder(settings.cwd)
 
     async def _why_waiting(self, state: State) -> str | None:
         if not needs_owner(state) or (state.owner is not None and not await self._ownership.may_follow(state.owner)):

@@ -9,7 +9,7 @@ import msgspec
 from coderelay.agents.agent import Agent, Description
 from coderelay.session.snapshot import snapshot
 from coderelay.session.state import State
-from coderelay.workspace.files import write_whole
+from coderelay.workspace.replacement import write_whole
 
 
 def export_state(state: State, agents: Mapping[str, Agent]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from coderelay.host.record import Record
 from coderelay.host.spending import Spending
+from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Rules, Verdict, judge
 from coderelay.protocol.asks import Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
@@ -23,6 +24,8 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
+_CHANGES_NOTHING = ("read", "ask")
+
 Effect = Callable[[Call], Awaitable[Outcome]]
 
 Approvals = Callable[[], Awaitable[Sequence[Approval]]]
@@ -33,10 +36,19 @@ class HostTurn:
     """Belongs to one claim: when the session has another owner, or none while it waits for people, nothing
     more can be written through it."""
 
-    def __init__(self, record: Record, epoch: int, me: OwnerId, approvals: Approvals, spending: Spending) -> None:
+    def __init__(
+        self,
+        record: Record,
+        epoch: int,
+        me: OwnerId,
+        approvals: Approvals,
+        spending: Spending,
+        files: OpenTurnFiles,
+    ) -> None:
         assert record.state.turn is not None
         self._approvals = approvals
         self._spending = spending
+        self._files = files
         self._record = record
         self._me = me
         self.epoch = epoch
@@ -79,16 +91,25 @@ class HostTurn:
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
         judged = await self._judge(message.calls, needs)
         plan_ask = new_ask_id(self.session)
+        tree = await self.files_left() if final else ""
 
         def decide(state: State) -> list[AnyEvent]:
-            return progress.after_message(state, message, judged, final=final, now=now(), plan_ask=plan_ask)
+            return progress.after_message(
+                state, message, judged, final=final, now=now(), plan_ask=plan_ask, tree=tree
+            )
 
         await self._write(decide)
+
+    async def files_left(self) -> str:
+        """The files as they are now, if this turn may have changed any."""
+        taken = self.state.turn.tree if self.state.turn is not None else None
+        return await self._files().after(self.settings.cwd) if taken is not None and taken.tree else ""
 
     async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
         await self._start(calls)
         running = [_Running(call, effect, self) for call in calls]
         try:
+            await self._keep_files(calls)
             if len(running) == 1:
                 await running[0].run()
             else:
@@ -97,6 +118,24 @@ class HostTurn:
                         group.create_task(each.run())
         finally:
             await asyncio.shield(self._end(running))
+
+    async def _keep_files(self, calls: Sequence[Call]) -> None:
+        """Before the first change of a turn, so that it can be undone."""
+        needs = [self.state.calls[call.id].judged.need for call in calls]
+        if all(need.kind in _CHANGES_NOTHING for need in needs):
+            return
+        paths = [path for need in needs if need.kind == "edit" for path in need.paths]
+        turn = self.state.turn
+        assert turn is not None
+        known = turn.tree
+        if known is None:
+            taken = await self._files().before(self.settings.cwd, self.id, paths)
+        elif known.tree and paths:
+            taken = await self._files().keep(known, paths)
+        else:
+            return
+        if taken != known:
+            await self._write(lambda state: [taken])
 
     @property
     def is_stopped(self) -> bool:
@@ -186,11 +225,13 @@ class _Running:
         self.call = call
         self.outcome: Outcome | MustAsk = Unknown()
         self.ms = 0
+        self._begun = False
         self._effect = effect
         self._turn = turn
 
     async def run(self) -> None:
         began = time.monotonic()
+        self._begun = True
         try:
             self.outcome = await self._effect(self.call)
         except MustAsk as must_ask:
@@ -206,4 +247,6 @@ class _Running:
         """Beside others, a call cannot go back to waiting: it is for the model to try it alone."""
         if isinstance(self.outcome, MustAsk):
             return Failed(f"{self.outcome.message}; call it on its own")
+        if not self._begun and self._turn.is_stopped:
+            return Stopped(started=False)
         return self.outcome

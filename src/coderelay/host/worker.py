@@ -11,6 +11,7 @@ from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.spending import LimitsOf, Spending
 from coderelay.host.turn import Approvals, HostTurn, now
+from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending
 from coderelay.protocol.ids import OwnerId, TurnId, new_id
@@ -33,6 +34,7 @@ class Worker:
         agents: Mapping[str, Agent],
         approvals: Approvals,
         spending: Spending,
+        files: OpenTurnFiles,
         export: Export,
         limits: LimitsOf,
     ) -> None:
@@ -41,6 +43,7 @@ class Worker:
         self._agents = agents
         self._approvals = approvals
         self._spending = spending
+        self._files = files
         self._export = export
         self._limits = limits
         self._agent_task: asyncio.Task[None] | None = None
@@ -110,10 +113,11 @@ class Worker:
     async def _carry_on(self, epoch: int) -> None:
         agent = self._agent(self._record.state)
         if self._record.state.turn is not None and agent is not None:
-            turn = HostTurn(self._record, epoch, await self._ownership.me(), self._approvals, self._spending)
+            me = await self._ownership.me()
+            turn = HostTurn(self._record, epoch, me, self._approvals, self._spending, self._files)
             error = await self._run_agent(agent, turn)
             if not self._leaving:
-                await self._settle(epoch, error)
+                await self._settle(epoch, error, turn)
         if self._record.state.turn is None and not self._record.state.deleted:
             self._export(self._record.state)
 
@@ -139,15 +143,18 @@ class Worker:
             self._agent_task = None
         return None if task.cancelled() else _why_failed(task.exception())
 
-    async def _settle(self, epoch: int, error: str | None) -> None:
+    async def _settle(self, epoch: int, error: str | None, turn: HostTurn) -> None:
         """End a turn that its agent left open. One that waits for people has no owner: it is not ours to end."""
         me = await self._ownership.me()
+        if self._record.state.turn is None or self._record.state.owner != me:
+            return
+        tree = await turn.files_left()
 
         def decide(state: State) -> list[AnyEvent]:
             if state.turn is None or state.owner != me:
                 return []
             ending, text = _ending(next_action(state), error)
-            return progress.close_turn(state, ending, now=now(), error=text)
+            return progress.close_turn(state, ending, now=now(), error=text, tree=tree)
 
         await self._record.append(decide, epoch=epoch)
 

@@ -24,8 +24,8 @@ _encode = msgspec.json.Encoder().encode
 
 _FORM = """
 Reply with one JSON object: {"tool": NAME, "arguments": {...}} to use a tool, or {"answer": TEXT} when the work \
-is done. An answer changes nothing: files are changed and commands are run by tools only. You know no file before you have \
-read it with a tool. Use one tool at a time and wait for its result.
+is done. An answer changes nothing: files are changed and commands are run by tools only. You know no file \
+before you have read it with a tool. Use one tool at a time and wait for its result.
 Tools:
 """
 _NOW = 'If this is enough, reply {"answer": TEXT} with what was asked for. If not, use the next tool.'

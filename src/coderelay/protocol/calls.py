@@ -36,8 +36,8 @@ class Question(Struct, frozen=True, omit_defaults=True, rename="camel"):
 class Need(Struct, frozen=True, omit_defaults=True):
     """What a call would touch, found out without running it. Shown to people and judged.
 
-    `problem` says why the call cannot run at all (unknown tool, bad arguments); such a call is
-    never asked about and ends as Failed with that text.
+    `diff` is what it would change, as a unified diff. `problem` says why the call cannot run at all
+    (unknown tool, bad arguments); such a call is never asked about and ends as Failed with that text.
     """
 
     tool: str
@@ -48,6 +48,7 @@ class Need(Struct, frozen=True, omit_defaults=True):
     questions: tuple[Question, ...] = ()
     plan: str | None = None
     problem: str | None = None
+    diff: str = ""
 
 
 class ToolSpec(Struct, frozen=True):

@@ -90,6 +90,14 @@ class StopTurn(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class UndoTurn(Struct, frozen=True, kw_only=True):
+    """Bring the files back to where they were before the last turn that was not undone, and the conversation with
+    them. Only the host that has the folder can do it, and only while no turn is open."""
+
+    session: SessionId
+    by: By
+
+
 class OpenSession(Struct, frozen=True, kw_only=True):
     """Attend a session: carry on what a crash cut off, and take over if its owner dies."""
 
@@ -112,6 +120,7 @@ Command = (
     | AnswerAsk
     | RevokeApproval
     | StopTurn
+    | UndoTurn
     | OpenSession
     | DeleteSession
 )
@@ -137,4 +146,13 @@ class Answered(Struct, frozen=True, tag="answered"):
     head: int
 
 
-Outcome = Accepted | Unchanged | Answered
+class Undone(Struct, frozen=True, tag="undone"):
+    """A turn was undone: these files are as before it, those are gone, these stay as they are, with the reason."""
+
+    restored: tuple[str, ...]
+    removed: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    head: int
+
+
+Outcome = Accepted | Unchanged | Answered | Undone

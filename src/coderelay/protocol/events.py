@@ -8,11 +8,13 @@ A session's life, in order:
       session.claimed  turn.started       one owner at a time, a higher epoch each time
         message.added  batch.opened       the calls of one message, judged together
           ask.answered …  batch.resumed   only if someone had to be asked
+          tree.taken                      the files before the first call of a turn that may change some
           call.started  call.ended        per call, in the message's order
         prompt.taken                      a prompt that was sent to steer joins the open turn
         history.compacted                 what came before is now a summary
         message.added                     … until one has no calls
       turn.ended
+      turn.undone                         its files, and the conversation with them
     session.deleted
 """
 
@@ -223,6 +225,16 @@ class CallStarted(Event, frozen=True, tag="call.started"):
     call_id: CallId
 
 
+class TreeTaken(Event, frozen=True, tag="tree.taken"):
+    """The files as they were before the turn changed any, so that it can be undone. Without a `tree`, `problem` says
+    why that cannot be. `left_out` are files that an undo will not bring back."""
+
+    turn_id: TurnId
+    tree: str = ""
+    problem: str = ""
+    left_out: tuple[str, ...] = ()
+
+
 class CallEnded(Event, frozen=True, tag="call.ended"):
     """The result, as the model will see it. Denied and stopped calls end without having started."""
 
@@ -250,7 +262,8 @@ class StopRequested(Event, frozen=True, tag="stop.requested"):
 
 
 class TurnEnded(Event, frozen=True, tag="turn.ended"):
-    """The turn is over and every call of it has its end."""
+    """The turn is over and every call of it has its end. `tree` is the files as it left them, if it may have changed
+    any."""
 
     turn_id: TurnId
     ending: Ending
@@ -261,6 +274,18 @@ class TurnEnded(Event, frozen=True, tag="turn.ended"):
     steps: int = 0
     ms: int = 0
     cost: float | None = None
+    tree: str = ""
+
+
+class TurnUndone(Event, frozen=True, tag="turn.undone"):
+    """The files are as they were before this turn, but for those in `conflicts`, which somebody has changed since;
+    and the conversation goes on as if the turn had not been. No turn is open."""
+
+    turn_id: TurnId
+    by: By
+    restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
 
 
 class Unrecognised(Struct, frozen=True):
@@ -288,11 +313,13 @@ AnyEvent = (
     | ApprovalGranted
     | ApprovalRevoked
     | BatchResumed
+    | TreeTaken
     | CallStarted
     | CallAsked
     | CallEnded
     | StopRequested
     | TurnEnded
+    | TurnUndone
     | Unrecognised
 )
 

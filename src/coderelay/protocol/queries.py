@@ -34,6 +34,14 @@ class ListPrompts(Struct, frozen=True):
     session: SessionId
 
 
+class ShowDiff(Struct, frozen=True):
+    """What has changed in the session's folder: since the last commit, or by its turns alone. Only a host that has
+    the folder can answer."""
+
+    session: SessionId
+    by_turns: bool = False
+
+
 class ListAsks(Struct, frozen=True):
     """Everything that waits for a person, in all sessions or in one."""
 
@@ -79,6 +87,7 @@ Query = (
     | ReadMessages
     | ExportSession
     | ListPrompts
+    | ShowDiff
     | ListAsks
     | FindAsk
     | ListApprovals

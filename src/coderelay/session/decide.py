@@ -42,9 +42,10 @@ from coderelay.protocol.events import (
     SessionCreated,
     SessionDeleted,
     StopRequested,
+    TurnUndone,
 )
 from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
-from coderelay.session.state import Settings, State
+from coderelay.session.state import PastTurn, Settings, State
 
 COMPACT = "/compact"
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
@@ -210,6 +211,22 @@ def stop(state: State, command: StopTurn) -> list[AnyEvent]:
     running = state.turn is not None and not state.turn.stop_requested
     about_to_run = state.turn is None and bool(state.queue) and not state.held
     return [StopRequested(by=command.by)] if running or about_to_run else []
+
+
+def undoable(state: State) -> PastTurn:
+    """The turn that an undo would undo. Raises BadInput if there is none, or if this is not the time."""
+    require(state)
+    if state.turn is not None or (state.queue and not state.held):
+        raise BadInput("a turn is running; stop it before you undo one")
+    if not state.past:
+        raise BadInput("there is no turn to undo")
+    return state.past[-1]
+
+
+def undone(state: State, event: TurnUndone) -> list[AnyEvent]:
+    """Nothing, if it is not the session that was looked at any more."""
+    past = state.past[-1].turn_id if state.past else None
+    return [event] if state.turn is None and past == event.turn_id else []
 
 
 def delete(state: State, command: DeleteSession) -> list[AnyEvent]:

@@ -29,12 +29,14 @@ from coderelay.protocol.events import (
     SessionCreated,
     SessionDeleted,
     StopRequested,
+    TreeTaken,
     TurnEnded,
     TurnStarted,
+    TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import PromptId, SessionId
-from coderelay.session.state import AskState, Batch, CallState, OpenTurn, Settings, State
+from coderelay.protocol.ids import PromptId, SessionId, TurnId
+from coderelay.session.state import AskState, Batch, CallState, Entry, OpenTurn, PastTurn, Settings, State
 
 
 def fold(session: SessionId, log: Iterable[Recorded]) -> State:
@@ -72,6 +74,11 @@ def apply(state: State, recorded: Recorded) -> None:
             _start_turn(state, event, recorded.at)
         case TurnEnded() as event:
             _end_turn(state, event)
+        case TreeTaken() as event:
+            if state.turn is not None:
+                state.turn.tree = event
+        case TurnUndone() as event:
+            _undo(state, event)
         case SessionClaimed() as event:
             state.owner, state.last_owner = event.owner, None
         case AskAnswered() as event:
@@ -217,8 +224,27 @@ def _end_call(state: State, event: CallEnded) -> None:
             state.told.pop(f"file:{seen.path}", None)
 
 
+def _undo(state: State, event: TurnUndone) -> None:
+    """The model's history ends where the turn began. One that is part of a summary by now stays in it."""
+    state.past = [each for each in state.past if each.turn_id != event.turn_id]
+    places = [place for place, each in enumerate(state.history) if _begins(each, event.turn_id)]
+    if places:
+        del state.history[places[0] :]
+        told = [note for each in state.history if isinstance(each, MessageAdded) for note in each.notes]
+        state.told = {note.topic: note.text for note in told}
+    state.context_tokens = 0
+
+
+def _begins(entry: Entry, turn_id: TurnId) -> bool:
+    return isinstance(entry, TurnStarted) and entry.turn_id == turn_id
+
+
 def _end_turn(state: State, event: TurnEnded) -> None:
     _close_asks(state)
+    if state.turn is not None and state.turn.started.task == "prompt":
+        taken = state.turn.tree or TreeTaken(turn_id=event.turn_id)
+        past = PastTurn(event.turn_id, state.turn.started.text, taken.tree, event.tree, taken.problem)
+        state.past.append(past)
     state.turn = None
     state.batch = None
     state.owner = None

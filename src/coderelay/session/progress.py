@@ -77,10 +77,12 @@ def after_message(
     final: bool,
     now: int,
     plan_ask: AskId | None = None,
+    tree: str = "",
 ) -> list[AnyEvent]:
     """A message that meets a stop is kept; nothing that would follow from it begins, and nobody is asked.
 
-    `plan_ask` names the ask that is opened if this ends a turn in plan mode that never asked about its plan.
+    `plan_ask` names the ask that is opened if this ends a turn in plan mode that never asked about its plan; `tree`
+    is the files as the turn leaves them, if this ends it.
     """
     turn = _open_turn(state)
     if not message.calls:
@@ -95,6 +97,7 @@ def after_message(
             cost=plus(turn.cost, message.cost),
             text=text_of(message.blocks),
             stop_reason=message.stop_reason,
+            tree=tree,
         )
         if plan_ask is None or not _owes_a_plan(state, ended.text):
             return [message, ended]
@@ -177,13 +180,13 @@ def pause_for_budget(state: State, ask: BudgetAsk) -> list[AnyEvent]:
 
 
 def close_turn(
-    state: State, ending: Ending, *, now: int, error: str | None = None, text: str | None = None
+    state: State, ending: Ending, *, now: int, error: str | None = None, text: str | None = None, tree: str = ""
 ) -> list[AnyEvent]:
     """End the turn and, before it, every call that has no end yet."""
     ends = [_ended(each, _cut_short(each, ending)) for each in state.open_calls()]
     reason: StopReason = "cancelled" if ending == "stopped" else "end_turn"
     turn = _open_turn(state)
-    return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text)]
+    return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text, tree=tree)]
 
 
 def _go_on(calls: Sequence[CallState], *, start: bool = True) -> list[AnyEvent]:
@@ -294,6 +297,7 @@ def _turn_ended(
     cost: float | None = None,
     text: str | None = None,
     stop_reason: StopReason = "end_turn",
+    tree: str = "",
 ) -> TurnEnded:
     return TurnEnded(
         turn_id=turn.started.turn_id,
@@ -305,6 +309,7 @@ def _turn_ended(
         steps=turn.steps if steps is None else steps,
         ms=max(0, now - turn.started_at),
         cost=turn.cost if cost is None else cost,
+        tree=tree,
     )
 
 

@@ -13,10 +13,11 @@ from coderelay.protocol.events import (
     PromptAdmitted,
     PromptTaken,
     Think,
+    TreeTaken,
     TurnEnded,
     TurnStarted,
 )
-from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId
+from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.summary import Phase
 
 
@@ -54,6 +55,16 @@ class Batch(Struct):
     resumed: bool = False
 
 
+class PastTurn(Struct, frozen=True):
+    """A turn that is over: the files before and after it if it may have changed some, or why that is not known."""
+
+    turn_id: TurnId
+    prompt: str
+    before: str = ""
+    after: str = ""
+    problem: str = ""
+
+
 class OpenTurn(Struct):
     started: TurnStarted
     started_at: int
@@ -63,6 +74,7 @@ class OpenTurn(Struct):
     text: str = ""
     stop_requested: bool = False
     planned: bool = False
+    tree: TreeTaken | None = None
     ask: AskId | None = None
     then: TurnEnded | None = None
 
@@ -74,7 +86,8 @@ Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
 class State(Struct):
     """`last_owner` had the session before it began to wait for people; nobody took it since. `held`: a stop came
     after the last prompt, so that nothing starts until another one is sent. `told` is what the model knows by
-    topic, `seen` the files it knows and their marks. `allowances` are what budgets were raised to."""
+    topic, `seen` the files it knows and their marks. `allowances` are what budgets were raised to. `past` are
+    the turns that can be undone, the latest last."""
 
     session: SessionId
     head: int = 0
@@ -87,6 +100,7 @@ class State(Struct):
     prompt_ids: set[PromptId] = field(default_factory=set[PromptId])
     turn: OpenTurn | None = None
     last_ending: TurnEnded | None = None
+    past: list[PastTurn] = field(default_factory=list[PastTurn])
     history: list[Entry] = field(default_factory=list[Entry])
     told: dict[str, str] = field(default_factory=dict[str, str])
     seen: dict[str, str] = field(default_factory=dict[str, str])

@@ -46,7 +46,7 @@ def check_log(log: Sequence[Event]) -> None:
     _check_prompts(log)
     _check_steps(log)
     _check_order_of_calls(log)
-    _check_owner_writes(log)
+    _check_running_calls(log)
 
 
 def check_settled(log: Sequence[Event]) -> None:
@@ -153,20 +153,42 @@ def _total(events: Iterable[Event]) -> tuple[Counter[str], float | None]:
 
 
 def _check_order_of_calls(log: Sequence[Event]) -> None:
-    started = [e["call_id"] for e in _of(log, "call.started")]
-    for message in _of(log, "message.added"):
-        proposed = [call["id"] for call in message.get("calls", [])]
-        mine = [each for each in started if each in proposed]
-        _promise(mine == [each for each in proposed if each in mine], "calls ran out of order")
+    """They start and end in the message's order. One that asked starts again in its place."""
+    proposed = [call["id"] for e in _of(log, "message.added") for call in e.get("calls", [])]
+    for kind, done in (("call.started", "ran"), ("call.ended", "ended")):
+        happened = dict.fromkeys(e["call_id"] for e in _of(log, kind))
+        _promise([*happened] == [each for each in proposed if each in happened], f"calls {done} out of order")
 
 
-def _check_owner_writes(log: Sequence[Event]) -> None:
-    """Starts and ends of calls belong to an epoch; a call that another epoch started ends unknown."""
-    started = {e["call_id"]: e["epoch"] for e in _of(log, "call.started")}
-    for ended in _of(log, "call.ended"):
-        begun = started.get(ended["call_id"])
-        if begun is not None and begun != ended["epoch"]:
-            _promise(ended["outcome"]["type"] == "unknown", "a call was ended by an owner that did not start it")
+def _check_running_calls(log: Sequence[Event]) -> None:
+    """Only calls that read run at the same time, and those start at once. A call that another epoch started ends
+    unknown."""
+    needs: dict[str, Event] = {}
+    running: dict[str, int] = {}
+    last = ""
+    for event in log:
+        kind, call = event["kind"], event.get("call_id", "")
+        if kind == "batch.opened":
+            needs = {each["call_id"]: each["need"] for each in event["judged"]}
+        elif kind == "call.started":
+            _promise(call in needs, "a call started outside of its batch")
+            _promise(not running or last == kind, "a call started while another ran")
+            alone = not running or all(_only_reads(needs[each]) for each in (*running, call))
+            _promise(alone, "a call that changes something started beside another")
+            running[call] = event["epoch"]
+        elif kind == "call.asked":
+            _promise(running == {call: event["epoch"]}, "a call asked that did not run, or not alone")
+            running.clear()
+        elif kind == "call.ended":
+            mine = running.pop(call, event["epoch"]) == event["epoch"]
+            unknown = event["outcome"]["type"] == "unknown"
+            _promise(mine or unknown, "a call was ended by an owner that did not start it")
+        last = kind
+
+
+def _only_reads(need: Event) -> bool:
+    """What a command does nobody knows."""
+    return need["kind"] == "read" and need.get("command") is None
 
 
 def _of(log: Sequence[Event], kind: str) -> list[Event]:

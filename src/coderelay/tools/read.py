@@ -1,19 +1,22 @@
-"""read: a text file, whole or a range of lines, or an image."""
+"""read: a text file, whole or a range of lines, a notebook, or an image."""
 
 from base64 import b64encode
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need, Seen, ToolSpec
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.notebook import notebook_text
+from coderelay.tools.text_file import lines_of, text_file
+from coderelay.workspace.disk import Content
 from coderelay.workspace.workspace import Workspace
 
 _LINES = 2000
 _LINE_CHARS = 2000
 _SHOWN_CHARS = 50_000
 _FILE_BYTES = 32 * 1024 * 1024
-_IMAGE_BYTES = 5 * 1024 * 1024  # more is refused by most providers
+_IMAGE_BYTES = 5 * 1024 * 1024 * 3 // 4  # 5 MB in base64; more is refused by most providers
 
 _IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 
@@ -27,7 +30,8 @@ class ReadArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Read:
     spec = ToolSpec(
         name="read",
-        description="Read a text file or an image. Lines come numbered; long files in parts: use offset and limit.",
+        description="Read a text file, a notebook or an image. Lines come numbered; long files in parts: use offset "
+        "and limit.",
         parameters={
             "type": "object",
             "properties": {
@@ -42,31 +46,55 @@ class Read:
     arguments = ReadArguments
 
     def need(self, arguments: ReadArguments, workspace: Workspace) -> Need:
-        path = workspace.files.resolve(arguments.path)
-        return Need(tool="read", kind="read", title=arguments.path, paths=(path,))
+        path = workspace.disk.locate(arguments.path)
+        return Need(tool="read", kind="read", title=workspace.disk.relative(path), paths=(path,))
 
     async def run(self, arguments: ReadArguments, workspace: Workspace) -> Finished:
         if arguments.offset < 1 or arguments.limit < 1:
             raise ToolFailed("offset and limit start at 1")
-        content, size = workspace.files.read(arguments.path, _FILE_BYTES)
-        kind = _image_kind(content)
+        path = workspace.disk.locate(arguments.path)
+        content = await workspace.files.read(arguments.path, _FILE_BYTES)
+        kind = _image_kind(content.data)
         if kind is not None:
-            return _image(kind, content, size)
-        if b"\0" in content[:8192]:
-            raise ToolFailed(f"{arguments.path} is a binary file of {size} bytes")
-        lines = content.decode("utf-8", "replace").splitlines()
-        first = arguments.offset - 1
-        if first and first >= len(lines):
-            raise ToolFailed(f"{arguments.path} has only {len(lines)} lines")
-        part = _that_fits([_cut(line) for line in lines[first : first + arguments.limit]])
-        last = first + len(part)
-        shown = "\n".join(f"{number}\t{line}" for number, line in enumerate(part, first + 1))
-        more = f"\n(lines {first + 1}-{last} of {len(lines)}; go on with offset={last + 1})"
-        return Finished(
-            output=shown + (more if last < len(lines) else "") if lines else "(empty file)",
-            summary=f"{len(part)} lines",
-            seen=(workspace.files.seen(arguments.path),),
-        )
+            return _image(kind, content)
+        shown = workspace.disk.relative(path)
+        lines, note = _lines(shown, content)
+        workspace.known.keep(path, content.mark, content.data)
+        return _part(shown, lines, note, arguments, Seen(path, content.mark))
+
+
+def _lines(shown: str, content: Content) -> tuple[list[str], str]:
+    """The lines as they are shown, and what else there is to say of the file."""
+    whole = content.size <= len(content.data)
+    file = text_file(content.data, whole=whole)
+    if file is None:
+        raise ToolFailed(f"{shown} is a binary file of {content.size} bytes")
+    notes = [file.note] if file.note else []
+    text = file.shown
+    if shown.endswith(".ipynb") and (cells := notebook_text(text)) is not None:
+        notes.append("a notebook, shown as text: edit and write see its JSON")
+        text = cells
+    if not whole:
+        notes.append(f"only the first {len(content.data)} of {content.size} bytes can be read")
+    return lines_of(text), "; ".join(notes)
+
+
+def _part(shown: str, lines: list[str], note: str, arguments: ReadArguments, seen: Seen) -> Finished:
+    first = arguments.offset - 1
+    if first and first >= len(lines):
+        raise ToolFailed(f"{shown} has only {len(lines)} lines")
+    part = _that_fits([_cut(line) for line in lines[first : first + arguments.limit]])
+    last = first + len(part)
+    said = [f"lines {first + 1}-{last} of {len(lines)}; go on with offset={last + 1}"] if last < len(lines) else []
+    said += [note] if note else []
+    numbered = [f"{number}\t{line}" for number, line in enumerate(part, first + 1)] or ["(empty file)"]
+    return Finished(
+        output="\n".join([*numbered, *(f"({each})" for each in said)]), summary=_count(len(part)), seen=(seen,)
+    )
+
+
+def _count(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines} lines"
 
 
 def _image_kind(content: bytes) -> str | None:
@@ -76,11 +104,12 @@ def _image_kind(content: bytes) -> str | None:
     return next((kind for start, kind in _IMAGES.items() if content.startswith(start)), None)
 
 
-def _image(kind: str, content: bytes, size: int) -> Finished:
-    if size > _IMAGE_BYTES:
-        raise ToolFailed(f"the image has {size} bytes; {_IMAGE_BYTES} at most can be shown")
-    image = Image(kind, b64encode(content).decode())
-    return Finished(output=f"{kind}, {size} bytes", summary=f"{kind}, {size} bytes", images=(image,))
+def _image(kind: str, content: Content) -> Finished:
+    if content.size > _IMAGE_BYTES:
+        raise ToolFailed(f"the image has {content.size} bytes; {_IMAGE_BYTES} at most can be shown")
+    image = Image(kind, b64encode(content.data).decode())
+    said = f"{kind}, {content.size} bytes"
+    return Finished(output=said, summary=said, images=(image,))
 
 
 def _that_fits(lines: list[str]) -> list[str]:

@@ -3,6 +3,10 @@
 from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, need_of, summed_up
+from coderelay.tools.text_file import lines_of, text_file
+from coderelay.workspace.disk import Content
 from coderelay.workspace.workspace import Workspace
 
 
@@ -14,7 +18,8 @@ class WriteArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Write:
     spec = ToolSpec(
         name="write",
-        description="Create a file or replace it whole. Missing folders are made.",
+        description="Create a file, or replace one that you have read. Missing folders are made. "
+        "To change a part of a file, use edit.",
         parameters={
             "type": "object",
             "properties": {
@@ -28,15 +33,38 @@ class Write:
     arguments = WriteArguments
 
     def need(self, arguments: WriteArguments, workspace: Workspace) -> Need:
-        path = workspace.files.resolve(arguments.path)
-        return Need(tool="write", kind="edit", title=arguments.path, paths=(path,))
+        change = _change(arguments, current_on_disk(arguments.path, workspace), workspace)
+        return need_of("write", [change], workspace)
 
     async def run(self, arguments: WriteArguments, workspace: Workspace) -> Finished:
-        created = workspace.files.write(arguments.path, arguments.content.encode())
-        done = "created" if created else "replaced"
-        lines = len(arguments.content.splitlines())
-        return Finished(
-            output=f"{done} {arguments.path} ({lines} lines)",
-            summary=f"{done}, {lines} lines",
-            seen=(workspace.files.seen(arguments.path),),
-        )
+        change = _change(arguments, await current(arguments.path, workspace), workspace)
+        shown = workspace.disk.relative(change.path)
+        seen = await make([change], workspace)
+        lines = len(lines_of(arguments.content))
+        if change.before is None:
+            return Finished(f"created {shown} ({lines} lines)", f"created, {lines} lines", seen=seen)
+        return Finished(f"replaced {shown} ({lines} lines)", summed_up([change]), seen=seen)
+
+
+def _change(arguments: WriteArguments, before: Content | None, workspace: Workspace) -> Change:
+    path = workspace.disk.locate(arguments.path)
+    if before is not None:
+        shown = workspace.disk.relative(path)
+        if workspace.known.never_read(path):
+            raise ToolFailed(f"{shown} exists and you have not read it; read it first, or change a part with edit")
+        check_known(path, before, workspace)
+    return Change(path, before, _encoded(arguments.content, before))
+
+
+def _encoded(content: str, before: Content | None) -> bytes:
+    """In the way the file was written so far, if there is no reason for another."""
+    was = None if before is None else text_file(before.data)
+    if was is None:
+        return content.encode()
+    lines = was.text.count("\n")
+    if lines and "\r" not in content and was.text.count("\r\n") == lines:
+        content = content.replace("\n", "\r\n")
+    try:
+        return was.encode(content)
+    except UnicodeEncodeError:
+        return content.encode()

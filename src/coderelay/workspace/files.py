@@ -1,107 +1,117 @@
-"""Files beneath the session's folder, and nothing outside it."""
+"""The contract of files as tools use them: those on disk, or those that an editor lends with its unsaved text."""
 
-import os
-import stat
-from contextlib import suppress
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import ParamSpec, Protocol, TypeVar
 
-from coderelay.protocol.calls import Seen
+from msgspec.structs import replace
+
 from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.disk import Content, Disk
+from coderelay.workspace.status import saved_mark, unsaved_mark
 
-_OWN_FOLDER = ".coder"
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
-class Files:
-    def __init__(self, root: str) -> None:
-        self.root = os.path.realpath(root)
+class Files(Protocol):
+    """Each method refuses with a ToolFailed, as the Disk's of the same name."""
 
-    def resolve(self, path: str) -> str:
-        """The real path of a name the model gave. Raises ToolFailed if it leads out of the folder."""
-        if "\0" in path:
-            raise ToolFailed("the path holds a NUL character")
-        real = os.path.realpath(os.path.join(self.root, os.path.expanduser(path)))
-        if real != self.root and not real.startswith(self.root + os.sep):
-            raise ToolFailed(f"{path} is outside the workspace {self.root}")
-        return real
+    disk: Disk
 
-    def relative(self, path: str) -> str:
-        return os.path.relpath(path, self.root)
+    async def read(self, path: str, limit: int) -> Content: ...
 
-    def seen(self, path: str) -> Seen:
-        """A file as it is now, for whoever wants to know later whether it has changed."""
-        real = self.resolve(path)
-        return Seen(real, self.mark(real))
+    async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool: ...
 
-    def mark(self, path: str) -> str:
-        """Another text as soon as the file is another; empty if there is none."""
+    async def remove(self, path: str, *, expected: str | None = None) -> None: ...
+
+    async def move(self, path: str, to: str) -> None: ...
+
+
+class Editor(Protocol):
+    """Paths are full and without links."""
+
+    async def read_text(self, path: str) -> str | None:
+        """None if the editor does not have it open."""
+        ...
+
+    async def write_text(self, path: str, text: str) -> bool:
+        """False if the editor leaves it to us."""
+        ...
+
+
+class FilesOnDisk:
+    def __init__(self, disk: Disk) -> None:
+        self.disk = disk
+
+    async def read(self, path: str, limit: int) -> Content:
+        return await asyncio.to_thread(self.disk.read, path, limit)
+
+    async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
+        return await _to_the_end(self.disk.write, path, data, expected=expected)
+
+    async def remove(self, path: str, *, expected: str | None = None) -> None:
+        await _to_the_end(self.disk.remove, path, expected=expected)
+
+    async def move(self, path: str, to: str) -> None:
+        await _to_the_end(self.disk.move, path, to)
+
+
+class LentFiles(FilesOnDisk):
+    """An editor's unsaved text comes before what is on disk, and the editor writes what it can. The disk decides
+    what may be read and written."""
+
+    def __init__(self, disk: Disk, editor: Editor) -> None:
+        super().__init__(disk)
+        self._editor = editor
+
+    async def read(self, path: str, limit: int) -> Content:
+        lent = await self._lent(path, self.disk.target(path))
+        if lent is None:
+            return await super().read(path, limit)
+        return replace(lent, data=lent.data[:limit])
+
+    async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
+        saved = None if expected is None else saved_mark(expected)
+        is_new = self.disk.check_write(path, expected=saved)
+        full = self.disk.locate(path)
+        if expected is not None and (lent := await self._lent(path, full)) and lent.mark != expected:
+            raise ToolFailed(f"{path} has changed in the editor since you read it; read it again")
+        text = _as_text(data)
+        if text is not None and await self._editor.write_text(full, text):
+            return is_new
+        return await super().write(path, data, expected=saved)
+
+    async def _lent(self, path: str, full: str) -> Content | None:
+        """The mark is that of the file, and more while the editor has something else than the file."""
+        text = await self._editor.read_text(full)
+        if text is None:
+            return None
+        data = text.encode()
         try:
-            found = os.stat(os.path.join(self.root, path))
-        except OSError:
-            return ""
-        return f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
-
-    def read(self, path: str, limit: int) -> tuple[bytes, int]:
-        """The first `limit` bytes of a regular file, and its size."""
-        real = self.resolve(path)
-        try:
-            # Non-blocking, so that opening a FIFO answers at once and can be refused.
-            file = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError as error:
-            raise ToolFailed(f"cannot read {path}: {error.strerror}") from error
-        try:
-            found = os.fstat(file)
-            if stat.S_ISDIR(found.st_mode):
-                raise ToolFailed(f"{path} is a folder")
-            if not stat.S_ISREG(found.st_mode):
-                raise ToolFailed(f"{path} is not a regular file")
-            with os.fdopen(file, "rb", closefd=False) as opened:
-                return opened.read(limit), found.st_size
-        finally:
-            os.close(file)
-
-    def write(self, path: str, content: bytes) -> bool:
-        """Replace a file whole, or not at all; its mode is kept. Returns whether it is new."""
-        real = self.resolve(path)
-        if _OWN_FOLDER in self.relative(real).split(os.sep):
-            raise ToolFailed(f"{path} belongs to coder itself and is not written by tools")
-        try:
-            return _replace(real, content)
-        except OSError as error:
-            raise ToolFailed(f"cannot write {path}: {error.strerror}") from error
+            saved = await super().read(path, len(data) + 1)
+        except ToolFailed:  # a new one that was never saved
+            saved = Content(b"", 0, "", 0o666)
+        mark = saved.mark if saved.mark and saved.data == data else unsaved_mark(saved.mark, data)
+        return Content(data, len(data), mark, saved.mode)
 
 
-def _replace(real: str, content: bytes) -> bool:
-    mode = _mode(real)
-    os.makedirs(os.path.dirname(real), exist_ok=True)
-    write_whole(real, content, 0o666 & ~_umask() if mode is None else mode)
-    return mode is None
-
-
-def write_whole(path: str, content: bytes, mode: int) -> None:
-    """A reader sees the old content or the new, never a part."""
-    beside = f"{path}.{os.getpid()}.tmp"
-    file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+async def _to_the_end(change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """A change that has begun is waited for even if we are cancelled: it must not happen after its call is over."""
+    changing = asyncio.get_running_loop().run_in_executor(None, partial(change, *args, **kwargs))
     try:
-        with os.fdopen(file, "wb") as opened:
-            opened.write(content)
-            os.fchmod(file, mode)
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
+        return await asyncio.shield(changing)
+    except asyncio.CancelledError:
+        await asyncio.wait([changing])
+        changing.exception()
         raise
 
 
-def _mode(path: str) -> int | None:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
+def _as_text(data: bytes) -> str | None:
+    if b"\0" in data:  # UTF-16, or no text at all
         return None
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(21, "Is a directory")
-    return stat.S_IMODE(found.st_mode)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None

@@ -6,13 +6,22 @@ _MOST = 4096
 
 
 def root_of(folder: str) -> str | None:
-    """The top of the work tree that a folder is in."""
-    while not os.path.lexists(os.path.join(folder, ".git")):
+    """The top of the work tree that a folder is in. What somebody else has put above it is none: in a shared place
+    like /tmp anyone could tell our agents what to do."""
+    ours = {os.getuid(), _owner(folder), 0} - {None}
+    while _owner(os.path.join(folder, ".git")) not in ours:
         above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
     return folder
+
+
+def _owner(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None
 
 
 def branch_of(folder: str) -> str | None:

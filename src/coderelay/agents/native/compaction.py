@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from coderelay.agents.native.prompt.todos import last_todos
 from coderelay.protocol.content import text_of
-from coderelay.protocol.events import PromptTaken, TurnStarted
+from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.session.state import State
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 
@@ -23,8 +23,14 @@ Next (the very next step)
 Keep exact names, paths, commands, numbers and error messages. No greeting, no advice of your own."""
 
 BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
-_RESULT_CHARS = 2000
+_RESULT_BYTES = 2000
 _KEPT_SHARE = 0.3  # of the window, at most, for what is kept as it is
+_SUMMARY_SHARE = 0.2
+_ASKED_SHARE = 0.15
+
+_ASKED = "What the person asked for in this turn, word for word:\n"
+_GAP = "\n(…)\n"
+_LEFT_OUT = "(something is left out here)"
 
 
 class CompactionSettings(Struct, frozen=True):
@@ -65,49 +71,79 @@ def entries_to_drop(state: State, keep: int, window: int) -> int:
 
 
 def told_to_summariser(state: State, dropped: int, window: int) -> str:
-    """What is to be summed up, with long results cut; the oldest is left out if the window is too small for it."""
+    """What is to be summed up, with long results cut. If there is too much of it, the beginning (the first request or
+    the summary before) and the newest parts are what counts."""
     messages = transcript(replace(state, history=state.history[:dropped]))
-    parts = [part for message in messages for part in _rendered(message)]
+    beginning, *parts = [part for message in messages for part in _rendered(message)]
     room = window * BYTES_PER_TOKEN // 2
-    kept: list[str] = []
+    beginning = _cut(beginning, room // 3)
+    room -= len(beginning.encode())
+    newest: list[str] = []
     for part in reversed(parts):
-        room -= len(part.encode())
-        if room < 0:
-            kept.append("(what came before is left out)")
+        size = len(part.encode())
+        if size > room:
+            newest += [_cut(part, room), _LEFT_OUT]
             break
-        kept.append(part)
-    return "\n\n".join(reversed(kept))
+        newest.append(part)
+        room -= size
+    return "\n\n".join([beginning, *reversed(newest)])
 
 
-def with_what_must_stay(summary: str, state: State, dropped: int) -> str:
-    """Requests of the open turn and the todo list are not left to the summariser's judgement."""
-    parts = [summary.strip()]
-    turn_id = state.turn.started.turn_id if state.turn is not None else None
-    prompts = [each for each in state.history[:dropped] if isinstance(each, TurnStarted | PromptTaken)]
-    asked = [each.text for each in prompts if each.turn_id == turn_id]
-    if asked:
-        parts.append("What the person asked for in this turn, word for word:\n" + "\n\n".join(asked))
-    items, _ = last_todos(replace(state, history=state.history[:dropped]))
-    if items:
+def with_what_must_stay(summary: str, state: State, dropped: int, window: int) -> str:
+    """The todo list and the requests of the open turn are not left to the summariser's judgement. The requests come
+    last, so that the next summary can take them over from here."""
+    room = window * BYTES_PER_TOKEN
+    parts = [_cut(summary.strip(), int(room * _SUMMARY_SHARE))]
+    items, _ = last_todos(state)
+    if any(each.status != "completed" for each in items):
         parts.append("The todo list:\n" + "\n".join(f"- [{each.status}] {each.content}" for each in items))
+    asked = _asked_in_this_turn(state, dropped)
+    if asked:
+        parts.append(_ASKED + _cut("\n\n".join(asked), int(room * _ASKED_SHARE)))
     return "\n\n".join(parts)
+
+
+def _asked_in_this_turn(state: State, dropped: int) -> list[str]:
+    turn_id = state.turn.started.turn_id if state.turn is not None else None
+    asked: list[str] = []
+    for entry in state.history[:dropped]:
+        if entry.turn_id != turn_id:
+            continue
+        match entry:
+            case TurnStarted() | PromptTaken():
+                asked.append(entry.text)
+            case HistoryCompacted():
+                _, found, before = entry.summary.rpartition(_ASKED)
+                asked += [before] if found else []
+            case MessageAdded():
+                pass
+    return asked
 
 
 def _rendered(message: Message) -> list[str]:
     match message:
         case UserMessage():
-            return [f"Person: {message.text}"]
+            return [f"Person: {message.text}{_with_images(message)}"]
         case ToolMessage():
-            return [f"Result of {message.name}: {_cut(message.text)}"]
+            return [f"Result of {message.name}: {_cut(message.text)}{_with_images(message)}"]
         case AssistantMessage():
             said = text_of(message.blocks)
             calls = [f"Agent calls {call.name} {_cut(call.arguments)}" for call in message.calls]
             return [f"Agent: {said}", *calls] if said else calls
 
 
-def _cut(text: str) -> str:
-    half = _RESULT_CHARS // 2
-    return text if len(text) <= _RESULT_CHARS else f"{text[:half]}\n(…)\n{text[-half:]}"
+def _with_images(message: UserMessage | ToolMessage) -> str:
+    count = len(message.images)
+    return "" if not count else " (with an image)" if count == 1 else f" (with {count} images)"
+
+
+def _cut(text: str, most: int = _RESULT_BYTES) -> str:
+    """Its beginning and its end, so many bytes at most."""
+    whole = text.encode()
+    if len(whole) <= most:
+        return text
+    half = max(0, most - len(_GAP)) // 2
+    return whole[:half].decode("utf-8", "ignore") + _GAP + whole[len(whole) - half :].decode("utf-8", "ignore")
 
 
 def _size(message: Message) -> int:

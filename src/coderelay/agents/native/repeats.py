@@ -1,7 +1,8 @@
-"""A model that goes round in circles: exactly the same call again, with the same result each time."""
+"""A model that goes round in circles: the same messages again and again, with the same results each time."""
+
+from collections.abc import Sequence
 
 from coderelay.protocol.calls import Call
-from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import MessageAdded
 from coderelay.session.state import State
 from coderelay.session.transcript import result_text
@@ -10,28 +11,42 @@ REPEATED = (
     "you made exactly this call twice already and it gave the same result both times, so it is not run again; "
     "do something else, or say what stops you"
 )
+_ROUNDS = {1: 2, 2: 3, 3: 3}  # how many are enough, by how many messages a round has
 
 
-def repetition(call: Call, state: State) -> str | None:
-    """Why this call is not run, or None. Raises ModelFailed if the model was told so and does it again."""
-    last, *before = [*_results(call, state), None, None]
-    if last is not None and REPEATED in last:
-        raise ModelFailed(f"the model repeats the same call of {call.name} again and again")
-    return REPEATED if last is not None and last == before[0] else None
+def repeated(calls: Sequence[Call], state: State) -> MessageAdded | None:
+    """The last message that was the same as these calls, if nothing but the same came of it for several rounds."""
+    for length, rounds in _ROUNDS.items():
+        last = _messages(state, length * rounds)
+        if not last or _wanted(last[-length].calls) != _wanted(calls):
+            continue
+        if all(_alike(one, next_one, state) for one, next_one in zip(last, last[length:], strict=False)):
+            return last[-length]
+    return None
 
 
-def _results(call: Call, state: State) -> list[str]:
-    """What this call gave in the steps just before this one, newest first, as far back as each step made it."""
-    results: list[str] = []
-    for entry in reversed(state.history[-2:]):
-        same = _same(call, entry.calls) if isinstance(entry, MessageAdded) else None
-        outcome = state.calls[same.id].outcome if same is not None else None
-        if outcome is None:
-            break
-        results.append(result_text(outcome))
-    return results
+def was_told(message: MessageAdded, state: State) -> bool:
+    """That it repeats itself."""
+    return any(REPEATED in result for result in _results(message, state))
 
 
-def _same(call: Call, calls: tuple[Call, ...]) -> Call | None:
-    wanted = (call.name, call.arguments)
-    return next((each for each in calls if (each.name, each.arguments) == wanted), None)
+def _messages(state: State, count: int) -> list[MessageAdded]:
+    """The last ones; none if there are fewer, or if something was said in between."""
+    entries = state.history[-count:]
+    messages = [each for each in entries if isinstance(each, MessageAdded) and each.calls]
+    return messages if len(messages) == count else []
+
+
+def _alike(one: MessageAdded, other: MessageAdded, state: State) -> bool:
+    if _wanted(one.calls) != _wanted(other.calls):
+        return False
+    return was_told(other, state) or _results(one, state) == _results(other, state)
+
+
+def _wanted(calls: Sequence[Call]) -> list[tuple[str, str]]:
+    return [(each.name, each.arguments) for each in calls]
+
+
+def _results(message: MessageAdded, state: State) -> list[str]:
+    outcomes = [state.calls[call.id].outcome for call in message.calls]
+    return [result_text(each) for each in outcomes if each is not None]

@@ -13,11 +13,11 @@ from coderelay.agents.native import compaction
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.prompt.notes import notes_for
 from coderelay.agents.native.prompt.system import system_prompt
-from coderelay.agents.native.repeats import repetition
+from coderelay.agents.native.repeats import REPEATED, repeated, was_told
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
 from coderelay.models.retry import FIRST_SECONDS, pause_before_retry
 from coderelay.models.text_calls import with_text_call
-from coderelay.protocol.calls import Call, Need
+from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
@@ -55,7 +55,9 @@ class Steps:
         self._toolbox = toolbox
         self._workspace = workspace
         self._settings = settings
+        workspace.known.marks = lambda: turn.state.seen
         self._transcript = Transcript()
+        self._agent = turn.settings.agent
         self._model = models.open(turn.settings.model)
 
     async def ask_model(self) -> None:
@@ -91,15 +93,12 @@ class Steps:
             )
             return
         self._turn.show(Notice("summing up the conversation, which has become long"))
-        summariser = self._models.open(self._models.cheap(model.id))
-        window = int(summariser.card.context * _SUMMARY_WINDOW)
-        told = compaction.told_to_summariser(state, dropped, window)
-        request = Request(compaction.SUMMARISER, [UserMessage(told)], think="off")
-        _, completion = await self._answer(summariser, request, shown=False)
+        summariser, completion = await self._sum_up(model, dropped)
+        summary = text_of(completion.blocks)
         await self._turn.compact(
             HistoryCompacted(
                 turn_id=self._turn.id,
-                summary=compaction.with_what_must_stay(text_of(completion.blocks), state, dropped),
+                summary=compaction.with_what_must_stay(summary, state, dropped, model.card.context),
                 dropped=dropped,
                 model=summariser.id,
                 usage=completion.usage,
@@ -107,11 +106,31 @@ class Steps:
             )
         )
 
+    async def _sum_up(self, model: Model, dropped: int) -> tuple[Model, Completion]:
+        """By the small model of the same provider, or by the model itself if that one fails."""
+        small = self._models.open(self._models.cheap(model.id))
+        try:
+            return small, await self._summary(small, dropped)
+        except ModelFailed as failed:
+            if small.id == model.id:
+                raise
+            self._turn.show(Notice(f"{small.id}: {failed.message}; {model.id} sums it up instead"))
+        return model, await self._summary(model, dropped)
+
+    async def _summary(self, summariser: Model, dropped: int) -> Completion:
+        window = int(summariser.card.context * _SUMMARY_WINDOW)
+        told = compaction.told_to_summariser(self._turn.state, dropped, window)
+        request = Request(compaction.SUMMARISER, [UserMessage(told)], think="off")
+        _, completion = await self._answer(summariser, request, shown=False)
+        if completion.stop_reason == "refusal" or not text_of(completion.blocks).strip():
+            raise ModelFailed("the model made no summary")
+        return completion
+
     def _current_model(self) -> Model:
-        """A model that is changed in mid-turn answers from the next step on."""
-        wanted = self._turn.settings.model
-        if self._model.id != wanted:
-            self._model = self._models.open(wanted)
+        """A model that is changed in mid-turn answers from the next step on; another agent's waits for its turn."""
+        settings = self._turn.settings
+        if self._model.id != settings.model and settings.agent == self._agent:
+            self._model = self._models.open(settings.model)
         return self._model
 
     def _is_too_long(self, model: Model) -> bool:
@@ -123,10 +142,13 @@ class Steps:
 
     async def _ask(self, model: Model) -> None:
         state = self._turn.state
-        notes = notes_for(state, self._workspace.files, self._settings.home)
+        notes = notes_for(state, self._workspace.disk, self._settings.home, model.card.context)
         messages = with_notes(self._transcript.update(state), notes)
         request = self._request(model, messages)
-        message_id, completion = await self._answer(model, request, notes=notes)
+        try:
+            message_id, completion = await self._answer(model, request, notes=notes)
+        except _ModelChanged:
+            return  # the next step asks the other one
         completion = with_text_call(completion, request.tools)
         calls = _with_unique_ids(completion.calls, state.calls)
         message = MessageAdded(
@@ -140,16 +162,18 @@ class Steps:
             notes=tuple(notes),
             cost=model.card.price.of(completion.usage) if model.card.price else None,
         )
-        await self._turn.add(message, [self._need(call) for call in calls], final=not calls)
+        again = repeated(calls, state)
+        given_up = again is not None and was_told(again, state)
+        needs = [self._toolbox.need(call, self._workspace) for call in calls]
+        if again is not None:
+            needs = [replace(need, problem=REPEATED) for need in needs]
+        await self._turn.add(message, needs, final=not calls)
+        if given_up:
+            raise ModelFailed(f"the model repeats the same call of {calls[0].name} again and again")
 
     def _request(self, model: Model, messages: Sequence[Message]) -> Request:
         system = system_prompt(model.card.context)
         return Request(system, messages, self._toolbox.specs, self._turn.settings.think, self._turn.session)
-
-    def _need(self, call: Call) -> Need:
-        need = self._toolbox.need(call, self._workspace)
-        repeated = repetition(call, self._turn.state)
-        return need if repeated is None else replace(need, problem=repeated)
 
     async def _answer(
         self, model: Model, request: Request, *, notes: Sequence[Note] = (), shown: bool = True
@@ -167,6 +191,8 @@ class Steps:
                     raise
                 self._turn.show(Notice(f"{failed.message}; trying again in {pause:.0f} s"))
                 await asyncio.sleep(pause)
+                if shown and self._current_model() is not model:
+                    raise _ModelChanged from failed
             except asyncio.CancelledError:
                 if shown:
                     await asyncio.shield(self._keep_partial(model, message_id, heard, notes))
@@ -208,6 +234,10 @@ class Steps:
             notes=tuple(notes),
         )
         await self._turn.add(message, [], final=False)
+
+
+class _ModelChanged(Exception):
+    """The person did not want to wait for the one that fails."""
 
 
 class _Heard:

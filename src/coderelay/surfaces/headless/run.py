@@ -3,15 +3,19 @@
 from contextlib import aclosing
 from typing import Literal
 
+from coderelay.client.asking import headline
 from coderelay.client.client import Client
-from coderelay.protocol.asks import Allow, Ask, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
+from coderelay.protocol.asks import Allow, Ask, BudgetAsk, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.commands import Accepted, AnswerAsk, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import (
     AskOpened,
     BatchOpened,
     CallAsked,
+    PromptAdmitted,
+    PromptRecalled,
     Recorded,
     SessionDeleted,
+    StopRequested,
     TurnEnded,
     TurnStarted,
 )
@@ -38,6 +42,9 @@ class Run:
         self._prompt_id = PromptId(new_id())
         self._turn: TurnId | None = None
         self._refused = False
+        self._stopped = False
+        self._admitted = False
+        self.unanswered: list[str] = []
         self.behind_others = False
         self.deaf = False
 
@@ -65,11 +72,15 @@ class Run:
 
         True if it was taken back: then there is nothing more to wait for.
         """
-        recall = RecallPrompt(session=self._session, prompt_id=self._prompt_id, by=self._by)
-        if isinstance(await self._client.send(recall), Accepted):
+        self._stopped = True
+        if await self._recall():
             return True
         await self._client.send(StopTurn(session=self._session, by=self._by))
         return False
+
+    async def _recall(self) -> bool:
+        recall = RecallPrompt(session=self._session, prompt_id=self._prompt_id, by=self._by)
+        return isinstance(await self._client.send(recall), Accepted)
 
     def _show(self, each: Recorded | Live) -> None:
         if not isinstance(each, Recorded):
@@ -98,7 +109,14 @@ class Run:
                 return await self._decide([event.ask], self._turn)
             case TurnEnded() as event if event.turn_id == self._turn:
                 code = ENDINGS[event.ending]
-                return DENIED if code == DONE and self._refused else code
+                by_us = code == DONE or (code == INTERRUPTED and not self._stopped)
+                return DENIED if by_us and self._refused else code
+            case PromptAdmitted(prompt_id=prompt_id) if prompt_id == self._prompt_id:
+                self._admitted = True
+            case PromptRecalled(prompt_id=prompt_id) if prompt_id == self._prompt_id:
+                return INTERRUPTED
+            case StopRequested() if self._admitted and self._turn is None and await self._recall():
+                return INTERRUPTED  # after a stop nothing starts until another prompt is sent, which may be never
             case SessionDeleted():
                 return FAILED
             case _:
@@ -117,6 +135,8 @@ class Run:
         for ask in asks:
             decision = self._decision(ask)
             self._refused = self._refused or isinstance(decision, Deny)
+            if isinstance(ask, BudgetAsk):
+                self.unanswered.append(f"{headline(ask)}; {_NOBODY}")
             await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._nobody))
         return None
 

@@ -16,7 +16,7 @@ from coderelay.protocol.asks import Ask, By, Decision, Deny, DenyAndStop, PlanAs
 from coderelay.protocol.calls import one_line
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
 from coderelay.protocol.content import text_of
-from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.errors import BadInput, CoderError, Refusal
 from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
@@ -74,6 +74,7 @@ class LineLoop:
         self._turn: PromptId | None = None
         self._carrying_on = False
         self._streamed: str | None = None
+        self._within_line = False
         self._leaving = False
         self._while_running: WhileRunning = "queue"
 
@@ -115,10 +116,12 @@ class LineLoop:
                 self._show_live(item)
 
     async def _take_line(self, line: str) -> None:
-        if self._asks and self._interactive:  # a piped line is never an answer
+        said = classify(line)
+        is_command = isinstance(said, Slash) and said.name in (*self._commands.names, "help")
+        if self._asks and self._interactive and not is_command:  # a piped line is never an answer
             await self._take_answer(self._asks[0], line)
             return
-        match classify(line):
+        match said:
             case Prompted(text) if text:
                 await self._prompt(text)
                 return
@@ -132,12 +135,13 @@ class LineLoop:
                 _print("shell commands with ! are not available in the plain line loop\n")
             case _:
                 pass
+        self._show_ask()
         self._show_prompt()
 
     async def _command(self, slash: Slash) -> None:
         try:
             told = await self._commands.run(slash)
-        except BadInput as error:
+        except Refusal as error:
             told = str(error)
         _print(f"{told}\n" if told else "")
 
@@ -200,7 +204,9 @@ class LineLoop:
         match event:
             case MessageAdded():
                 text = text_of(event.blocks)
-                _print(("" if self._streamed == event.message_id else text) + ("\n" if text else ""))
+                streamed = self._streamed == event.message_id
+                self._end_line(unless=streamed and bool(text))
+                _print(("" if streamed else text) + ("\n" if text else ""))
             case HistoryCompacted():
                 _print(f"(summed up)\n{event.summary}\n")
             case CallStarted():
@@ -213,12 +219,21 @@ class LineLoop:
     def _show_live(self, live: Live) -> None:
         match live:
             case TextDelta():
+                self._end_line(unless=live.message_id == self._streamed)  # what was said before is void
                 self._streamed = live.message_id
+                self._within_line = not live.text.endswith("\n")
                 _print(live.text)
             case Notice():
+                self._end_line()
                 _print(f"({live.text})\n")
             case _:
                 pass
+
+    def _end_line(self, *, unless: bool = False) -> None:
+        """What comes next has nothing to do with what was streamed last."""
+        if self._within_line and not unless:
+            _print("\n")
+        self._within_line = False
 
     async def _open_asks(self, asks: list[Ask]) -> None:
         self._asks = asks

@@ -1,24 +1,27 @@
 """What the project tells agents: AGENTS.md, from the top of the repository down, CLAUDE.md where there is none."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from coderelay.protocol.content import Note
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files import Files
+from coderelay.workspace.disk import Disk
 from coderelay.workspace.git_head import root_of
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024
+_SHARE = 0.8  # bytes for each token of the window: a fifth of it
+_LOOKED_AT = 200  # the files that were read last
 
 
-def instruction_notes(cwd: str, home: str, seen: Iterable[str]) -> list[Note]:
+def instruction_notes(cwd: str, home: str, seen: Collection[str], window: int) -> list[Note]:
     """The person's own, then those of every folder from the top of the repository to the working folder, then those
-    of folders below it that files have been `seen` in."""
-    notes = [_note(home, home, "~/.coder/")]
+    of folders below it that files have been `seen` in. All paths are real ones."""
+    most = min(_BYTES, int(window * _SHARE))
+    notes = [_note(None, home, "~/.coder/", most)]
     top = root_of(cwd) or cwd
-    for folder in [*_down_to(top, cwd), *_below(cwd, seen)]:
-        notes.append(_note(top, folder, os.path.relpath(folder, cwd) + "/"))
+    for folder in [*_down_to(top, cwd), *_below(cwd, list(seen)[-_LOOKED_AT:])]:
+        notes.append(_note(top, folder, os.path.relpath(folder, cwd) + "/", most))
     return [note for note in notes if note is not None]
 
 
@@ -31,31 +34,36 @@ def _down_to(top: str, cwd: str) -> list[str]:
 
 def _below(cwd: str, seen: Iterable[str]) -> list[str]:
     folders: set[str] = set()
+    inside = os.path.join(cwd, "")
     for path in seen:
         folder = os.path.dirname(path)
-        while folder.startswith(cwd + os.sep) and folder not in folders:
+        while folder.startswith(inside) and folder != inside and folder not in folders:
             folders.add(folder)
             folder = os.path.dirname(folder)
     return sorted(folders)
 
 
-def _note(top: str, folder: str, shown: str) -> Note | None:
-    """`top` is the folder that a link may not lead out of: a repository must not tell the model our other files."""
-    for name, text in _found(top, folder):
-        where = shown.removeprefix("./") + name
-        return Note(f"instructions:{where}", f'<instructions from="{where}">\n{text}\n</instructions>')
+def _note(top: str | None, folder: str, shown: str, most: int) -> Note | None:
+    """`top` is the folder that a link may not lead out of: a repository must not tell the model our other files.
+    Without it a link may lead anywhere."""
+    for name in NAMES:
+        text = _text(top, os.path.join(folder, name), most)
+        if text:
+            where = shown.removeprefix("./") + name
+            return Note(f"instructions:{where}", f'<instructions from="{where}">\n{text}\n</instructions>')
     return None
 
 
-def _found(top: str, folder: str) -> Iterator[tuple[str, str]]:
-    files = Files(top)
-    for name in NAMES:
-        try:
-            content, size = files.read(os.path.join(folder, name), _BYTES)
-        except ToolFailed:
-            continue  # not there, or nothing one could read
-        text = content.decode("utf-8", "replace").strip()
-        if size > _BYTES:
-            text += f"\n(cut: {size} bytes in all; read the rest of the file if you need it)"
-        if text:
-            yield name, text
+def _text(top: str | None, path: str, most: int) -> str:
+    """Empty if it is not there, or nothing one could read."""
+    if not os.path.lexists(path):
+        return ""
+    try:
+        found = Disk([top or os.path.dirname(os.path.realpath(path))]).read(path, most)
+    except ToolFailed:
+        return ""
+    if b"\0" in found.data:
+        return ""
+    text = found.data.decode("utf-8", "replace").strip()
+    cut = f"\n(cut: {found.size} bytes in all; read the rest of the file if you need it)"
+    return text + cut if text and found.size > most else text

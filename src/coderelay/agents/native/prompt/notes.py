@@ -9,17 +9,18 @@ from coderelay.agents.native.prompt.modes import mode_note
 from coderelay.agents.native.prompt.todos import todo_notes
 from coderelay.protocol.content import Note
 from coderelay.session.state import State
-from coderelay.workspace.files import Files
+from coderelay.workspace.disk import Disk
 
 
-def notes_for(state: State, files: Files, home: str) -> list[Note]:
+def notes_for(state: State, disk: Disk, home: str, window: int) -> list[Note]:
+    """`window` is how many tokens the model takes: little room gets little to read."""
     settings = state.settings
     assert settings is not None
     known = [
         environment_note(settings.cwd),
-        *instruction_notes(settings.cwd, home, state.seen),
+        *instruction_notes(disk.root, home, state.seen, window),
         mode_note(settings.mode),
-        *change_notes(state.seen, files),
+        *change_notes(state.seen, disk),
         *todo_notes(state),
     ]
     return news(known, state.told)

@@ -1,0 +1,91 @@
+"""The files of a turn: as they were before it changed any, as it left them, and back again."""
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from coderelay.protocol.asks import By
+from coderelay.protocol.errors import CannotRun, CoderError
+from coderelay.protocol.events import TreeTaken, TurnUndone
+from coderelay.protocol.ids import TurnId
+from coderelay.protocol.summary import DiffShown
+from coderelay.session.state import PastTurn, State
+from coderelay.workspace.diff import Change
+from coderelay.workspace.trees import NotTaken, Tree, Trees
+from coderelay.workspace.undo import undo
+
+_MOST_NAMED = 20
+
+
+class TurnTrees:
+    """Files as trees, which the workspace keeps; a log only has their names, which mean nothing to the session."""
+
+    def __init__(self, trees: Trees) -> None:
+        self._trees = trees
+
+    async def before(self, folder: str, turn_id: TurnId, paths: Sequence[str]) -> TreeTaken:
+        taken = await self._trees.take(folder, _beneath(folder, paths))
+        if isinstance(taken, NotTaken):
+            return TreeTaken(turn_id=turn_id, problem=taken.reason)
+        left_out = tuple(each.path for each in taken.left_out[:_MOST_NAMED])
+        return TreeTaken(turn_id=turn_id, tree=_encode(taken), left_out=left_out)
+
+    async def keep(self, taken: TreeTaken, paths: Sequence[str]) -> TreeTaken:
+        tree = _decode(taken.tree)
+        try:
+            wider = await self._trees.keep(tree, _beneath(tree.folder, paths))
+        except (CoderError, OSError):
+            return taken  # the change itself must not fail for it; an undo says what it does not cover
+        return taken if wider == tree else msgspec.structs.replace(taken, tree=_encode(wider))
+
+    async def after(self, folder: str) -> str:
+        taken = await self._trees.take(folder)
+        return "" if isinstance(taken, NotTaken) else _encode(taken)
+
+    async def undo(self, turn: PastTurn, by: By) -> TurnUndone:
+        if turn.problem:
+            raise CannotRun(f"the last turn cannot be undone: {turn.problem}")
+        if not turn.before:
+            return TurnUndone(turn_id=turn.turn_id, by=by)  # it changed nothing
+        if not turn.after:
+            raise CannotRun(
+                "it is not known how the last turn left the files, because it was cut off",
+                "`git diff` shows what has changed.",
+            )
+        done = await undo(self._trees, _decode(turn.before), _decode(turn.after))
+        conflicts = [f"{each.path}: {each.why}" for each in (*done.conflicts, *done.skipped)]
+        return TurnUndone(
+            turn_id=turn.turn_id, by=by, restored=done.restored, removed=done.removed, conflicts=tuple(conflicts)
+        )
+
+    async def diff_of(self, state: State) -> DiffShown:
+        known = [turn for turn in state.past if turn.before and turn.after]
+        if not known:
+            return DiffShown("")
+        trees, before, after = self._trees, _decode(known[0].before), _decode(known[-1].after)
+        changes = await trees.changes(before, after)
+        return DiffShown(await trees.diff(before, after), tuple(map(_line, changes)))
+
+    async def diff_of_folder(self, folder: str) -> DiffShown:
+        found = await self._trees.worktree_changes(folder)
+        return DiffShown(found.diff, tuple(map(_line, found.changes)))
+
+
+def _line(change: Change) -> str:
+    name = f"{change.was} → {change.path}" if change.was else change.path
+    size = "binary" if change.binary else f"+{change.added} -{change.deleted}"
+    return f"{change.kind:8} {size:>9}  {name}"
+
+
+def _beneath(folder: str, paths: Sequence[str]) -> list[str]:
+    names = [os.path.relpath(path, folder) for path in paths]
+    return [name for name in names if not name.startswith("..")]
+
+
+def _encode(tree: Tree) -> str:
+    return msgspec.json.encode(tree).decode()
+
+
+def _decode(text: str) -> Tree:
+    return msgspec.json.decode(text, type=Tree)

@@ -1,0 +1,116 @@
+"""edit: other text in place of one that is in a file exactly once, or wherever it is."""
+
+import re
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, need_of, summed_up
+from coderelay.tools.nearest import nearest
+from coderelay.tools.text_file import PlainLines, lines_of, text_file
+from coderelay.workspace.disk import Content
+from coderelay.workspace.workspace import Workspace
+
+_LISTED = 5
+_NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)
+
+
+class EditArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    path: str
+    old: str
+    new: str
+    all: bool = False
+
+
+class Edit:
+    spec = ToolSpec(
+        name="edit",
+        description="Replace text in a file. `old` must be in it exactly once, blanks included; "
+        "give enough lines around the place to make it so, without the line numbers of read.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "relative to the workspace"},
+                "old": {"type": "string", "description": "text that is in the file now"},
+                "new": {"type": "string", "description": "text to put in its place"},
+                "all": {"type": "boolean", "description": "replace it wherever it is"},
+            },
+            "required": ["path", "old", "new"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = EditArguments
+
+    def need(self, arguments: EditArguments, workspace: Workspace) -> Need:
+        change, _ = _change(arguments, current_on_disk(arguments.path, workspace), workspace)
+        return need_of("edit", [change], workspace)
+
+    async def run(self, arguments: EditArguments, workspace: Workspace) -> Finished:
+        change, places = _change(arguments, await current(arguments.path, workspace), workspace)
+        shown = workspace.disk.relative(change.path)
+        tally = summed_up([change])
+        seen = await make([change], workspace)
+        where = f" in {places} places" if places > 1 else ""
+        return Finished(f"edited {shown}{where} ({tally})", tally, seen=seen)
+
+
+def _change(arguments: EditArguments, before: Content | None, workspace: Workspace) -> tuple[Change, int]:
+    """What changes, and in how many places."""
+    path = workspace.disk.locate(arguments.path)
+    shown = workspace.disk.relative(path)
+    if before is None:
+        raise ToolFailed(f"{shown} does not exist; use write to create it")
+    if not arguments.old:
+        raise ToolFailed(f"old is empty; use write to replace {shown} whole")
+    check_known(path, before, workspace)
+    file = text_file(before.data)
+    if file is None:
+        raise ToolFailed(f"{shown} is a binary file")
+    text, places = replaced(file.text, arguments, shown)
+    try:
+        return Change(path, before, file.encode(text)), places
+    except UnicodeEncodeError as error:
+        character = text[error.start]
+        raise ToolFailed(f"{shown} is {file.note}, which has no {character!r}") from error
+
+
+def replaced(text: str, arguments: EditArguments, shown: str) -> tuple[str, int]:
+    """The text with the change in it, and in how many places. Line ends stay what they are in each place."""
+    plain = PlainLines(text)
+    old = arguments.old if arguments.old in plain.text else arguments.old.replace("\r\n", "\n")
+    if old == arguments.new:
+        raise ToolFailed("old and new are the same, so nothing would change")
+    places = _places(plain.text, old, arguments.all)
+    if not places:
+        raise ToolFailed(_not_found(plain.text, old, shown))
+    if len(places) > 1 and not arguments.all:
+        lines = [plain.text.count("\n", 0, at) + 1 for at in places[:_LISTED]]
+        listed = ", ".join(map(str, lines)) + (", …" if len(places) > _LISTED else "")
+        raise ToolFailed(
+            f"old is in {shown} {len(places)} times (lines {listed}); "
+            "give more of the lines around the one you mean, or all=true for every one"
+        )
+    pieces: list[str] = []
+    done = 0
+    for at in places:
+        pieces += [text[done : plain.place(at)], plain.like_here(arguments.new, at, at + len(old))]
+        done = plain.place(at + len(old))
+    return "".join([*pieces, text[done:]]), len(places)
+
+
+def _places(text: str, old: str, apart: bool) -> list[int]:
+    """Those that overlap count as several, unless all are to be replaced."""
+    places: list[int] = []
+    at = text.find(old)
+    while at >= 0:
+        places.append(at)
+        at = text.find(old, at + (len(old) if apart else 1))
+    return places
+
+
+def _not_found(text: str, old: str, shown: str) -> str:
+    without_numbers = _NUMBERED.sub("", old)
+    if without_numbers != old and without_numbers in text:
+        return f"old is not in {shown}: it begins with the line numbers of read; leave them out"
+    return f"old is not in {shown}; {nearest(lines_of(text), lines_of(old))}"

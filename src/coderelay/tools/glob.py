@@ -1,0 +1,123 @@
+"""glob: files by the pattern of their names, the newest first."""
+
+import asyncio
+import os
+import threading
+import time
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.matching import Glob
+from coderelay.tools.start import Start, start_at
+from coderelay.tools.walk import Walk
+from coderelay.workspace.workspace import Workspace
+
+_SHOWN = 200
+_SECONDS = 20.0
+
+
+class GlobArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: str
+    path: str = "."
+
+
+class GlobFiles:
+    spec = ToolSpec(
+        name="glob",
+        description="Find files by name, newest first: *.py is found in every folder, src/**/*.{ts,tsx} below src. "
+        "What git ignores is left out.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string"},
+                "path": {"type": "string", "description": "folder to look in, the workspace if left out"},
+            },
+            "required": ["pattern"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = GlobArguments
+
+    def need(self, arguments: GlobArguments, workspace: Workspace) -> Need:
+        glob_of(arguments.pattern)
+        path = workspace.disk.locate(arguments.path)
+        return Need(tool="glob", kind="read", title=arguments.pattern, paths=(path,))
+
+    async def run(self, arguments: GlobArguments, workspace: Workspace) -> Finished:
+        start = start_at(arguments.path, workspace)
+        if start.file:
+            raise ToolFailed(f"{arguments.path} is a file; path must be a folder")
+        search = _Search(start, glob_of(_below(arguments.pattern, start)))
+        try:
+            await asyncio.to_thread(search.run)
+        finally:
+            search.stop()
+        return _finished(search, start, workspace)
+
+
+def glob_of(pattern: str) -> Glob:
+    if not pattern.strip():
+        raise ToolFailed("the pattern is empty")
+    if ".." in pattern.split("/"):
+        raise ToolFailed("the pattern must not go up with ..; give path instead")
+    try:
+        return Glob(pattern)
+    except ValueError as error:
+        raise ToolFailed(str(error)) from error
+
+
+def _below(pattern: str, start: Start) -> str:
+    """A pattern that is a full name is meant from the folder on."""
+    folder = start.full(start.folder).rstrip("/")
+    return pattern.removeprefix(folder) if pattern.startswith(f"{folder}/") else pattern
+
+
+class _Search:
+    """In a thread, which ends soon after `stop`."""
+
+    def __init__(self, start: Start, glob: Glob) -> None:
+        self._walk = Walk(start.root, start.folder)
+        self._skipped = len(start.folder) + 1 if start.folder else 0
+        self._glob = glob
+        self._stopped = threading.Event()
+        self.found: list[tuple[int, str]] = []
+        self.is_whole = True
+
+    @property
+    def ignored(self) -> int:
+        return self._walk.ignored
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def run(self) -> None:
+        until = time.monotonic() + _SECONDS
+        try:
+            for place in self._walk:
+                if self._stopped.is_set() or time.monotonic() > until:
+                    self.is_whole = False
+                    return
+                if self._glob.matches(place.path[self._skipped :]):
+                    self._add(place.path, place.entry)
+        except OSError as error:
+            raise ToolFailed(f"the folder cannot be read: {error.strerror}") from error
+
+    def _add(self, path: str, entry: os.DirEntry[str]) -> None:
+        try:
+            self.found.append((-entry.stat(follow_symlinks=False).st_mtime_ns, path))
+        except OSError:  # gone since
+            return
+
+
+def _finished(search: _Search, start: Start, workspace: Workspace) -> Finished:
+    found = sorted(search.found)
+    lines = [workspace.disk.relative(start.full(path)) for _, path in found[:_SHOWN]] or ["no file matches"]
+    if len(found) > _SHOWN:
+        lines.append(f"({_SHOWN} of {len(found)} files, the newest; narrow the pattern to see others)")
+    if not search.is_whole:
+        lines.append(f"(stopped after {_SECONDS:g} s, before all was looked at; give a narrower path)")
+    if search.ignored and not found:
+        lines.append("(what git ignores was not looked at; give its folder as path to look there)")
+    return Finished("\n".join(lines), "1 file" if len(found) == 1 else f"{len(found)} files")

@@ -1,0 +1,163 @@
+"""grep: lines of files that match a regular expression."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.glob import glob_of
+from coderelay.tools.searcher import OwnSearcher, Ripgrep, Searcher, find_ripgrep
+from coderelay.tools.start import Start, start_at
+from coderelay.workspace.processes import CannotStart, ProcessesLost
+from coderelay.workspace.processes import Finished as Ended
+from coderelay.workspace.workspace import Workspace
+
+_SHOWN = 200
+_SHOWN_CHARS = 30_000
+_LINE_CHARS = 300
+_SECONDS = 20.0
+_OUTPUT_BYTES = 4 * 1024 * 1024
+_BINARY = re.compile(r"(.*): (?:WARNING: stopped searching binary file|binary file matches) ")
+
+
+class GrepArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    pattern: str
+    path: str = "."
+    glob: str = ""
+
+
+class Match(Struct, frozen=True, order=True):
+    """`path` is relative to the root of the search."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Grep:
+    spec = ToolSpec(
+        name="grep",
+        description="Search files for lines that match a regular expression ((?i) in front ignores case). "
+        "Gives path:line:text. What git ignores is left out.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string"},
+                "path": {"type": "string", "description": "file or folder, the workspace if left out"},
+                "glob": {"type": "string", "description": "only in files with such names, as *.py or src/**/*.ts"},
+            },
+            "required": ["pattern"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = GrepArguments
+
+    def need(self, arguments: GrepArguments, workspace: Workspace) -> Need:
+        _check(arguments)
+        path = workspace.disk.locate(arguments.path)
+        return Need(tool="grep", kind="read", title=arguments.pattern, paths=(path,))
+
+    async def run(self, arguments: GrepArguments, workspace: Workspace) -> Finished:
+        _check(arguments)
+        start = await asyncio.to_thread(start_at, arguments.path, workspace)
+        ended, found = await _search(arguments, start, workspace)
+        return _finished(ended, found, start, workspace)
+
+
+def _check(arguments: GrepArguments) -> None:
+    if not arguments.pattern:
+        raise ToolFailed("the pattern is empty")
+    if "\0" in arguments.pattern or "\n" in arguments.pattern:
+        raise ToolFailed("the pattern must be for one line, without line ends; search for a part of it")
+    if arguments.glob:
+        glob_of(arguments.glob)
+
+
+async def _search(arguments: GrepArguments, start: Start, workspace: Workspace) -> tuple[Ended, list[Match]]:
+    """Whoever understands the pattern: ripgrep knows no lookaround, and ours no Unicode classes."""
+    problem = ""
+    for searcher in _searchers(workspace):
+        ended = await _run(searcher, arguments, start, workspace)
+        if ended is None:
+            continue
+        if not searcher.refused(ended):
+            return ended, _matches(ended, arguments, start)
+        problem = problem or _short(ended.output)
+    raise ToolFailed(f"the pattern is no regular expression: {problem}")
+
+
+def _searchers(workspace: Workspace) -> Sequence[Searcher]:
+    program = find_ripgrep(workspace)
+    return [OwnSearcher()] if program is None else [Ripgrep(program), OwnSearcher()]
+
+
+async def _run(searcher: Searcher, arguments: GrepArguments, start: Start, workspace: Workspace) -> Ended | None:
+    """None if it is not there any more."""
+    try:
+        return await workspace.processes.run(
+            searcher.argv(arguments.pattern, start, "" if start.file else arguments.glob),
+            cwd=start.root,
+            env=searcher.environment(workspace.environment),
+            seconds=_SECONDS,
+            output_bytes=_OUTPUT_BYTES,
+        )
+    except CannotStart as error:
+        if isinstance(searcher, Ripgrep):
+            return None
+        raise ToolFailed(f"the search could not be started: {error}") from error
+    except ProcessesLost as error:
+        raise ToolFailed("the search was cut off") from error
+
+
+def _matches(ended: Ended, arguments: GrepArguments, start: Start) -> list[Match]:
+    lines = ended.output.split("\n")
+    if ended.omitted_bytes:
+        gap = lines.index(f"[{ended.omitted_bytes} bytes left out]")
+        del lines[gap - 1 : gap + 2]  # with the halves of lines beside it
+    found: list[Match] = []
+    binary: set[str] = set()
+    for line in lines:
+        path, nul, rest = line.partition("\0")
+        number, colon, text = rest.partition(":")
+        if nul and colon and number.isdecimal():
+            found.append(Match(path.removeprefix("./"), int(number), text.removesuffix("\r")))
+        elif said := _BINARY.match(line):
+            binary.add(said[1].removeprefix("./"))
+    paths = {each.path for each in found} - binary
+    if arguments.glob and not start.file:
+        glob, skipped = glob_of(arguments.glob), len(start.folder) + 1 if start.folder else 0
+        paths = {path for path in paths if glob.matches(path[skipped:])}
+    return sorted(each for each in found if each.path in paths)
+
+
+def _finished(ended: Ended, found: list[Match], start: Start, workspace: Workspace) -> Finished:
+    names = {path: workspace.disk.relative(start.full(path)) for path in {each.path for each in found}}
+    lines: list[str] = []
+    room = _SHOWN_CHARS
+    for each in found[:_SHOWN]:
+        line = f"{names[each.path]}:{each.line}:{_short(each.text)}"
+        room -= len(line)
+        if room < 0:
+            break
+        lines.append(line)
+    matches, files = _count(len(found), "match", "matches"), _count(len(names), "file", "files")
+    more = " or more" if ended.omitted_bytes or ended.timed_out else ""
+    if len(lines) < len(found):
+        lines.append(f"({len(lines)} of {matches}{more} in {files}; narrow pattern, path or glob to see the others)")
+    if not found:
+        lines.append("no line matches")
+    if ended.timed_out:
+        lines.append(f"(stopped after {_SECONDS:g} s, before all was searched; give a narrower path or glob)")
+    return Finished("\n".join(lines), f"{matches}{more} in {files}" if found else "no matches")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"1 {one}" if number == 1 else f"{number} {many}"
+
+
+def _short(text: str) -> str:
+    text = text.strip("\n")
+    return text if len(text) <= _LINE_CHARS else f"{text[:_LINE_CHARS]}…"

@@ -1,0 +1,73 @@
+"""list: what is in a folder."""
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.tools.start import Start, start_at
+from coderelay.tools.walk import is_ignored, rules_in
+from coderelay.workspace.disk import Entry
+from coderelay.workspace.folders import shown
+from coderelay.workspace.workspace import Workspace
+
+_SHOWN = 500
+_LEFT_OUT = 10
+
+
+class ListArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    path: str = "."
+
+
+class ListFiles:
+    spec = ToolSpec(
+        name="list",
+        description="List a folder: its folders, and its files with their sizes.",
+        parameters={
+            "type": "object",
+            "properties": {"path": {"type": "string", "description": "the workspace if left out"}},
+            "required": [],
+            "additionalProperties": False,
+        },
+    )
+    arguments = ListArguments
+
+    def need(self, arguments: ListArguments, workspace: Workspace) -> Need:
+        path = workspace.disk.locate(arguments.path)
+        return Need(tool="list", kind="read", title=workspace.disk.relative(path), paths=(path,))
+
+    async def run(self, arguments: ListArguments, workspace: Workspace) -> Finished:
+        found = workspace.disk.list(arguments.path)
+        ignored = _ignored(found, start_at(arguments.path, workspace))
+        entries = [each for each in found if each.name not in ignored]
+        entries.sort(key=lambda each: (each.kind != "folder", each.name))
+        lines = [_line(each) for each in entries[:_SHOWN]] or ["(empty folder)" if not found else ""]
+        if len(entries) > _SHOWN:
+            lines.append(f"({_SHOWN} of {len(entries)} entries; glob finds the others)")
+        if ignored:
+            names = [shown(each) for each in sorted(ignored)[:_LEFT_OUT]]
+            more = f" and {len(ignored) - _LEFT_OUT} more" if len(ignored) > _LEFT_OUT else ""
+            lines.append(f"(ignored by git, not shown: {', '.join(names)}{more})")
+        summary = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+        return Finished("\n".join(lines).strip("\n"), summary)
+
+
+def _ignored(found: list[Entry], start: Start) -> set[str]:
+    rules = rules_in(start.root, start.folder)
+    prefix = f"{start.folder}/" if start.folder else ""
+    return {each.name for each in found if is_ignored(rules, prefix + each.name, each.name, each.kind == "folder")}
+
+
+def _line(entry: Entry) -> str:
+    name = shown(entry.name)
+    match entry.kind:
+        case "folder":
+            return f"{name}/"
+        case "file":
+            return f"{name}  {_size(entry.size)}"
+        case "link" | "other":
+            return f"{name}  ({entry.kind})"
+
+
+def _size(size: int) -> str:
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

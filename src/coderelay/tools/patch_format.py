@@ -1,0 +1,348 @@
+"""Patches as models write them: unified diffs, git's own additions to them, and the apply_patch envelope.
+
+--- a/old.py                     *** Begin Patch
++++ b/old.py                     *** Update File: old.py
+@@ -1,2 +1,2 @@                  @@ def f():
+ a line that stays                a line that stays
+-a line that goes                -a line that goes
++a line that comes               +a line that comes
+                                 *** End Patch
+"""
+
+import re
+from typing import Literal
+
+from msgspec import Struct, field
+
+from coderelay.protocol.errors import ToolFailed
+
+Mark = Literal[" ", "-", "+"]
+
+
+class Hunk(Struct):
+    """`lines` with their ends. `start` is where a unified diff says it begins, counted from 0; `below` are lines it
+    stands somewhere below of, as the envelope has them."""
+
+    lines: list[tuple[Mark, str]] = field(default_factory=list[tuple[Mark, str]])
+    start: int | None = None
+    below: tuple[str, ...] = ()
+    at_end: bool = False
+
+    @property
+    def old(self) -> list[str]:
+        return [line for mark, line in self.lines if mark != "+"]
+
+    @property
+    def new(self) -> list[str]:
+        return [line for mark, line in self.lines if mark != "-"]
+
+
+class FilePatch(Struct):
+    """What happens to one file. `to` is its new name, if it gets one; `mode` a mode the patch wants it to have."""
+
+    kind: Literal["add", "update", "delete"]
+    path: str
+    to: str = ""
+    hunks: list[Hunk] = field(default_factory=list[Hunk])
+    mode: str = ""
+
+
+def parse_patch(text: str) -> list[FilePatch]:
+    """Raises ToolFailed if it is no patch."""
+    lines = _without_fence(text.split("\n"))
+    begin = next((at for at, line in enumerate(lines) if line.strip() == _BEGIN), None)
+    patches = _Envelope(lines[begin + 1 :]).parse() if begin is not None else _Unified(lines).parse()
+    if not patches:
+        raise ToolFailed(
+            "this is no patch: it must be a unified diff (--- a/file, +++ b/file, @@ …) or begin with *** Begin Patch"
+        )
+    return patches
+
+
+_BEGIN, _END = "*** Begin Patch", "*** End Patch"
+_ADD, _UPDATE, _DELETE = "*** Add File: ", "*** Update File: ", "*** Delete File: "
+_MOVE, _END_OF_FILE = "*** Move to: ", "*** End of File"
+_NOWHERE = "/dev/null"
+_NO_NEWLINE = "\\"
+_SIGNATURE, _VERSION = "-- ", re.compile(r"\d+\.\d+")  # the end of a patch that git made into a letter
+_RANGES = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_MARKS: dict[str, Mark] = {" ": " ", "-": "-", "+": "+"}
+
+
+def _without_fence(lines: list[str]) -> list[str]:
+    """Models like to put a patch between lines of ```."""
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    if len(filled) > 1 and lines[filled[0]].startswith("```") and lines[filled[-1]].strip() == "```":
+        return lines[filled[0] + 1 : filled[-1]]
+    return lines
+
+
+class _Envelope:
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._at = 0
+
+    def parse(self) -> list[FilePatch]:
+        patches: list[FilePatch] = []
+        while True:
+            line = self._next()
+            if line is None:
+                raise ToolFailed(f"the patch does not end with {_END}")
+            if line.strip() == _END:
+                return patches
+            if line.startswith(_ADD):
+                patches.append(FilePatch("add", line.removeprefix(_ADD).strip(), hunks=[self._added()]))
+            elif line.startswith(_DELETE):
+                patches.append(FilePatch("delete", line.removeprefix(_DELETE).strip()))
+            elif line.startswith(_UPDATE):
+                patches.append(self._updated(line.removeprefix(_UPDATE).strip()))
+            elif line.strip():
+                raise ToolFailed(
+                    f"line {self._at} of the patch should name a file (*** Add File: …, *** Update File: …, "
+                    f"*** Delete File: …), but is: {line}"
+                )
+
+    def _next(self) -> str | None:
+        if self._at >= len(self._lines):
+            return None
+        self._at += 1
+        return self._lines[self._at - 1]
+
+    def _body(self) -> str | None:
+        """The next line, if it is about the same file."""
+        if self._at < len(self._lines) and not self._lines[self._at].startswith("*** "):
+            return self._next()
+        return None
+
+    def _added(self) -> Hunk:
+        hunk = Hunk()
+        while (line := self._body()) is not None:
+            if line[:1] == "+":
+                hunk.lines.append(("+", f"{line[1:]}\n"))
+            elif line.strip():
+                raise ToolFailed(f"every line of a file that is added begins with +, but one is: {line}")
+        return hunk
+
+    def _updated(self, path: str) -> FilePatch:
+        patch = FilePatch("update", path)
+        if self._at < len(self._lines) and self._lines[self._at].startswith(_MOVE):
+            patch.to = (self._next() or "").removeprefix(_MOVE).strip()
+        hunk = Hunk()
+        while True:
+            line = self._body()
+            if line is None and self._at < len(self._lines) and self._lines[self._at].strip() == _END_OF_FILE:
+                self._next()
+                hunk.at_end = True
+            elif line is None:
+                break
+            elif line.startswith("@@"):
+                hunk = _after(hunk, patch.hunks)
+                below = line.removeprefix("@@").strip().removesuffix("@@").strip()
+                hunk.below += (below,) if below else ()
+            elif line[:1] in _MARKS:
+                hunk.lines.append((_MARKS[line[0]], f"{line[1:]}\n"))
+            elif not line:
+                hunk.lines.append((" ", "\n"))
+            else:
+                raise ToolFailed(f"a line of the patch begins with neither a space, + nor -: {line}")
+        _after(hunk, patch.hunks)
+        if not patch.hunks and not patch.to:
+            raise ToolFailed(f"the patch says nothing of what is to change in {path}")
+        return patch
+
+
+def _after(hunk: Hunk, done: list[Hunk]) -> Hunk:
+    """A hunk with lines is done when the next begins."""
+    if not hunk.lines:
+        return hunk
+    done.append(hunk)
+    return Hunk()
+
+
+class _Unified:
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._at = 0
+        self._patches: list[FilePatch] = []
+        self._among_words = True
+
+    def parse(self) -> list[FilePatch]:
+        while self._at < len(self._lines):
+            line = self._lines[self._at]
+            if line.startswith("diff --git "):
+                self._git(line)
+            elif self._is_head():
+                self._names("", "")
+            elif line.startswith("@@"):
+                raise ToolFailed(f"line {self._at + 1} of the patch begins a change, but no file was named before it")
+            else:
+                self._pass_words(line)
+        return self._patches
+
+    def _pass_words(self, line: str) -> None:
+        """Words are welcome around patches, but what follows a change at once may be a part of it."""
+        self._among_words = self._among_words or line == _SIGNATURE or line.startswith("```")
+        if line.strip() and not self._among_words:
+            raise ToolFailed(f"line {self._at + 1} of the patch begins with neither a space, + nor -: {line}")
+        self._at += 1
+
+    def _is_head(self) -> bool:
+        following = self._lines[self._at + 1] if self._at + 1 < len(self._lines) else ""
+        return self._lines[self._at].startswith("--- ") and following.startswith("+++ ")
+
+    def _git(self, line: str) -> None:
+        """What git says before the names, or in their place if no line changes."""
+        old, new = _both_names(line.removeprefix("diff --git "))
+        kind, mode, renamed = "update", "", ("", "")
+        self._at += 1
+        while self._at < len(self._lines):
+            line = self._lines[self._at]
+            if self._is_head() or line.startswith("diff --git "):
+                break
+            word, _, value = line.partition(" ")
+            if line.startswith("new file mode "):
+                kind, mode = "add", value.removeprefix("file mode ")
+            elif line.startswith("deleted file mode "):
+                kind = "delete"
+            elif line.startswith("new mode "):
+                mode = value.removeprefix("mode ")
+            elif word in ("rename", "copy"):
+                renamed = _renamed(line, renamed)
+            elif line.startswith(("Binary files ", "GIT binary patch")):
+                raise ToolFailed(f"the patch changes a binary file, {new}; only text can be patched")
+            elif line.startswith("copy "):
+                raise ToolFailed("the patch copies a file; add the copy as a new file instead")
+            self._at += 1
+        if self._at < len(self._lines) and self._is_head():
+            self._names(*renamed, mode=mode if mode != "100644" else "")
+            return
+        if kind == "update" and not renamed[1] and not mode:
+            return
+        path = renamed[0] or (old if kind != "add" else new)
+        self._patches.append(FilePatch(kind, path, renamed[1], mode=mode if mode != "100644" else ""))
+
+    def _names(self, renamed_from: str, renamed_to: str, *, mode: str = "") -> None:
+        old, new = _name(self._lines[self._at][4:]), _name(self._lines[self._at + 1][4:])
+        self._at += 2
+        if _has_prefixes(old, new):
+            old, new = (each if each == _NOWHERE else each[2:] for each in (old, new))
+        if old == _NOWHERE:
+            patch = FilePatch("add", new, mode=mode)
+        elif new == _NOWHERE:
+            patch = FilePatch("delete", old)
+        else:
+            patch = FilePatch("update", renamed_from or old, renamed_to or (new if new != old else ""), mode=mode)
+        while self._at < len(self._lines) and self._lines[self._at].startswith("@@"):
+            patch.hunks.append(self._hunk())
+            self._among_words = False
+        self._patches.append(patch)
+
+    def _hunk(self) -> Hunk:
+        head = self._lines[self._at]
+        self._at += 1
+        ranges = _RANGES.match(head)
+        if ranges is None:
+            hunk, self._at = self._until_next(self._at)
+            below = head.strip("@ ")
+            hunk.below = (below,) if below else ()
+            return hunk
+        old = 1 if ranges[2] is None else int(ranges[2])
+        new = 1 if ranges[4] is None else int(ranges[4])
+        counted = self._counted(self._at, old, new)
+        hunk, self._at = counted if counted is not None else self._until_next(self._at)
+        hunk.start = max(int(ranges[1]) - (old > 0), 0)
+        return hunk
+
+    def _counted(self, at: int, old: int, new: int) -> tuple[Hunk, int] | None:
+        """As many lines as the head promises; None if that is not what there is, as models cannot count."""
+        hunk = Hunk()
+        while old > 0 or new > 0:
+            line = self._lines[at] if at < len(self._lines) else "?"
+            mark = _MARKS.get(line[:1] or " ")
+            if line.startswith(_NO_NEWLINE) and hunk.lines:
+                _cut_end(hunk)
+            elif mark is None:
+                return None
+            else:
+                old -= mark != "+"
+                new -= mark != "-"
+                hunk.lines.append((mark, f"{line[1:]}\n"))
+            at += 1
+        if at < len(self._lines) and self._lines[at].startswith(_NO_NEWLINE):
+            _cut_end(hunk)
+            at += 1
+        if old or new or (at < len(self._lines) and self._belongs(at) and self._lines[at]):
+            return None
+        return hunk, at
+
+    def _until_next(self, at: int) -> tuple[Hunk, int]:
+        hunk = Hunk()
+        while at < len(self._lines) and self._belongs(at):
+            line = self._lines[at]
+            if line.startswith(_NO_NEWLINE):
+                _cut_end(hunk)
+            else:
+                hunk.lines.append((_MARKS.get(line[:1], " "), f"{line[1:]}\n"))
+            at += 1
+        while hunk.lines and hunk.lines[-1] == (" ", "\n"):
+            hunk.lines.pop()  # more likely the end of the patch than empty lines of the file
+        return hunk, at
+
+    def _belongs(self, at: int) -> bool:
+        line = self._lines[at]
+        following = self._lines[at + 1] if at + 1 < len(self._lines) else ""
+        if line.startswith("--- ") and following.startswith("+++ "):
+            return False
+        if line == _SIGNATURE and _VERSION.match(following):
+            return False
+        return line[:1] in ("", " ", "-", "+", _NO_NEWLINE)
+
+
+def _cut_end(hunk: Hunk) -> None:
+    if hunk.lines:
+        mark, line = hunk.lines[-1]
+        hunk.lines[-1] = (mark, line.removesuffix("\n"))
+
+
+def _has_prefixes(old: str, new: str) -> bool:
+    return (old == _NOWHERE or old.startswith("a/")) and (new == _NOWHERE or new.startswith("b/"))
+
+
+def _name(text: str) -> str:
+    """What follows a tab is a time."""
+    return _unquoted(text) if text.startswith('"') else text.partition("\t")[0].rstrip("\r")
+
+
+def _both_names(text: str) -> tuple[str, str]:
+    """`a/x b/x`. Names with spaces are only found if both are the same; those that differ come again below."""
+    if text.startswith('"'):
+        old = _unquoted(text)
+        return old[2:], old[2:]
+    middle = len(text) // 2
+    return text[2:middle], text[middle + 3 :]
+
+
+def _renamed(line: str, so_far: tuple[str, str]) -> tuple[str, str]:
+    old, new = so_far
+    if line.startswith("rename from "):
+        old = _name(line.removeprefix("rename from "))
+    elif line.startswith("rename to "):
+        new = _name(line.removeprefix("rename to "))
+    return old, new
+
+
+_ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
+
+
+def _unquoted(text: str) -> str:
+    """git writes names with unusual characters like C does."""
+    inner = re.match(r'"((?:[^"\\]|\\.)*)"', text)
+    if inner is None:
+        raise ToolFailed(f"the patch has a name that does not end: {text}")
+
+    def plain(found: re.Match[bytes]) -> bytes:
+        what = found[1]
+        return bytes([int(what, 8) & 255]) if len(what) == 3 else _LETTERS.get(what, what)
+
+    return _ESCAPED.sub(plain, inner[1].encode()).decode("utf-8", "surrogateescape")

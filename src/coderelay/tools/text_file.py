@@ -1,0 +1,116 @@
+"""The text of a file: how its bytes become characters, and characters the same bytes again."""
+
+import codecs
+import re
+from bisect import bisect_left
+
+from msgspec import Struct
+
+_MARKS = (  # the longer first: UTF-32 begins like UTF-16
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_LOOKED_AT = 8192
+_TWO_BYTES = re.compile(rb"[\x81-\xfe][\x30-\x39\x40-\xfe]")
+_BOTH_HIGH = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
+
+
+class TextFile(Struct, frozen=True):
+    """`mark` is what stands before the text, if anything does."""
+
+    text: str
+    encoding: str = "utf-8"
+    mark: bytes = b""
+
+    def encode(self, text: str) -> bytes:
+        """Raises UnicodeEncodeError if the file's encoding has no such character."""
+        return self.mark + text.encode(self.encoding, "surrogateescape" if self.encoding == "utf-8" else "strict")
+
+    @property
+    def shown(self) -> str:
+        """As it can be sent: what is no character is replaced, line ends are plain."""
+        return sendable(self.text).replace("\r\n", "\n")
+
+    @property
+    def note(self) -> str:
+        return "" if self.encoding == "utf-8" else f"written in {self.encoding}"
+
+
+def text_file(data: bytes, *, whole: bool = True) -> TextFile | None:
+    """None if it is no text. `whole`: nothing was cut off at the end, where a character might be broken."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decoded(data[len(mark) :], encoding, mark, whole)
+    beginning = data[:_LOOKED_AT]
+    if b"\0" in beginning:
+        encoding = _wide(beginning)
+        return None if encoding is None else _decoded(data, encoding, b"", whole)
+    return _decoded(data, "utf-8", b"", whole) or _in_another_encoding(data, whole)
+
+
+def sendable(text: str) -> str:
+    """Bytes that are no text cannot leave the process."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def lines_of(text: str) -> list[str]:
+    """As editors and grep count them: only a line feed ends a line."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+class PlainLines:
+    """A text with plain line ends, and where each place of it is in the text as it is written."""
+
+    def __init__(self, text: str) -> None:
+        self._written = text
+        self.text = text.replace("\r\n", "\n")
+        self._dropped = [found.start() - number for number, found in enumerate(re.finditer("\r\n", text))]
+
+    def place(self, at: int) -> int:
+        """A place just before a line end is the one before both of its characters."""
+        return at + bisect_left(self._dropped, at)
+
+    def like_here(self, text: str, start: int, end: int) -> str:
+        """`text` with the line ends that are used from `start` to `end`, or else at the beginning."""
+        if not self._dropped:
+            return text
+        plain = text.replace("\r\n", "\n")
+        here = self._written.find("\n", self.place(start), self.place(end))
+        here = self._written.find("\n") if here < 0 else here
+        return plain.replace("\n", "\r\n") if self._written[here - 1 : here] == "\r" else plain
+
+
+def _decoded(data: bytes, encoding: str, mark: bytes, whole: bool) -> TextFile | None:
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(data, final=whole)
+    except UnicodeDecodeError:
+        return None
+    return TextFile(text, encoding, mark)
+
+
+def _wide(beginning: bytes) -> str | None:
+    """UTF-16 that does not say so: every other byte is 0, and none of the others."""
+    even, odd = beginning[0::2].count(0), beginning[1::2].count(0)
+    half = len(beginning) // 2
+    if odd > half * 0.7 and not even:
+        return "utf-16-le"
+    return "utf-16-be" if even > half * 0.7 and not odd else None
+
+
+def _in_another_encoding(data: bytes, whole: bool) -> TextFile:
+    """UTF-8 with a few broken places; else Chinese if it can be; else Western, where every byte is a character."""
+    text = data.decode("utf-8", "surrogateescape")
+    broken = sum("\udc80" <= each <= "\udcff" for each in text)
+    if sum(each > "\x7f" for each in text) > 2 * broken:
+        return TextFile(text)
+    if len(_BOTH_HIGH.findall(data)) > 0.8 * len(_TWO_BYTES.findall(data)):
+        chinese = _decoded(data, "gb18030", b"", whole)
+        if chinese is not None:
+            return chinese
+    return _decoded(data, "cp1252", b"", whole) or TextFile(data.decode("latin-1"), "latin-1")

@@ -1,0 +1,87 @@
+"""The session's folders as names: which of them a path is in, and how it is shown."""
+
+import os
+from collections.abc import Sequence
+
+from coderelay.protocol.errors import ToolFailed
+
+_PATH_MAX = 4096  # what is longer no other program could open
+
+
+class Folders:
+    def __init__(self, roots: Sequence[str]) -> None:
+        """The first is the working folder."""
+        self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
+        self.root = self.roots[0]
+        # A folder in another is opened from the outer one, in which it might have become a link.
+        self._tops = [top for top in self.roots if not any(top != root and is_in(top, root) for root in self.roots)]
+
+    def locate(self, path: str) -> str:
+        """The full name of what a model means. Links are not looked at: opening finds out where they lead."""
+        meant = os.path.expanduser(path) if path.startswith("~") else path
+        full = os.path.normpath(os.path.join(self.root, meant))
+        if full.startswith("//"):
+            full = full[1:]
+        _check_nameable(full)
+        if self.top_of(full) is not None:
+            return full
+        known = self._by_its_real_name(full)
+        if known is None:
+            raise ToolFailed(f"{shown(path)} is outside the workspace {', '.join(self.roots)}")
+        return known
+
+    def target(self, path: str) -> str:
+        """Where a name leads, links followed. Raises ToolFailed if that is outside."""
+        real = os.path.realpath(self.locate(path))
+        if self.top_of(real) is None:
+            roots = ", ".join(self.roots)
+            raise ToolFailed(f"{shown(path)} is outside the workspace {roots}: it leads to {shown(real)}")
+        return real
+
+    def relative(self, full: str) -> str:
+        """As people and models are shown it: short in the working folder, full in the others."""
+        return shown(part(full, self.root) or "." if is_in(full, self.root) else full)
+
+    def top_of(self, full: str) -> str | None:
+        """The outermost folder it is in."""
+        for top in self._tops:
+            if is_in(full, top):
+                return top
+        return None
+
+    def innermost(self, full: str) -> str:
+        return max((root for root in self.roots if is_in(full, root)), key=len)
+
+    def _by_its_real_name(self, full: str) -> str | None:
+        """A folder may be known by a name that is a link, as the temporary ones of macOS are."""
+        names = full.split(os.sep)
+        for depth in range(2, len(names) + 1):
+            above = os.sep.join(names[:depth])
+            if os.path.islink(above) and self.top_of(real := os.path.realpath(above)) is not None:
+                return os.path.join(real, *names[depth:])
+        return None
+
+
+def is_in(full: str, folder: str) -> bool:
+    return full == folder or full.startswith(folder if folder == os.sep else folder + os.sep)
+
+
+def part(full: str, folder: str) -> str:
+    """What comes after a folder that it is in; empty for the folder itself."""
+    return full[len(folder) :].lstrip(os.sep)
+
+
+def shown(path: str) -> str:
+    """What is not UTF-8 cannot be sent or stored, so it is spelled out."""
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _check_nameable(full: str) -> None:
+    if "\0" in full:
+        raise ToolFailed("the path holds a NUL character")
+    try:
+        size = len(os.fsencode(full))
+    except UnicodeEncodeError as error:  # half of a surrogate pair
+        raise ToolFailed("the path holds a character that no file name can have") from error
+    if size >= _PATH_MAX:
+        raise ToolFailed(f"the path {shown(full[:60])}… is too long: {size} bytes")

@@ -1,0 +1,114 @@
+"""Folders opened by a name in which nothing is a link, whatever is done to them meanwhile.
+
+A name is compared with the session's folders as text. Opened here, the text cannot be made to mean another place:
+one descriptor per folder on the way, none through a link; what follows is done relative to the descriptor.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from errno import ELOOP, ENOTDIR
+from functools import cache
+from itertools import count
+
+LOOK = getattr(os, "O_PATH", os.O_RDONLY)
+LINK_IN_THE_WAY = frozenset((ELOOP, ENOTDIR))  # or a file where a folder should be
+
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+# openat2 does the walk in one call; what it takes to load (ctypes, 4 ms) is gained back after about this many.
+WALKS = 200
+_opened = count()
+
+_OPENAT2 = 437  # the same on every architecture that Python runs on but Alpha
+_AT_FDCWD = -100
+_RESOLVE_NO_SYMLINKS = 0x04  # nor magic links, those in /proc
+
+
+def open_folder(top: str, path: str, flags: int = LOOK) -> int:
+    """`top` is a real path; `path` is relative to it, normal and without `..`, or empty for `top` itself."""
+    openat2 = _openat2() if next(_opened) >= WALKS else None
+    return _walk(top, path, flags) if openat2 is None else openat2(os.path.join(top, path), flags | _FOLDER)
+
+
+def make_folder(top: str, path: str, flags: int, made: list[str]) -> int:
+    """As open_folder; what is missing is made, and added to `made`."""
+    names = _names(path)
+    folder = os.open(top, flags | _FOLDER)
+    for depth, name in enumerate(names, 1):
+        try:
+            if _make(folder, name):
+                made.append(os.path.join(*names[:depth]))
+        except BaseException:
+            os.close(folder)
+            raise
+        folder = _step(folder, name, flags)
+    return folder
+
+
+def remove_folders(top: str, made: list[str]) -> None:
+    """Take back what make_folder made, as far as nobody uses it."""
+    for path in reversed(made):
+        above, name = os.path.split(path)
+        with suppress(OSError):
+            folder = open_folder(top, above)
+            try:
+                os.rmdir(name, dir_fd=folder)
+            finally:
+                os.close(folder)
+
+
+def _walk(top: str, path: str, flags: int) -> int:
+    names = _names(path)
+    folder = os.open(top, (LOOK if names else flags) | _FOLDER)
+    for name in names[:-1]:
+        folder = _step(folder, name, LOOK)
+    return _step(folder, names[-1], flags) if names else folder
+
+
+def _names(path: str) -> list[str]:
+    return path.split(os.sep) if path else []
+
+
+def _step(folder: int, name: str, flags: int) -> int:
+    """The next folder in place of this one, which is closed."""
+    try:
+        return os.open(name, flags | _FOLDER, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _make(folder: int, name: str) -> bool:
+    try:
+        os.mkdir(name, dir_fd=folder)
+    except FileExistsError:
+        return False  # whatever it is: it is opened like any other
+    return True
+
+
+@cache
+def _openat2() -> Callable[[str, int], int] | None:
+    """None where the system has none, or hides it."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    syscall = libc.syscall
+    syscall.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+    syscall.restype = ctypes.c_long
+
+    def openat2(path: str, flags: int) -> int:
+        how = b"".join(each.to_bytes(8, sys.byteorder) for each in (flags, 0, _RESOLVE_NO_SYMLINKS))
+        opened: int = syscall(_OPENAT2, _AT_FDCWD, os.fsencode(path), how, len(how))
+        if opened < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), path)
+        return opened
+
+    try:
+        os.close(openat2("/", LOOK | _FOLDER))
+    except OSError:
+        return None
+    return openat2

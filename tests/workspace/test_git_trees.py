@@ -1,0 +1,587 @@
+"""X-15: trees of every kind of repository, exact to the byte, and the person's own git folder stays as it was."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
+
+from coderelay.workspace.diff import Change
+from coderelay.workspace.git import GitFailed
+from coderelay.workspace.repository import NoRepository
+from coderelay.workspace.trees import LeftOut, NotTaken, Tree, Trees
+from coderelay.workspace.undo import Undone, undo
+
+Made = Callable[[Path], Repo]
+TAKER = """
+import asyncio, os, sys
+from coderelay.workspace.trees import Trees
+async def main():
+    trees = Trees(sys.argv[1], os.environ)
+    for _ in range(int(sys.argv[3])):
+        print((await trees.take(sys.argv[2])).id)
+asyncio.run(main())
+"""
+
+
+def _plain(path: Path) -> Repo:
+    repo = Repo(path / "work")
+    repo.commit(tracked="one\n", other="two\n")
+    return repo
+
+
+def _unborn(path: Path) -> Repo:
+    repo = Repo(path / "work")
+    repo.write("tracked", "one\n")
+    repo.write("other", "two\n")
+    repo.git("add", "tracked")
+    return repo
+
+
+def _detached(path: Path) -> Repo:
+    repo = _plain(path)
+    repo.git("checkout", "-q", "--detach")
+    return repo
+
+
+def _packed(path: Path) -> Repo:
+    repo = _plain(path)
+    repo.git("pack-refs", "--all")
+    repo.git("gc", "-q")
+    return repo
+
+
+def _merging(path: Path) -> Repo:
+    repo = _plain(path)
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit(tracked="side\n")
+    repo.git("checkout", "-q", "main")
+    repo.commit(tracked="main\n")
+    subprocess.run(["git", "merge", "-q", "side"], cwd=repo.root, env=repo.env, capture_output=True, check=False)
+    assert (repo.root / ".git/MERGE_HEAD").exists()
+    return repo
+
+
+def _worktree(path: Path) -> Repo:
+    main = Repo(path / "main")
+    main.commit(tracked="one\n", other="two\n")
+    main.git("worktree", "add", "-q", "-b", "side", str(path / "work"))
+    return Repo(path / "work", git=False)
+
+
+def _submodule(path: Path) -> Repo:
+    other = Repo(path / "other")
+    other.commit(tracked="one\n", other="two\n")
+    above = Repo(path / "above")
+    above.git("submodule", "--quiet", "add", str(other.root), "sub")
+    return Repo(path / "above/sub", git=False)
+
+
+def _shallow(path: Path) -> Repo:
+    other = Repo(path / "other")
+    other.commit(tracked="one\n")
+    other.commit(other="two\n")
+    clone = Repo(path / "work", git=False)
+    clone.git("clone", "-q", "--depth=1", f"file://{other.root}", ".")
+    return clone
+
+
+def _sha256(path: Path) -> Repo:
+    repo = Repo(path / "work", "--object-format=sha256")
+    repo.commit(tracked="one\n", other="two\n")
+    return repo
+
+
+def _split_index(path: Path) -> Repo:
+    repo = _plain(path)
+    repo.git("update-index", "--split-index")
+    repo.git("config", "core.splitIndex", "true")
+    repo.write("more", "more\n")
+    repo.git("add", "more")
+    return repo
+
+
+def _index_version(number: int) -> Made:
+    def make(path: Path) -> Repo:
+        repo = _plain(path)
+        repo.git("update-index", f"--index-version={number}")
+        return repo
+
+    return make
+
+
+def _old_index(path: Path) -> Repo:
+    """Times in it are long past, and none is that of a file."""
+    repo = _plain(path)
+    for name in ("tracked", "other", ".git/index"):
+        os.utime(repo.root / name, (10**9, 10**9))
+    return repo
+
+
+def _damaged_index(path: Path) -> Repo:
+    repo = _plain(path)
+    (repo.root / ".git/index").write_bytes(b"DIRC" + bytes(40))
+    return repo
+
+
+def _no_index(path: Path) -> Repo:
+    repo = _plain(path)
+    os.unlink(repo.root / ".git/index")
+    return repo
+
+
+def _autocrlf(path: Path) -> Repo:
+    repo = Repo(path / "work")
+    repo.git("config", "core.autocrlf", "true")
+    repo.write("tracked", b"one\r\n")
+    repo.write("other", b"two\r\n")
+    repo.commit()
+    return repo
+
+
+def _assumed_unchanged(path: Path) -> Repo:
+    repo = _plain(path)
+    repo.git("update-index", "--assume-unchanged", "tracked")
+    repo.git("update-index", "--skip-worktree", "other")
+    return repo
+
+
+def _sparse(path: Path) -> Repo:
+    repo = _plain(path)
+    repo.write("in/file", "in\n")
+    repo.write("out/file", "out\n")
+    repo.commit()
+    repo.git("sparse-checkout", "set", "--cone", "--sparse-index", "in")
+    assert not (repo.root / "out").exists()
+    return repo
+
+
+def _intent_to_add(path: Path) -> Repo:
+    repo = _plain(path)
+    repo.write("empty", "")
+    repo.write("full", "full\n")
+    repo.git("add", "-N", "empty", "full")
+    return repo
+
+
+def _reused(path: Path) -> Repo:
+    """With an alternate of its own."""
+    _plain(path / "first")
+    clone = Repo(path / "work", git=False)
+    clone.git("clone", "-q", "--shared", str(path / "first/work"), ".")
+    return clone
+
+
+KINDS: dict[str, Made] = {
+    "plain": _plain,
+    "unborn HEAD": _unborn,
+    "detached HEAD": _detached,
+    "packed": _packed,
+    "merge in progress": _merging,
+    "further work tree": _worktree,
+    "submodule": _submodule,
+    "shallow clone": _shallow,
+    "sha256": _sha256,
+    "split index": _split_index,
+    "index 2": _index_version(2),
+    "index 4": _index_version(4),
+    "old index": _old_index,
+    "damaged index": _damaged_index,
+    "no index": _no_index,
+    "autocrlf": _autocrlf,
+    "assumed unchanged": _assumed_unchanged,
+    "sparse": _sparse,
+    "intent to add": _intent_to_add,
+    "alternate": _reused,
+}
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
+@story
+async def test_c30_x15_every_kind_of_repository(tmp_path: Path, make: Made) -> None:
+    repo = make(tmp_path)
+    theirs = _git_folder(repo)
+    trees, then, gits = trees_of(repo), repo.files(), _everything(theirs)
+    before = await taken(trees, repo.root)
+    repo.write("tracked", b"turn\n")
+    repo.write("out/file", "somewhere sparse\n")
+    os.unlink(repo.root / "other")
+    repo.write("empty", "now full\n")
+    turned = repo.files()
+    after = await taken(trees, repo.root)
+    done = await undone(trees, before, after)
+    assert (done.conflicts, done.skipped) == ((), ())
+    assert repo.files() == then
+    await undone(trees, after, before)
+    assert repo.files() == turned
+    await trees.worktree_changes(str(repo.root))
+    assert _everything(theirs) == gits
+
+
+def _git_folder(repo: Repo) -> Path:
+    """Of the whole repository, wherever it is."""
+    beside = repo.root / ".git"
+    common = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+    return beside if beside.is_dir() else Path(repo.git(*common).strip())
+
+
+def _everything(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """With times, but for objects of a sparse index: whoever reads it touches them."""
+    sparse = b"sdir" in (folder / "index").read_bytes() if (folder / "index").exists() else False
+    return {
+        str(path.relative_to(folder)): (
+            0 if sparse and "objects" in path.parts else path.stat().st_mtime_ns,
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@story
+async def test_x15_the_tree_is_what_git_itself_would_write(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    repo.write("run.sh", "echo\n", 0o755)
+    os.symlink("tracked", repo.root / "link")
+    repo.write("deep/er/file", "x\n")
+    repo.write("dropped.txt", "x\n")
+    repo.write(".gitignore", "*.log\n")
+    repo.write("noise.log", "x\n")
+    tree = await taken(trees_of(repo), repo.root)
+    repo.git("add", "-A")
+    assert repo.git("write-tree").strip() == tree.id
+    assert tree == Tree(str(repo.root), tree.id, rules=tree.rules)
+
+
+@story
+async def test_x15_bytes_are_kept_where_the_persons_git_converts_them(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "work")
+    repo.write(".gitattributes", "*.txt text eol=crlf\n*.id ident\n*.u16 text working-tree-encoding=UTF-16LE\n")
+    contents = {"a.txt": b"one\r\n", "b.id": b"$Id$ x\n", "c.u16": "hé\n".encode("utf-16-le")}
+    for name, content in contents.items():
+        repo.write(name, content)
+    repo.commit()
+    repo.git("checkout", "-q", "HEAD", "--", ".")
+    trees, then = trees_of(repo), repo.files()
+    before = await taken(trees, repo.root)
+    assert (await trees.worktree_changes(str(repo.root))).changes == ()
+    for name in contents:
+        repo.write(name, b"turn\n")
+    after = await taken(trees, repo.root)
+    assert await undone(trees, before, after) == Undone(restored=("a.txt", "b.id", "c.u16"))
+    assert repo.files() == then
+
+
+@story
+async def test_x15_a_filter_that_keeps_the_size_does_not_deceive(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "work")
+    repo.git("config", "filter.turn.clean", "tr a-z b-za")
+    repo.write(".gitattributes", "*.x filter=turn\n")
+    repo.write("a.x", "abc\n")
+    repo.commit()
+    assert repo.git("cat-file", "blob", "HEAD:a.x") == "bcd\n"
+    trees = trees_of(repo)
+    before = await taken(trees, repo.root)
+    repo.write("a.x", "turn\n")
+    after = await taken(trees, repo.root)
+    await undone(trees, before, after)
+    assert (repo.root / "a.x").read_text() == "abc\n"
+
+
+@story
+async def test_x15_tracked_files_that_git_ignores_are_covered_whenever_they_came(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    repo.write(".gitignore", "*.log\n")
+    repo.write("first.log", "1\n")
+    repo.write("second.log", "2\n")
+    repo.write("never.log", "3\n")
+    repo.git("add", "-f", "first.log")
+    trees = trees_of(repo)
+    await taken(trees, repo.root)
+    repo.git("add", "-f", "second.log")
+    before = await taken(trees, repo.root)
+    for name in ("first.log", "second.log", "never.log"):
+        repo.write(name, "turn\n")
+    after = await taken(trees, repo.root)
+    assert await undone(trees, before, after) == Undone(restored=("first.log", "second.log"))
+
+
+@story
+async def test_x15_submodules_and_their_contents_are_named(tmp_path: Path) -> None:
+    other = Repo(tmp_path / "other")
+    other.commit(file="x\n")
+    repo = _plain(tmp_path)
+    repo.git("submodule", "--quiet", "add", str(other.root), "deep/sub")
+    repo.commit()
+    trees = trees_of(repo)
+    before = await taken(trees, repo.root)
+    assert before.left_out == (LeftOut("deep/sub", "repository"),)
+    assert (await taken(trees, repo.root / "deep")).left_out == (LeftOut("sub", "repository"),)
+    repo.write("deep/sub/file", "turn\n")
+    repo.write("deep/beside", "turn\n")
+    after = await taken(trees, repo.root)
+    assert await undone(trees, before, after) == Undone(removed=("deep/beside",))
+    sub = Repo(repo.root / "deep/sub", git=False)
+    sub.commit()
+    moved = await taken(trees, repo.root)
+    assert await trees.changes(before, moved) == [Change("deep/sub", "modified", covered=False)]
+    sub.git("reset", "-q", "--hard", "HEAD~1")
+    assert (await taken(trees, repo.root)).id == before.id
+
+
+@pytest.mark.quick
+@story
+async def test_c29_diff_against_what_is_checked_out(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    repo.commit(moved="".join(f"line {number}\n" for number in range(20)))
+    gits = repo.gits()
+    repo.write("tracked", "one\nmore\n")
+    repo.git("add", "tracked")
+    repo.write("tracked", "one\nmore\nand more\n")
+    repo.write("日本.txt", "new\n")
+    repo.write("bytes.bin", bytes(100))
+    os.unlink(repo.root / "other")
+    os.rename(repo.root / "moved", repo.root / "to")
+    gits = repo.gits()
+    found = await trees_of(repo).worktree_changes(str(repo.root))
+    assert found.changes == (
+        Change("bytes.bin", "added", binary=True),
+        Change("other", "deleted", deleted=1),
+        Change("to", "renamed", was="moved"),
+        Change("tracked", "modified", added=2),
+        Change("日本.txt", "added", added=1),
+    )
+    assert "--- a/tracked\n+++ b/tracked\n@@ -1 +1,3 @@\n one\n+more\n+and more\n" in found.diff
+    assert "--- /dev/null\n+++ b/日本.txt\n@@ -0,0 +1 @@\n+new\n" in found.diff
+    assert "rename from moved\nrename to to\n" in found.diff
+    assert repo.gits() == gits
+    assert os.listdir(repo.home / ".coder/trees") == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["unborn HEAD", "damaged index", "sparse", "autocrlf", "assumed unchanged", "sha256"]
+)
+@story
+async def test_c29_diff_in_every_kind_of_repository(tmp_path: Path, kind: str) -> None:
+    repo = KINDS[kind](tmp_path)
+    repo.write("new", "x\n")
+    told = (await trees_of(repo).worktree_changes(str(repo.root))).changes
+    new = Change("new", "added", added=1)
+    unborn = (new, Change("other", "added", added=1), Change("tracked", "added", added=1))
+    assert told == (unborn if kind == "unborn HEAD" else (new,))
+
+
+@story
+async def test_c29_diff_of_a_subfolder_and_of_one_that_is_not_committed(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    repo.write("sub/a", "1\n")
+    repo.commit()
+    repo.write("sub/a", "2\n")
+    repo.write("tracked", "elsewhere\n")
+    repo.write("new/b", "3\n")
+    trees = trees_of(repo)
+    changed = Change("a", "modified", added=1, deleted=1)
+    assert (await trees.worktree_changes(str(repo.root / "sub"))).changes == (changed,)
+    assert (await trees.worktree_changes(str(repo.root / "new"))).changes == (Change("b", "added", added=1),)
+
+
+@story
+async def test_c29_a_diff_that_is_too_long_is_cut_after_a_line_and_says_so(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    trees = trees_of(repo)
+    before = await taken(trees, repo.root)
+    repo.write("long", "a line of text\n" * 200_000)
+    after = await taken(trees, repo.root)
+    told = await trees.diff(before, after)
+    assert len(told) < 1_100_000
+    assert told.endswith("\n+a line of text\n[the diff is longer than 1048576 bytes and was cut here]\n")
+    assert await trees.diff(before, after, ["tracked"]) == ""
+
+
+@story
+async def test_x15_where_there_is_nothing_to_take(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    trees = trees_of(repo)
+    inside = repo.root / ".git/refs"
+    assert await refused(trees, inside) == f"undo and diff need a git repository: {inside} is not in a work tree"
+    bare = Repo(tmp_path / "bare.git", "--bare")
+    assert await refused(trees, bare.root) == f"undo and diff need a git repository: {bare.root} is not in one"
+    empty = tmp_path / "empty"
+    (empty / ".git").mkdir(parents=True)
+    needed = f"undo and diff need a git repository: {empty}/.git is none, or is damaged"
+    assert await refused(trees, empty) == needed
+    os.rmdir(empty / ".git")
+    os.mkfifo(empty / ".git")
+    assert await refused(trees, empty) == needed
+    with pytest.raises(NoRepository):
+        await trees.worktree_changes(str(empty))
+
+
+@story
+async def test_x15_without_git_it_is_refused_in_words(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    trees = Trees(str(repo.home / ".coder"), {"PATH": str(tmp_path / "nothing")})
+    assert await refused(trees, repo.root) == "git is not installed\nUndo and diff need it."
+    with pytest.raises(GitFailed, match="git is not installed"):
+        await trees.worktree_changes(str(repo.root))
+
+
+@story
+async def test_x15_a_folder_that_is_a_link_is_the_same_folder(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    os.symlink(repo.root, tmp_path / "alias")
+    trees = trees_of(repo)
+    assert await taken(trees, tmp_path / "alias") == await taken(trees, repo.root)
+
+
+@story
+async def test_x15_our_home_in_the_work_tree_is_not_covered(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    trees = Trees(str(repo.root / "my home [1]"), repo.env)
+    before = await taken(trees, repo.root)
+    repo.write("my home [1]/sessions.db", "x")
+    repo.write("my home 1/file", "x")
+    after = await taken(trees, repo.root)
+    assert [each.path for each in await trees.changes(before, after)] == ["my home 1/file"]
+
+
+@story
+async def test_x15_what_others_may_not_read_they_cannot_read_in_our_objects(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    await taken(trees_of(repo), repo.root)
+    (place,) = (repo.home / ".coder/trees").iterdir()
+    assert place.stat().st_mode & 0o077 == 0
+
+
+@story
+async def test_x15_files_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    repo = _plain(tmp_path)
+    repo.write("secret", "x\n", 0o000)
+    before = await taken(trees_of(repo), repo.root)
+    assert before.left_out == (LeftOut("secret", "unreadable"),)
+
+
+@story
+async def test_x15_a_fifo_and_a_file_that_became_one(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    os.mkfifo(repo.root / "pipe")
+    os.unlink(repo.root / "tracked")
+    os.mkfifo(repo.root / "tracked")
+    tree = await taken(trees_of(repo), repo.root)
+    assert tree.left_out == (LeftOut("tracked", "special"),)
+
+
+@story
+async def test_x15_two_processes_and_many_tasks_take_at_the_same_time(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    for number in range(300):
+        repo.write(f"many/{number}", f"{number}\n")
+    home = str(repo.home / ".coder")
+    argv = [sys.executable, "-c", TAKER, home, str(repo.root), "5"]
+    others = [
+        await asyncio.create_subprocess_exec(*argv, env=repo.env, stdout=asyncio.subprocess.PIPE) for _ in range(2)
+    ]
+    trees = trees_of(repo)
+    ours = await asyncio.gather(*(taken(trees, repo.root) for _ in range(4)))
+    theirs = [(await other.communicate())[0].decode().split() for other in others]
+    repo.git("add", "-A")
+    expected = repo.git("write-tree").strip()
+    assert {tree.id for tree in ours} == {expected}
+    assert theirs == [[expected] * 5] * 2
+
+
+@story
+async def test_x15_what_a_killed_process_left_does_not_stand_in_the_way(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    trees = trees_of(repo)
+    before = await taken(trees, repo.root)
+    (place,) = (repo.home / ".coder/trees").iterdir()
+    (place / "index.lock").write_bytes(b"half")
+    assert await taken(trees, repo.root) == before
+    (place / "index").write_bytes(b"DIRC, but damaged")
+    assert await taken(trees, repo.root) == before
+    os.unlink(place / "HEAD")  # it was killed while it made the folder
+    assert await taken(trees, repo.root) == before
+
+
+@story
+async def test_x15_a_take_that_is_cancelled_ends_its_git_and_the_next_one_works(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    for number in range(2000):
+        repo.write(f"many/{number}", f"{number}\n" * 100)
+    trees = trees_of(repo)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await trees.take(str(repo.root))
+    tree = await taken(trees, repo.root)
+    repo.git("add", "-A")
+    assert tree.id == repo.git("write-tree").strip()
+
+
+@story
+async def test_x15_old_trees_are_pruned_and_newer_ones_stay_whole(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    trees = trees_of(repo)
+    taken_ones: list[Tree] = []
+    for number in range(70):
+        repo.write("counted", f"{number}\n")
+        taken_ones.append(await taken(trees, repo.root))
+    (place,) = (repo.home / ".coder/trees").iterdir()
+    kept = os.listdir(place / "refs/trees")
+    assert 50 <= len(kept) < 65
+    assert {tree.id for tree in taken_ones[-50:]} <= set(kept)
+    with pytest.raises(GitFailed):
+        await trees.changes(taken_ones[0], taken_ones[-1])
+    assert await undo(trees, taken_ones[-50], taken_ones[-1]) == Undone(restored=("counted",))
+    assert (repo.root / "counted").read_text() == "20\n"
+
+
+@story
+async def test_x15_folders_that_nobody_uses_are_forgotten(tmp_path: Path) -> None:
+    first, second = _plain(tmp_path / "first"), _plain(tmp_path / "second")
+    trees = trees_of(first)
+    await taken(trees, first.root)
+    (place,) = (first.home / ".coder/trees").iterdir()
+    long_ago = place.stat().st_mtime - 31 * 24 * 3600
+    os.utime(place / "lock", (long_ago, long_ago))
+    old = await taken(trees, second.root)
+    (other,) = set((first.home / ".coder/trees").iterdir()) - {place}
+    os.utime(other / "refs/trees" / old.id, (long_ago, long_ago))
+    second.write("new", "x\n")
+    new = await taken(trees, second.root)
+    assert not place.exists()
+    assert os.listdir(other / "refs/trees") == [new.id]
+
+
+@story
+async def test_x15_the_repository_is_gone_when_it_is_time_to_undo(tmp_path: Path) -> None:
+    repo = _plain(tmp_path)
+    trees = trees_of(repo)
+    before = await taken(trees, repo.root)
+    repo.write("tracked", "turn\n")
+    after = await taken(trees, repo.root)
+    shutil.rmtree(repo.root / ".git")
+    with pytest.raises(NoRepository):
+        await undo(trees, before, after)
+    assert isinstance(await trees.take(str(repo.root)), NotTaken)
+
+
+@story
+async def test_x15_twenty_thousand_files(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "work")
+    for number in range(20_000):
+        repo.write(f"d{number % 100}/s{number % 1000}/f{number}.py", f"# {number}\n")
+    repo.git("add", "-A")
+    trees = trees_of(repo)
+    before = await taken(trees, repo.root)
+    shutil.rmtree(repo.root / "d7")
+    after = await taken(trees, repo.root)
+    done = await undo(trees, before, after)
+    assert (len(done.restored), done.removed, done.conflicts) == (200, (), ())
+    assert (await taken(trees, repo.root)).id == before.id

@@ -21,6 +21,8 @@ pytestmark = pytest.mark.quick
         ("src/*.py", ["src/a.py"], ["src/x/a.py", "a/src/a.py"]),
         ("src/**/*.py", ["src/a.py", "src/x/a.py", "src/x/y/a.py"], ["src", "a.py"]),
         ("src/**", ["src/a", "src/a/b"], ["src", "srcs/a"]),
+        ("src/", ["src/a", "src/a/b"], ["src", "x/src/a"]),
+        ("src//a", ["src/a"], []),
         ("**/test_*", ["test_a", "x/test_a", "x/y/test_"], ["x/atest_"]),
         ("**", ["a", "a/b"], []),
         ("a/**/b/**/c", ["a/b/c", "a/x/b/c", "a/x/b/y/z/c"], ["a/c", "a/b", "a/b/c/d"]),

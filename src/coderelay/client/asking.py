@@ -32,6 +32,9 @@ _REFUSALS: dict[str, Decision] = {
 }
 
 
+_DIFF_LINES = 200
+
+
 def headline(ask: Ask) -> str:
     """One line."""
     match ask:
@@ -51,13 +54,13 @@ def in_words(ask: Ask) -> str:
     """Everything a person needs to decide."""
     match ask:
         case PermissionAsk():
-            text = f"{ask.need.tool} wants: {ask.need.title}\n  {ask.reason}"
+            text = f"{ask.need.tool} wants: {ask.need.title}\n  {ask.reason}{_preview(ask.need.diff)}"
         case QuestionAsk():
             text = "\n".join(_question_in_words(each) for each in ask.questions)
         case PlanAsk():
             text = f"{ask.plan.rstrip()}\nIs this plan approved?"
         case BudgetAsk():
-            text = f"{_budget(ask)}\n  allowed, the turn goes on up to ${ask.until:.2f}; denied, it stops here"
+            text = f"{_budget(ask)}\n  allowed, the turn goes on up to {_dollars(ask.until)}; denied, it stops here"
     return _visible(text)
 
 
@@ -93,9 +96,19 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
             return _plan(ask, whole)
 
 
+def _preview(diff: str) -> str:
+    lines = diff.splitlines()
+    more = f"\n(and {len(lines) - _DIFF_LINES} lines more)" if len(lines) > _DIFF_LINES else ""
+    return "".join(f"\n{line}" for line in lines[:_DIFF_LINES]) + more
+
+
 def _budget(ask: BudgetAsk) -> str:
     whose = "this session" if ask.span == "session" else "today"
-    return f"the budget of ${ask.limit:.2f} for {whose} is used up (${ask.spent:.2f} spent)"
+    return f"the budget of {_dollars(ask.limit)} for {whose} is used up ({_dollars(ask.spent)} spent)"
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
 def _visible(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Protocol
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import AnyEvent, MessageAdded, Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Live, Notice, Placed
+from coderelay.protocol.live import Live, Notice, Placed, TextDelta, ThinkingDelta
 from coderelay.session.fold import apply
 from coderelay.session.state import State
 from coderelay.store.store import Store
@@ -64,6 +64,8 @@ class Record:
 
     def show(self, live: Live) -> None:
         if not isinstance(live, Notice):
+            if self.saying and self._is_of_another(live):
+                self.saying.clear()  # an attempt that broke off
             self.saying.append((self.state.head, live))
         for follower in self.followers:
             follower.show(live)
@@ -72,6 +74,10 @@ class Record:
         """Tell the followers that this process cannot go on with the session."""
         for follower in self.followers:
             follower.fail(error)
+
+    def _is_of_another(self, live: TextDelta | ThinkingDelta) -> bool:
+        last = self.saying[-1][1]
+        return not isinstance(last, Notice) and last.message_id != live.message_id
 
     async def _append(self, decide: Decide, epoch: int | None) -> list[Recorded]:
         async with self._lock:

@@ -159,7 +159,10 @@ class Worker:
         await self._record.append(decide, epoch=epoch)
 
     def _agent(self, state: State) -> Agent | None:
-        return None if state.settings is None else self._agents.get(state.settings.agent)
+        """An open turn is ended by the agent that began it, whatever was chosen for the next."""
+        if state.settings is None:
+            return None
+        return self._agents.get(state.turn.started.agent if state.turn is not None else state.settings.agent)
 
 
 def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:

@@ -150,8 +150,8 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
 
 
 class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
-    """The first `dropped` entries of the history are from now on told to the model as `summary`. The log keeps
-    them all. All calls before it have their ends."""
+    """The first `dropped` entries of the history are from now on told to the model as `summary`, which is empty if
+    there was nothing to sum up. The log keeps them all. All calls before it have their ends."""
 
     turn_id: TurnId
     summary: str

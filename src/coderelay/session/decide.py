@@ -47,6 +47,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
 from coderelay.session.state import PastTurn, Settings, State
 
+IMAGE_BASE64 = 5 * 1024 * 1024  # what providers take
 COMPACT = "/compact"
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
@@ -87,6 +88,8 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
     require(state)
     if not command.text.strip() and not command.images:
         raise BadInput("the prompt is empty")
+    if any(len(image.data) > IMAGE_BASE64 for image in command.images):
+        raise BadInput(f"an image is too large: {IMAGE_BASE64 * 3 // 4} bytes at most can be sent")
     if command.max_steps is not None and command.max_steps < 1:
         raise BadInput(f"a turn takes at least one step, not {command.max_steps}")
     if command.answer_within is not None and command.answer_within < 1:

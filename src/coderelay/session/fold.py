@@ -220,6 +220,7 @@ def _end_call(state: State, event: CallEnded) -> None:
         call.outcome = event.outcome
     if isinstance(event.outcome, Finished):
         for seen in event.outcome.seen:
+            state.seen.pop(seen.path, None)  # so that those seen last stand last
             state.seen[seen.path] = seen.mark
             state.told.pop(f"file:{seen.path}", None)
 

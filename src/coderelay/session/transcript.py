@@ -100,7 +100,8 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
         yield UserMessage(entry.text, state.images.get(entry.prompt_id, ()))
         return
     if isinstance(entry, HistoryCompacted):
-        yield UserMessage(SUMMARY_OF_BEFORE.format(summary=entry.summary))
+        if entry.summary:
+            yield UserMessage(SUMMARY_OF_BEFORE.format(summary=entry.summary))
         return
     if text_of(entry.blocks) or entry.calls:  # thoughts alone are no message a server takes back
         yield AssistantMessage(entry.blocks, entry.calls)

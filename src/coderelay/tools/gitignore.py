@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from coderelay.tools.matching import PathPattern, name_regex
 
+_ESCAPED = re.compile(r"\\(.)")
+
 
 class _Rule(NamedTuple):
     """`name` for a pattern without a slash, which goes for names in any folder; else `path`."""
@@ -47,7 +49,11 @@ def _rule(line: str) -> _Rule | None:
         return None
     if "/" not in pattern:
         return _Rule(ignores, only_folders, re.compile(f"(?s:{name_regex(pattern)})"), None)
-    return _Rule(ignores, only_folders, None, PathPattern(pattern))
+    return _Rule(ignores, only_folders, None, PathPattern(_ESCAPED.sub(_plain_slash, pattern.removeprefix("/"))))
+
+
+def _plain_slash(escaped: re.Match[str]) -> str:
+    return "/" if escaped[1] == "/" else escaped[0]
 
 
 def _without_trailing_spaces(line: str) -> str:

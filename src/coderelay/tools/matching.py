@@ -32,7 +32,7 @@ class PathPattern:
     """One pattern for whole paths relative to some folder."""
 
     def __init__(self, pattern: str) -> None:
-        segments = [each for each in pattern.split("/") if each]
+        segments = pattern.split("/")
         self._segments = [
             each for at, each in enumerate(segments) if each != _ANY_FOLDERS or segments[at - 1 : at] != [each]
         ]
@@ -45,7 +45,7 @@ class PathPattern:
         return _matches(self._steps, path.split("/"))
 
     def _regex(self) -> str:
-        *folders, last = self._segments or [""]
+        *folders, last = self._segments
         before = "".join("(?:.*/)?" if each == _ANY_FOLDERS else f"{name_regex(each)}/" for each in folders)
         return f"(?s:{before}{'.+' if last == _ANY_FOLDERS else name_regex(last)})"
 
@@ -57,8 +57,9 @@ class Glob:
     """
 
     def __init__(self, pattern: str) -> None:
-        plain = pattern.removeprefix("./").removeprefix("/")
-        anchored = plain != pattern
+        plain = re.sub("/+", "/", pattern).removeprefix("./").removeprefix("/")
+        anchored = pattern.startswith(("./", "/"))
+        plain += "**" if plain.endswith("/") else ""
         self._patterns = [
             PathPattern(each if anchored or "/" in each else f"**/{each}") for each in alternatives(plain)
         ]

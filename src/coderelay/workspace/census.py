@@ -43,6 +43,7 @@ def begin_index(shadow: Shadow) -> list[bytes]:
     try:
         _expand(shadow)
         _distrust(shadow)
+        _copy_trees(shadow)
     except GitFailed:  # damaged, or of a git that is newer than ours
         shadow.git.leash.check()
         shadow.forget_index()
@@ -71,6 +72,7 @@ def borrow_index(shadow: Shadow) -> None:
     try:
         _expand(shadow)
         shadow.reader.run_cut("ls-files", "-c", most=1)
+        _copy_trees(shadow)
     except GitFailed:
         shadow.git.leash.check()
         shadow.forget_index()
@@ -266,6 +268,18 @@ class _Entry:
             return b"%d" % os.lstat(os.path.join(top, self.path)).st_size == size
         except OSError:
             return True  # git sees that it is gone
+
+
+def _copy_trees(shadow: Shadow) -> None:
+    """Those of the commit that is checked out, which the index may refer to, in one file: git looks a long time for
+    each that is missing. So only contents are left that we do not have ourselves."""
+    with suppress(NoRepository):
+        if head := shadow.repository.head():
+            folders = nul_split(shadow.reader.run("ls-tree", "-d", "-r", "-z", head))
+            trees = [line.partition(b"\t")[0].split()[2] for line in folders if line.startswith(b"040000")]
+            trees.append(shadow.reader.run("rev-parse", "--verify", f"{head}:").strip())
+            to = os.path.join(shadow.folder, "objects", "pack", "pack")
+            shadow.reader.run("pack-objects", "-q", "--window=0", to, given=b"\n".join(trees) + b"\n")
 
 
 def _has_filters(shadow: Shadow, entries: Sequence[_Entry]) -> bool:

@@ -18,7 +18,7 @@ LINK_IN_THE_WAY = frozenset((ELOOP, ENOTDIR))  # or a file where a folder should
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 # openat2 does the walk in one call; what it takes to load (ctypes, 4 ms) is gained back after about this many.
-WALKS = 200
+WALKS = 500
 _opened = count()
 
 _OPENAT2 = 437  # the same on every architecture that Python runs on but Alpha
@@ -27,7 +27,8 @@ _RESOLVE_NO_SYMLINKS = 0x04  # nor magic links, those in /proc
 
 
 def open_folder(top: str, path: str, flags: int = LOOK) -> int:
-    """`top` is a real path; `path` is relative to it, normal and without `..`, or empty for `top` itself."""
+    """`top` is a real path, in folders that are not the session's to change; `path` is relative to it, normal and
+    without `..`, or empty for `top` itself."""
     openat2 = _openat2() if next(_opened) >= WALKS else None
     return _walk(top, path, flags) if openat2 is None else openat2(os.path.join(top, path), flags | _FOLDER)
 

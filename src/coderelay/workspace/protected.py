@@ -4,7 +4,7 @@ import re
 
 _END = r"[ .]*(?::[^/]*)?(?=/|$)"  # Windows and its shares drop these at the end of a name
 
-_TABLE = (
+_PROTECTED = (
     (
         rf"/(?:\.git|git~\d){_END}",
         "belongs to git and is not written by tools; use the git command",
@@ -18,7 +18,6 @@ _TABLE = (
         "says what an agent may do and is not written by tools; ask the person to change it",
     ),
 )
-_PROTECTED = tuple((re.compile(pattern), why) for pattern, why in _TABLE)
 
 _HANGUL_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters by category, but drawn as nothing
 
@@ -26,7 +25,7 @@ _HANGUL_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters by category, but drawn a
 def why_protected(path: str) -> str | None:
     """`path` is relative to a folder of the session, so that the folder may itself be called anything."""
     plain = "/" + (path.lower() if path.isascii() else _plain(path)).replace("\\", "/")
-    return next((why for pattern, why in _PROTECTED if pattern.search(plain)), None)
+    return next((why for pattern, why in _PROTECTED if re.search(pattern, plain)), None)
 
 
 def _plain(text: str) -> str:

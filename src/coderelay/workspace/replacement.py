@@ -4,11 +4,11 @@ import os
 import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from errno import EEXIST, EMLINK, ENOTSUP, EPERM
+from errno import EACCES, EEXIST, EMLINK, ENOSYS, ENOTSUP, EPERM
 from threading import Lock
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_WITHOUT_HARD_LINKS = frozenset((EPERM, ENOTSUP, EMLINK))
+_WITHOUT_HARD_LINKS = frozenset((EPERM, EACCES, ENOTSUP, ENOSYS, EMLINK))
 _one_at_a_time = Lock()  # of two that expect the same file, one is refused
 
 

@@ -85,7 +85,7 @@ class Shadow:
     def prepare(self, *, exact: bool, hidden: str) -> None:
         """`exact`: it takes every file byte by byte; otherwise it sees them as the person's git does.
         `hidden` is a folder of ours, not to be looked at where it is in the work tree."""
-        for each in ("", "objects", "refs", "info"):
+        for each in ("", "objects", "objects/pack", "refs", "info"):
             os.makedirs(os.path.join(self.folder, each), 0o700, exist_ok=True)
         if not os.path.exists(os.path.join(self.folder, "HEAD")):
             self._configure(exact)

@@ -9,7 +9,6 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.folders import shown
 
 _OTHERS = {
-    stat.S_IFDIR: "a folder (directory)",
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
@@ -45,6 +44,8 @@ def check_regular(path: str, found: os.stat_result) -> None:
     """A link is an OSError, for whoever wants to follow it."""
     if stat.S_ISLNK(found.st_mode):
         raise OSError(ELOOP, os.strerror(ELOOP))
+    if stat.S_ISDIR(found.st_mode):
+        raise ToolFailed(f"{shown(path)} is a folder")
     if not stat.S_ISREG(found.st_mode):
         kind = _OTHERS.get(stat.S_IFMT(found.st_mode), "something else")
         raise ToolFailed(f"{shown(path)} is {kind}, not a regular file")

@@ -87,10 +87,8 @@ class Steps:
         state, model = self._turn.state, self._current_model()
         dropped = compaction.entries_to_drop(state, self._settings.compaction.keep, model.card.context)
         if not dropped:
-            empty = "(nothing to sum up)"
-            await self._turn.compact(
-                HistoryCompacted(turn_id=self._turn.id, summary=empty, dropped=0, model=model.id)
-            )
+            self._turn.show(Notice("there is nothing to sum up"))
+            await self._turn.compact(HistoryCompacted(turn_id=self._turn.id, summary="", dropped=0, model=model.id))
             return
         self._turn.show(Notice("summing up the conversation, which has become long"))
         summariser, completion = await self._sum_up(model, dropped)

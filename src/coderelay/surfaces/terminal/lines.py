@@ -208,7 +208,7 @@ class LineLoop:
                 self._end_line(unless=streamed and bool(text))
                 _print(("" if streamed else text) + ("\n" if text else ""))
             case HistoryCompacted():
-                _print(f"(summed up)\n{event.summary}\n")
+                _print(f"(summed up)\n{event.summary}\n" if event.summary else "")
             case CallStarted():
                 _print(f"• {self._titles.get(event.call_id, '')}\n")
             case CallEnded():

@@ -1,6 +1,6 @@
 """Coding agents that can be started in one place and steered from any other."""
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # typing takes longer to load than `coder --version` takes in all
 
 if TYPE_CHECKING:
     from coderelay.public import Connection

@@ -24,6 +24,8 @@ pytestmark = pytest.mark.quick
         ("bash_output", "BashOutput", {"id": "1"}, {"bash_id": "1"}),
         ("bash_stop", "KillShell", {"id": "1"}, {"shell_id": "1"}),
         ("list", "LS", {"path": "."}, {"path": "."}),
+        ("glob", "Glob", {"pattern": "*", "path": "."}, {"pattern": "*", "path": "."}),
+        ("grep", "Grep", {"pattern": "x", "glob": "*"}, {"pattern": "x", "glob": "*"}),
         ("todo", "TodoWrite", {"items": []}, {"todos": []}),
         ("ask_user", "AskUserQuestion", {"questions": []}, {"questions": []}),
         ("plan_exit", "ExitPlanMode", {"plan": "p"}, {"plan": "p"}),
@@ -34,6 +36,20 @@ def test_names_and_arguments_outside(
     tool: str, name: str, arguments: dict[str, Any], outside: dict[str, Any]
 ) -> None:
     assert (outside_name(tool), outside_input(tool, arguments)) == (name, outside)
+
+
+def test_a_patch_is_shown_as_the_edits_it_stands_for() -> None:
+    patch = "*** Begin Patch\n*** Update File: a\n x\n-1\n+2\n*** Delete File: b\n*** End Patch"
+    assert outside_name("patch") == "MultiEdit"
+    assert outside_input("patch", {"patch": patch, "file_path": "README.md"}) == {
+        "file_path": "a",
+        "patch": patch,
+        "edits": [
+            {"file_path": "a", "old_string": "x\n1\n", "new_string": "x\n2\n"},
+            {"file_path": "b", "old_string": "", "new_string": ""},
+        ],
+    }
+    assert outside_input("patch", {"patch": "no"}) == {"patch": "no", "file_path": "", "edits": []}
 
 
 @pytest.mark.parametrize(

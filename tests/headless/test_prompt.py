@@ -437,3 +437,12 @@ def test_what_a_model_garbles_does_not_spoil_the_session(serve: Serve, coder_on:
     coder = coder_on(serve(script(garbled, says("", thinking="only thoughts"), says("fine"))))
     coder.run("-p", "one")
     assert coder.run("-p", "two", "--continue") == Ran(0, "fine\n", "")
+
+
+def test_a_session_file_is_not_put_where_a_link_leads(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir()
+    (folder / ".coder").symlink_to(folder.parent / "elsewhere")
+    ran = coder_on(serve(script(says("a")))).run("-p", "go")
+    assert ran.code == 1
+    assert "leads out of the folder" in ran.err
+    assert list((folder.parent / "elsewhere").iterdir()) == []

@@ -32,7 +32,7 @@ class Owners(Table):
         if any(each.performing for each in owners):
             moves += [self.end_calls] * 20
         if any(len(each.performing) == 1 for each in owners):
-            moves += [self.ask_again] * 15
+            moves += [self.ask_again] * 25
         if owners and self.state.turn is not None and self.state.turn.stop_requested:
             moves += [self.obey_a_stop] * 20
         if needs_owner(self.state) and len(self.living) < len(OWNERS):
@@ -89,7 +89,7 @@ class Owners(Table):
         """A finished message, maybe at the moment of a stop. An agent may also say something and go on."""
         owner = self._draw_owner(data, lambda each: each.thinking)
         owner.thinking = False
-        count = data.draw(st.sampled_from([2, 1, 0, 0, 3, 4]))
+        count = data.draw(st.sampled_from([2, 0, 3, 1, 4, 0]))
         any_kind = IN_PLAN_MODE if self.checker.mode == "plan" else CALLS
         calls = data.draw(st.sampled_from([READING, any_kind, any_kind]))
         proposed = [data.draw(st.sampled_from(calls))(self.play.new("c")) for _ in range(count)]

@@ -22,7 +22,7 @@ class Persons(Table):
         moves: list[Move] = [self.answer if asks else self.send_prompt]
         moves += [self.delete, self.configure, self.a_newer_version_writes_something, self.stop]
         if any(each.thinking or each.performing for each in self.living.values()):
-            moves += [self.stop] * 2
+            moves += [self.stop] * 6
         if self.checker.prompts.admitted:
             moves += [self.send_a_prompt_again, self.recall, self.edit]
         if self._decided():

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ async def scene(
         await processes.close()
 
 
-def lay_out(root: Path, files: dict[str, str | bytes]) -> None:
+def lay_out(root: Path, files: Mapping[str, str | bytes]) -> None:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -87,7 +87,7 @@ def test_known_rules_mean_what_git_means(tmp_path: Path, rules: str) -> None:
         foo/bar foo/baz bom.txt other.txt a/b a/x/b a/x/y/b xay x/y 1.txt d.md a.md
     """.replace("|", " ").split()
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    lay_out(tmp_path, {name: "" for name in names} | {"escaped ": "", ".gitignore": rules})
+    lay_out(tmp_path, dict.fromkeys([*names, "escaped "], "") | {".gitignore": rules})
     assert ignored_by_us(tmp_path) == ignored_by_git(tmp_path)
 
 

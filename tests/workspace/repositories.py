@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 
+from coderelay.workspace.census import Limits
 from coderelay.workspace.trees import NotTaken, Tree, Trees
 from coderelay.workspace.undo import Undone, undo
 
@@ -89,8 +90,8 @@ def kept(top: Path, without: bytes = b"") -> Kept:
     return found
 
 
-def trees_of(repo: Repo, **options: int) -> Trees:
-    return Trees(str(repo.home / ".coder"), repo.env, **options)
+def trees_of(repo: Repo, **limits: int) -> Trees:
+    return Trees(str(repo.home / ".coder"), repo.env, Limits(**limits))
 
 
 async def taken(trees: Trees, folder: Path, also: tuple[str, ...] = ()) -> Tree:

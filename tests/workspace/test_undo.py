@@ -278,7 +278,7 @@ async def test_x15_names_of_any_bytes(repo: Repo) -> None:
 
 @story
 async def test_x15_large_files_and_repositories_are_left_out_and_named(repo: Repo) -> None:
-    trees = trees_of(repo, most_file_bytes=1000)
+    trees = trees_of(repo, file_bytes=1000)
     inner = Repo(repo.root / "inner")
     inner.commit(file="inner\n")
     Repo(repo.root / "unborn").write("file", "x\n")
@@ -310,7 +310,7 @@ async def test_x15_large_files_and_repositories_are_left_out_and_named(repo: Rep
 async def test_x15_a_large_file_that_is_committed_comes_back_when_it_is_deleted(repo: Repo) -> None:
     repo.write("large.bin", b"1" * 3_000_000)
     repo.commit()
-    trees, then = trees_of(repo, most_file_bytes=1000), repo.files()
+    trees, then = trees_of(repo, file_bytes=1000), repo.files()
     before = await taken(trees, repo.root)
     _remove("large.bin")(repo)
     after = await taken(trees, repo.root)

@@ -3,8 +3,6 @@
 import gc
 import os
 import sys
-from contextlib import suppress
-from importlib import import_module
 
 from coderelay import __version__
 
@@ -15,10 +13,11 @@ def run() -> None:
     """`coder` as it is installed. Leaves without taking the interpreter apart, which takes as long as a
     short turn; everything that must be closed has been by then."""
     code = main()
-    with suppress(OSError):  # nobody reads any more
+    try:
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(code)
+    finally:
+        os._exit(code)  # also if nobody reads any more
 
 
 def main() -> int:
@@ -28,6 +27,8 @@ def main() -> int:
         sys.stdout.write(f"coder {__version__}\n")
         return 0
     name = arguments[0] if arguments and arguments[0] in SUBCOMMANDS else "start"
+    from importlib import import_module  # --version has no need of it
+
     gc.disable()  # nothing that is made while loading is garbage
     try:
         command = import_module(f"coderelay.cli.{name}")

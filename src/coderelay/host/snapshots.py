@@ -25,6 +25,8 @@ def write_snapshot(state: State, agents: Mapping[str, Agent]) -> str | None:
     assert state.settings is not None
     folder = os.path.join(state.settings.cwd, ".coder")
     content = msgspec.json.format(msgspec.json.encode(export_state(state, agents)), indent=1)
+    if any(os.path.islink(path) for path in (folder, os.path.join(folder, "sessions"))):
+        return f"the session file is not written: {folder} leads elsewhere"
     try:
         os.makedirs(os.path.join(folder, "sessions"), mode=0o700, exist_ok=True)
         _ignore_in_git(os.path.join(folder, "sessions"))

@@ -1,11 +1,13 @@
 """Two texts, and what is different between them, as a unified diff."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 _CONTEXT = 3
-_COMPARED = 1_000_000  # pairs of lines, at most; more is shown as replaced whole
+_COMPARED = 40_000  # pairs of lines, at most
+_DEEPEST = 20
 
 
 class Difference(NamedTuple):
@@ -18,18 +20,65 @@ class Difference(NamedTuple):
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> list[Difference]:
-    """What is alike at both ends is not compared, so that a small change in a long file costs little."""
-    shorter = min(len(before), len(after))
-    head = next((at for at in range(shorter) if before[at] != after[at]), shorter)
-    rest = shorter - head
-    tail = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
-    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
-    if not old and not new:
-        return []
-    if not old or not new or len(old) * len(new) > _COMPARED:
-        return [Difference(head, head + len(old), head, head + len(new))]
-    codes = SequenceMatcher(None, old, new).get_opcodes()
-    return [Difference(head + a, head + b, head + c, head + d) for tag, a, b, c, d in codes if tag != "equal"]
+    """Quick for texts of any length: lines that both have once divide them into parts, which are compared closely if
+    they are short."""
+    return list(_compare(before, after, Difference(0, len(before), 0, len(after)), 0))
+
+
+def _compare(before: Sequence[str], after: Sequence[str], whole: Difference, depth: int) -> Iterator[Difference]:
+    part = _without_alike_ends(before, after, whole)
+    start, end, other_start, other_end = part
+    if start == end and other_start == other_end:
+        return
+    old, new = before[start:end], after[other_start:other_end]
+    if len(old) * len(new) <= _COMPARED:
+        for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if tag != "equal":
+                yield Difference(start + a, start + b, other_start + c, other_start + d)
+        return
+    anchors = _anchors(old, new) if depth < _DEEPEST else []
+    if not anchors:
+        yield part
+        return
+    for at, other_at in [*anchors, (len(old), len(new))]:
+        piece = Difference(start, part.start + at, other_start, part.other_start + other_at)
+        yield from _compare(before, after, piece, depth + 1)
+        start, other_start = piece.end + 1, piece.other_end + 1
+
+
+def _without_alike_ends(before: Sequence[str], after: Sequence[str], part: Difference) -> Difference:
+    start, end, other_start, other_end = part
+    while start < end and other_start < other_end and before[start] == after[other_start]:
+        start, other_start = start + 1, other_start + 1
+    while start < end and other_start < other_end and before[end - 1] == after[other_end - 1]:
+        end, other_end = end - 1, other_end - 1
+    return Difference(start, end, other_start, other_end)
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Where the lines are that both have exactly once, as many of them as are in the same order in both."""
+    once, other_once = _single(old), _single(new)
+    pairs = [(at, other_once[line]) for line, at in once.items() if line in other_once]
+    ends: list[int] = []  # the lowest place in `new` at which a run of that length can end
+    last: list[int] = []  # the pair that does
+    before: list[int] = []
+    for number, (_, other_at) in enumerate(pairs):
+        length = bisect_left(ends, other_at)
+        before.append(last[length - 1] if length else -1)
+        ends[length : length + 1] = [other_at]
+        last[length : length + 1] = [number]
+    run: list[tuple[int, int]] = []
+    number = last[-1] if last else -1
+    while number >= 0:
+        run.append(pairs[number])
+        number = before[number]
+    return run[::-1]
+
+
+def _single(lines: Sequence[str]) -> dict[str, int]:
+    """The lines that are there once, in their order."""
+    counts = Counter(lines)
+    return {line: at for at, line in enumerate(lines) if counts[line] == 1}
 
 
 def count_changes(changes: Sequence[Difference]) -> tuple[int, int]:

@@ -1,7 +1,4 @@
-"""A git folder of ours for somebody's work tree: own settings, own index, own objects. Theirs is only ever read.
-
-Its index begins as a copy of theirs, so that only changed files have to be hashed.
-"""
+"""A git folder of ours for somebody's work tree: own settings, own index, own objects. Theirs is only ever read."""
 
 import fcntl
 import hashlib
@@ -34,6 +31,7 @@ _CONFIG = """\
 \tprotectHFS = false
 \tquotePath = false
 \tcompression = 1
+\tcreateObject = rename
 \tlogAllRefUpdates = false
 [index]
 \tsparse = false

@@ -12,15 +12,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
-from coderelay.workspace import census, diff, kept
-from coderelay.workspace.census import Census, LeftOut
+from coderelay.workspace import adopted_index, census, diff, kept
+from coderelay.workspace.census import DEFAULT_LIMITS, Census, LeftOut, Limits
 from coderelay.workspace.diff import Change, Difference
 from coderelay.workspace.git import GitFailed, Leash, nul_ended, nul_split, on_leash
 from coderelay.workspace.ignored import ignored
 from coderelay.workspace.repository import NoRepository, repository_of
 from coderelay.workspace.shadow import Shadow
 
-MOST_FILE_BYTES = 10_000_000
 _MOST_NAMED = 500
 
 
@@ -42,9 +41,9 @@ class NotTaken(Struct, frozen=True):
 class Trees:
     """`home` is a folder of ours that nobody else may read; `source` an environment in which git is found."""
 
-    def __init__(self, home: str, source: Mapping[str, str], *, most_file_bytes: int = MOST_FILE_BYTES) -> None:
+    def __init__(self, home: str, source: Mapping[str, str], limits: Limits = DEFAULT_LIMITS) -> None:
         self.home = os.path.realpath(home)
-        self.most_file_bytes = most_file_bytes
+        self.limits = limits
         self._source = source
 
     async def take(self, folder: str, also: Sequence[str] = ()) -> Tree | NotTaken:
@@ -82,8 +81,9 @@ class Trees:
     def shadow(self, folder: str, leash: Leash) -> Shadow:
         """Raises NoRepository."""
         real = os.path.realpath(folder)
-        digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:32]
-        return Shadow(os.path.join(self.home, kept.FOLDER, digest), repository_of(real), self._source, leash)
+        repository = repository_of(real)
+        digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {real}")).hexdigest()[:32]
+        return Shadow(os.path.join(self.home, kept.FOLDER, digest), repository, self._source, leash)
 
     def _take(self, shadow: Shadow, folder: str, also: Sequence[str]) -> Tree:
         with shadow.locked():
@@ -99,23 +99,23 @@ class Trees:
 
     def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> Census:
         try:
-            tracked = census.begin_index(shadow)
-            return census.count(shadow, folder, [*tracked, *names], self.most_file_bytes)
+            tracked = adopted_index.begin_index(shadow)
+            return census.count(shadow, folder, [*tracked, *names], self.limits)
         except GitFailed:  # our index is damaged
             shadow.git.leash.check()
             shadow.forget_index()
-            census.begin_index(shadow)
-            return census.count(shadow, folder, names, self.most_file_bytes)
+            adopted_index.begin_index(shadow)
+            return census.count(shadow, folder, names, self.limits)
 
     def _keep(self, shadow: Shadow, tree: Tree, paths: Sequence[str]) -> Tree:
         with shadow.locked():
             prefix = census.prefix_of(shadow, tree.folder)
             found = ignored(shadow, _from_top(prefix, paths))
-            new = [path for path in found if not {*_shown(prefix, [path])} & {*tree.named}]
+            new = [path for path in found if not set(_shown(prefix, [path])) & set(tree.named)]
             if not new:
                 return tree
             _remember(shadow, new)
-            wider = census.with_files(shadow, tree.id, tree.folder, new, self.most_file_bytes)
+            wider = census.with_files(shadow, tree.id, tree.folder, new, self.limits)
             kept.keep(shadow, wider)
         return structs.replace(tree, id=wider, named=(*tree.named, *_shown(prefix, new)))
 
@@ -126,8 +126,8 @@ class Trees:
         with tempfile.TemporaryDirectory(prefix="diff-", dir=places) as place:
             shadow = Shadow(place, repository, self._source, leash)
             shadow.prepare(exact=False, hidden=self.home)
-            census.borrow_index(shadow)
-            now = census.count(shadow, folder, [], self.most_file_bytes).tree
+            adopted_index.borrow_index(shadow)
+            now = census.count(shadow, folder, [], self.limits).tree
             then = census.checked_out(shadow, folder)
             changes = diff.changes_between(shadow.reader, then, now)
             return Difference(tuple(changes), diff.diff_between(shadow.reader, then, now))

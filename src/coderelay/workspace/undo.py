@@ -41,7 +41,7 @@ async def undo(trees: Trees, before: Tree, after: Tree, *, dry_run: bool = False
     def work(leash: Leash) -> Undone:
         shadow = trees.shadow(after.folder, leash)
         with shadow.locked(), _oserror_told():
-            plan = _Plan(shadow, before, after, trees.most_file_bytes)
+            plan = _Plan(shadow, before, after, trees.limits.file_bytes)
             if not dry_run:
                 plan.carry_out()
             return plan.told()
@@ -67,9 +67,8 @@ class _Plan:
         pairs = pairs_between(self._git, before.id, after.id)
         self._todo = {pair.path: pair for pair in pairs}
         self._skip(_uncovered(pairs), "it is a repository of its own, or too large, or could not be read")
-        self._skip(
-            _unknown(shadow, before, after, pairs), "git ignored it, so it is not known whether it was there before"
-        )
+        unknown = _unknown(shadow, before, after, pairs)
+        self._skip(unknown, "git ignored it, so it is not known whether it was there before")
         self._skip(_lost(self._git, self._todo.values()), "its content is no longer there")
         for pair in list(self._todo.values()):
             self._compare(pair)

@@ -38,6 +38,7 @@ class GuideAgent:
         from coderelay.agents.guide.steps import next_step  # the rules are loaded only where there is no model
 
         workspace = self._open_workspace(turn.settings.cwd)
+        workspace.known.marks = lambda: turn.state.seen
         while True:
             match turn.next_action():
                 case AskModel() | Compact():

@@ -17,6 +17,7 @@ from bench.rows import (
     answers,
     appends,
     crowd,
+    files,
     follow,
     long,
     memory,
@@ -26,6 +27,7 @@ from bench.rows import (
     start,
     steps,
     tokens,
+    undo,
     version,
 )
 
@@ -43,6 +45,8 @@ FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
     "follow": follow.measure,
     "crowd": crowd.measure,
     "postgres": postgres.measure,
+    "files": files.measure,
+    "undo": undo.measure,
 }
 PEERS = "peers"  # not with the others: it takes longer, and has columns of its own
 QUIET = 0.5  # cores

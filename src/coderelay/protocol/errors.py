@@ -6,12 +6,14 @@ CoderError
 │   ├── UnknownSession
 │   ├── UnknownAsk
 │   ├── UnknownApproval
-│   └── CannotRun         nothing here can run this session (no key, no folder, no agent)
+│   ├── CannotRun         nothing here can run this session (no key, no folder, no agent)
+│   └── NoRepository  TooMuch    (workspace) nothing to undo or compare with
 ├── StoreFailed           the log cannot be used; nothing was changed
 │   ├── StoreDamaged  StoreNewer  StoreLocked  StoreReadOnly  StoreFull
 ├── HeadMoved             somebody appended first: read the tail and decide again
 ├── Fenced                somebody else owns the session now: stop at once
 ├── ModelFailed           the provider failed or refused
+├── GitFailed             (workspace) git could not do it
 ├── ToolFailed            a tool reports an error; becomes a result, never ends a turn
 └── MustAsk               a call found, before it had any effect, that it must ask first
 """

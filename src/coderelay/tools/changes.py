@@ -9,15 +9,14 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Need, Seen
+from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.text_file import sendable, text_file
+from coderelay.tools.text_file import text_file
 from coderelay.workspace.disk import Content
-from coderelay.workspace.line_diff import count_changes, cut, differences, unified_diff, with_ends
+from coderelay.workspace.line_diff import count_changes, differences, with_ends
 from coderelay.workspace.workspace import Workspace
 
-MOST_BYTES = 32 * 1024 * 1024
-_PREVIEW_BYTES = 20_000
+MOST_BYTES = 10 * 1024 * 1024
 _PATIENCE = 5.0
 _WayBack = Callable[[], Awaitable[object]]
 
@@ -43,24 +42,6 @@ class Change(Struct, frozen=True):
             return 0, 0
         old, new = map(with_ends, texts)
         return count_changes(differences(old, new))
-
-
-def need_of(tool: str, changes: Sequence[Change], workspace: Workspace) -> Need:
-    """Refuses what could not be written anyway."""
-    disk = workspace.disk
-    for change in changes:
-        disk.check_write(change.path, expected="" if change.before is None else change.before.mark)
-        if change.to:
-            disk.check_write(change.to, expected="")
-    diffs = [_diff(change, workspace) for change in changes]
-    paths = dict.fromkeys(path for change in changes for path in (change.path, change.to) if path)
-    return Need(
-        tool=tool,
-        kind="edit",
-        title=", ".join(disk.relative(path) for path in paths),
-        paths=tuple(paths),
-        diff=cut("".join(diffs), _PREVIEW_BYTES),
-    )
 
 
 def summed_up(changes: Sequence[Change]) -> str:
@@ -101,7 +82,7 @@ async def current(path: str, workspace: Workspace) -> Content | None:
 
 
 def current_on_disk(path: str, workspace: Workspace) -> Content | None:
-    """The same for a preview, where nothing can be awaited."""
+    """The same where nothing can be awaited."""
     return _whole(path, workspace.disk.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
 
 
@@ -164,12 +145,3 @@ def _whole(path: str, content: Content) -> Content:
     if content.size > len(content.data):
         raise ToolFailed(f"{path} has {content.size} bytes, which is too much to change it here")
     return content
-
-
-def _diff(change: Change, workspace: Workspace) -> str:
-    name, to = workspace.disk.relative(change.path), change.to and workspace.disk.relative(change.to)
-    texts = change.texts
-    if texts is None:
-        return f"Binary files a/{name} and b/{to or name} differ\n"
-    old, new = map(sendable, texts)
-    return unified_diff(name, change.before and old, new if change.after is not None else None, to)

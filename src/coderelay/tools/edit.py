@@ -6,8 +6,9 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, need_of, summed_up
+from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
 from coderelay.tools.nearest import nearest
+from coderelay.tools.preview import need_of
 from coderelay.tools.text_file import PlainLines, lines_of, text_file
 from coderelay.workspace.disk import Content
 from coderelay.workspace.workspace import Workspace
@@ -43,8 +44,10 @@ class Edit:
     arguments = EditArguments
 
     def need(self, arguments: EditArguments, workspace: Workspace) -> Need:
-        change, _ = _change(arguments, current_on_disk(arguments.path, workspace), workspace)
-        return need_of("edit", [change], workspace)
+        def work_out() -> list[Change]:
+            return [_change(arguments, current_on_disk(arguments.path, workspace), workspace)[0]]
+
+        return need_of("edit", [arguments.path], work_out, workspace)
 
     async def run(self, arguments: EditArguments, workspace: Workspace) -> Finished:
         change, places = _change(arguments, await current(arguments.path, workspace), workspace)

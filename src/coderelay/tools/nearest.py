@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 _SHOWN_LINES = 12
 _SHOWN_CHARS = 200
@@ -51,6 +50,8 @@ def _like_the_longest(lines: Sequence[str], wanted: Sequence[str]) -> int | None
     longest = wanted[number].strip() if wanted else ""
     if not longest:
         return None
+    from difflib import SequenceMatcher  # most runs never get here
+
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(longest[:_SHOWN_CHARS])
     best, best_at = _ALIKE, None

@@ -6,9 +6,10 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, need_of, summed_up
+from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
 from coderelay.tools.hunks import apply_hunks
 from coderelay.tools.patch_format import FilePatch, parse_patch
+from coderelay.tools.preview import need_of
 from coderelay.tools.text_file import TextFile, text_file
 from coderelay.workspace.disk import Content
 from coderelay.workspace.workspace import Workspace
@@ -36,8 +37,12 @@ class Patch:
 
     def need(self, arguments: PatchArguments, workspace: Workspace) -> Need:
         patches = parse_patch(arguments.patch)
-        now = {path: current_on_disk(path, workspace) for path in _paths(patches)}
-        return need_of("patch", _changes(patches, now, workspace), workspace)
+        paths = _paths(patches)
+
+        def work_out() -> list[Change]:
+            return _changes(patches, {path: current_on_disk(path, workspace) for path in paths}, workspace)
+
+        return need_of("patch", paths, work_out, workspace)
 
     async def run(self, arguments: PatchArguments, workspace: Workspace) -> Finished:
         patches = parse_patch(arguments.patch)

@@ -98,6 +98,8 @@ def _wide(beginning: bytes) -> str | None:
     """UTF-16 that does not say so: every other byte is 0, and none of the others."""
     even, odd = beginning[0::2].count(0), beginning[1::2].count(0)
     half = len(beginning) // 2
+    if half < 4:
+        return None  # too little to tell
     if odd > half * 0.7 and not even:
         return "utf-16-le"
     return "utf-16-be" if even > half * 0.7 and not odd else None

@@ -4,7 +4,8 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, need_of, summed_up
+from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
+from coderelay.tools.preview import need_of
 from coderelay.tools.text_file import lines_of, text_file
 from coderelay.workspace.disk import Content
 from coderelay.workspace.workspace import Workspace
@@ -33,8 +34,10 @@ class Write:
     arguments = WriteArguments
 
     def need(self, arguments: WriteArguments, workspace: Workspace) -> Need:
-        change = _change(arguments, current_on_disk(arguments.path, workspace), workspace)
-        return need_of("write", [change], workspace)
+        def work_out() -> list[Change]:
+            return [_change(arguments, current_on_disk(arguments.path, workspace), workspace)]
+
+        return need_of("write", [arguments.path], work_out, workspace)
 
     async def run(self, arguments: WriteArguments, workspace: Workspace) -> Finished:
         change = _change(arguments, await current(arguments.path, workspace), workspace)

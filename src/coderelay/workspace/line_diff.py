@@ -32,6 +32,8 @@ def _compare(before: Sequence[str], after: Sequence[str], whole: Difference, dep
         return
     old, new = before[start:end], after[other_start:other_end]
     if len(old) * len(new) <= _COMPARED:
+        from difflib import SequenceMatcher  # most runs show no diff
+
         for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if tag != "equal":
                 yield Difference(start + a, start + b, other_start + c, other_start + d)

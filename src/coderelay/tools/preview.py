@@ -1,0 +1,47 @@
+"""What a call would change, before it is allowed to."""
+
+from collections.abc import Callable, Sequence
+
+from coderelay.protocol.calls import Need
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.changes import Change
+from coderelay.tools.text_file import sendable
+from coderelay.workspace.files import LentFiles
+from coderelay.workspace.line_diff import cut, unified_diff
+from coderelay.workspace.workspace import Workspace
+
+_BYTES = 20_000
+_NAMED = 5
+
+
+def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Change]], workspace: Workspace) -> Need:
+    """Refuses what could not be done anyway. An editor may have other text than the disk has, which is all that can
+    be looked at here; then it shows when the call runs."""
+    disk = workspace.disk
+    paths = tuple(dict.fromkeys(disk.locate(name) for name in names))
+    for path in paths:
+        disk.check_write(path)
+    try:
+        changes = work_out()
+    except ToolFailed:
+        if not isinstance(workspace.files, LentFiles):
+            raise
+        changes = ()
+    shown = [disk.relative(path) for path in paths]
+    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
+    return Need(
+        tool=tool,
+        kind="edit",
+        title=", ".join(shown[:_NAMED]) + more,
+        paths=paths,
+        diff=cut("".join(_diff(change, workspace) for change in changes), _BYTES),
+    )
+
+
+def _diff(change: Change, workspace: Workspace) -> str:
+    name, to = workspace.disk.relative(change.path), change.to and workspace.disk.relative(change.to)
+    texts = change.texts
+    if texts is None:
+        return f"Binary files a/{name} and b/{to or name} differ\n"
+    old, new = map(sendable, texts)
+    return unified_diff(name, change.before and old, new if change.after is not None else None, to)

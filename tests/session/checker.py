@@ -32,8 +32,10 @@ from coderelay.protocol.events import (
     SessionCreated,
     SessionDeleted,
     StopRequested,
+    TreeTaken,
     TurnEnded,
     TurnStarted,
+    TurnUndone,
     Unrecognised,
 )
 from coderelay.protocol.ids import AskId
@@ -142,6 +144,11 @@ class Checker(Batches):
                 self._answer(event, recorded.at)
             case BatchResumed() as event:
                 self.resume_batch(event)
+            case TreeTaken() as event:
+                self.check_owned()
+                promise(event.turn_id == self.open_turn().started.turn_id, "the files of another turn")
+            case TurnUndone():
+                promise(self.turn is None, "a turn is undone while one is open (C-30)")
             case CallStarted() as event:
                 self.start_call(event, recorded.epoch)
             case CallAsked() as event:

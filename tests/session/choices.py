@@ -61,11 +61,11 @@ CALLS: list[Callable[[str], Proposed]] = [
     *[partial(ruled, verdict="allow"), partial(ruled, verdict="deny"), *[partial(ruled, verdict="ask")] * 2],
     *[lambda name: questions(name, NAME, COLOUR), questions, plan, plan],
 ]
-IN_PLAN_MODE = [*CALLS, plan, plan, plan, plan]
+IN_PLAN_MODE = [plan, partial(runs, command="make c"), *CALLS, plan, plan, plan]
 READING: list[Callable[[str], Proposed]] = [
-    *[reads, reads, reads, writes, partial(ruled, verdict="allow"), peeks, broken],
+    *[reads, reads, reads, partial(ruled, verdict="allow"), peeks, peeks, writes, broken],
     *[partial(ruled, verdict=verdict, kind="read") for verdict in ("ask", "deny", "allow")],
-    *[reads, reads],
+    *[partial(ruled, verdict="allow"), reads],
 ]
 BEYOND = [
     Approval(AskId("this-folder"), "project", "bash", "make c", project=FOLDER, command="make c"),
@@ -88,7 +88,7 @@ def fitting(ask: Ask) -> list[Decision]:
             return [Answers(answers), *REFUSALS, Answers(dict(reversed(answers.items())))]
         case PlanAsk():
             stay = [PlanDecision("keep"), PlanDecision("feedback", "use tabs")]
-            return [PlanDecision("smart"), *stay, *REFUSALS, PlanDecision("default")]
+            return [*stay, PlanDecision("smart"), *REFUSALS, PlanDecision("default")]
 
 
 def unfitting(ask: Ask) -> list[Decision]:

@@ -89,9 +89,11 @@ class Owners(Table):
         """A finished message, maybe at the moment of a stop. An agent may also say something and go on."""
         owner = self._draw_owner(data, lambda each: each.thinking)
         owner.thinking = False
-        count = data.draw(st.sampled_from([2, 0, 3, 1, 4, 0]))
-        any_kind = IN_PLAN_MODE if self.checker.mode == "plan" else CALLS
-        calls = data.draw(st.sampled_from([READING, any_kind, any_kind]))
+        count = data.draw(st.sampled_from([2, 0, 3, 1, 4, 3, 0]))
+        planning = self.checker.mode == "plan"
+        calls = data.draw(
+            st.sampled_from([IN_PLAN_MODE, READING, IN_PLAN_MODE] if planning else [READING, CALLS, CALLS])
+        )
         proposed = [data.draw(st.sampled_from(calls))(self.play.new("c")) for _ in range(count)]
         blocks = data.draw(st.sampled_from(BLOCKS))
         final = not proposed and data.draw(st.integers(0, 3)) < 3

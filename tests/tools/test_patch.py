@@ -119,6 +119,7 @@ async def test_git_diffs_are_understood_with_all_that_git_adds(tmp_path: Path) -
             "--- a/f\n+++ b/f\n@@ -8,2 +8,2 @@\n 8\n-9\n+nine\n@@ -1,2 +1,2 @@\n-1\n+one\n 2\n",
             TEN.replace("9", "nine").replace("1\n2", "one\n2"),
         ),
+        ("diff --git f f\nindex 1..2\n--- f\n+++ f\n@@ -5 +5 @@\n-5\n+five\n", TEN.replace("5", "five")),
         (envelope("*** Update File: f", "-5", "+five"), TEN.replace("5", "five")),
         (
             envelope("*** Update File: f", "@@", " 9", "+9.5", " 10", "*** End of File"),
@@ -196,6 +197,14 @@ async def test_line_ends_stay_what_they_are(tmp_path: Path, before: bytes, patch
             "--- a/f\n+++ b/f\n@@ -4,3 +4,3 @@\n 4\n-five\n+5\n 6\n",
             "a change does not fit f: the nearest place is lines 4-6:\n4\t4\n5\t5\n6\t6\n"
             "line 5 differs in its text: you gave 'five', the file has '5'",
+        ),
+        (
+            "--- a/f\n+++ b/f\n@@ -3,3 +3,1 @@\n-3\n-4\n-5\n+x\n@@ -4,0 +4,1 @@\n+y\n",
+            "two changes to f meet at line 5; make them one",
+        ),
+        (
+            "diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n",
+            "the patch copies a file; add the copy as a new file instead",
         ),
         ("--- a/f\n+++ b/f\n@@ -40,0 +41 @@\n+x\n", "a change goes after line 40, but f has 10 lines"),
         ("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n", "f has more lines than the patch that deletes it shows"),

@@ -43,6 +43,8 @@ class _Places:
     def add(self, hunk: Hunk) -> None:
         old = hunk.old
         start = self._place(hunk, old) if old else self._insertion(hunk)
+        if not self._is_free(start, start + len(old)):
+            raise ToolFailed(f"two changes to {self._shown} meet at line {start + 1}; make them one")
         if hunk.start is not None:
             self._drift = start - hunk.start
         new = self._replaced(hunk, start)

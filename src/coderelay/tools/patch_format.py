@@ -172,7 +172,7 @@ class _Unified:
             if line.startswith("diff --git "):
                 self._git(line)
             elif self._is_head():
-                self._names("", "")
+                self._names(FilePatch("update", ""))
             elif line.startswith("@@"):
                 raise ToolFailed(f"line {self._at + 1} of the patch begins a change, but no file was named before it")
             else:
@@ -192,46 +192,29 @@ class _Unified:
 
     def _git(self, line: str) -> None:
         """What git says before the names, or in their place if no line changes."""
-        old, new = _both_names(line.removeprefix("diff --git "))
-        kind, mode, renamed = "update", "", ("", "")
+        path = _common_name(line.removeprefix("diff --git "))
+        patch = FilePatch("update", path)
         self._at += 1
-        while self._at < len(self._lines):
-            line = self._lines[self._at]
-            if self._is_head() or line.startswith("diff --git "):
-                break
-            word, _, value = line.partition(" ")
-            if line.startswith("new file mode "):
-                kind, mode = "add", value.removeprefix("file mode ")
-            elif line.startswith("deleted file mode "):
-                kind = "delete"
-            elif line.startswith("new mode "):
-                mode = value.removeprefix("mode ")
-            elif word in ("rename", "copy"):
-                renamed = _renamed(line, renamed)
-            elif line.startswith(("Binary files ", "GIT binary patch")):
-                raise ToolFailed(f"the patch changes a binary file, {new}; only text can be patched")
-            elif line.startswith("copy "):
-                raise ToolFailed("the patch copies a file; add the copy as a new file instead")
+        while self._at < len(self._lines) and not self._lines[self._at].startswith("diff --git "):
+            if self._is_head():
+                self._names(patch)
+                return
+            _note_git(patch, self._lines[self._at])
             self._at += 1
-        if self._at < len(self._lines) and self._is_head():
-            self._names(*renamed, mode=mode if mode != "100644" else "")
-            return
-        if kind == "update" and not renamed[1] and not mode:
-            return
-        path = renamed[0] or (old if kind != "add" else new)
-        self._patches.append(FilePatch(kind, path, renamed[1], mode=mode if mode != "100644" else ""))
+        if patch.kind != "update" or patch.to or patch.mode:
+            self._patches.append(patch)
 
-    def _names(self, renamed_from: str, renamed_to: str, *, mode: str = "") -> None:
+    def _names(self, patch: FilePatch) -> None:
         old, new = _name(self._lines[self._at][4:]), _name(self._lines[self._at + 1][4:])
         self._at += 2
         if _has_prefixes(old, new):
             old, new = (each if each == _NOWHERE else each[2:] for each in (old, new))
         if old == _NOWHERE:
-            patch = FilePatch("add", new, mode=mode)
+            patch.kind, patch.path = "add", new
         elif new == _NOWHERE:
-            patch = FilePatch("delete", old)
-        else:
-            patch = FilePatch("update", renamed_from or old, renamed_to or (new if new != old else ""), mode=mode)
+            patch.kind, patch.path = "delete", old
+        elif not patch.to:
+            patch.path, patch.to = old, new if new != old else ""
         while self._at < len(self._lines) and self._lines[self._at].startswith("@@"):
             patch.hunks.append(self._hunk())
             self._among_words = False
@@ -313,22 +296,36 @@ def _name(text: str) -> str:
     return _unquoted(text) if text.startswith('"') else text.partition("\t")[0].rstrip("\r")
 
 
-def _both_names(text: str) -> tuple[str, str]:
-    """`a/x b/x`. Names with spaces are only found if both are the same; those that differ come again below."""
+def _common_name(text: str) -> str:
+    """`a/x b/x`. Names that differ come again below, so here they are taken for the same."""
     if text.startswith('"'):
-        old = _unquoted(text)
-        return old[2:], old[2:]
-    middle = len(text) // 2
-    return text[2:middle], text[middle + 3 :]
+        old = new = _unquoted(text)
+    else:
+        middle = len(text) // 2
+        old, new = text[:middle], text[middle + 1 :]
+    return old[2:] if old.startswith("a/") and (new.startswith("b/") or old is new) else old
 
 
-def _renamed(line: str, so_far: tuple[str, str]) -> tuple[str, str]:
-    old, new = so_far
-    if line.startswith("rename from "):
-        old = _name(line.removeprefix("rename from "))
+def _note_git(patch: FilePatch, line: str) -> None:
+    if line.startswith("new file mode "):
+        patch.kind, patch.mode = "add", _unusual_mode(line)
+    elif line.startswith("deleted file mode "):
+        patch.kind = "delete"
+    elif line.startswith("new mode "):
+        patch.mode = line.removeprefix("new mode ").strip()
+    elif line.startswith("rename from "):
+        patch.path = _name(line.removeprefix("rename from "))
     elif line.startswith("rename to "):
-        new = _name(line.removeprefix("rename to "))
-    return old, new
+        patch.to = _name(line.removeprefix("rename to "))
+    elif line.startswith("copy "):
+        raise ToolFailed("the patch copies a file; add the copy as a new file instead")
+    elif line.startswith(("Binary files ", "GIT binary patch")):
+        raise ToolFailed(f"the patch changes a binary file, {patch.path}; only text can be patched")
+
+
+def _unusual_mode(line: str) -> str:
+    mode = line.removeprefix("new file mode ").strip()
+    return "" if mode == "100644" else mode
 
 
 _ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)

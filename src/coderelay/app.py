@@ -150,8 +150,8 @@ class House:
         trees = import_module("coderelay.workspace.trees").Trees(self.config.home, self.env)
         return import_module("coderelay.host.undo").TurnTrees(trees)
 
-    def workspace(self, cwd: str) -> Workspace:
-        return Workspace(cwd, self.processes, command_environment(self.env))
+    def workspace(self, cwd: str, folders: Sequence[str]) -> Workspace:
+        return Workspace(cwd, self.processes, command_environment(self.env), folders=folders)
 
     def guide(self) -> GuideAgent:
         return GuideAgent(self.toolbox(), self.workspace, lambda: agents_on_path(self.env))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.testing.command import Coder
-from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script
+from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, read, says, script
 from coderelay.testing.prompts import without_notes
 from coderelay.testing.terminal import terminal
 from tests.conftest import Serve
@@ -193,3 +193,26 @@ def test_an_unknown_command_is_said_and_changes_nothing(serve: Serve, coder_on: 
         screen.wait_for("> ")
         screen.type("/frobnicate\n")
         screen.wait_for("unknown command /frobnicate; /help shows what there is\n> ")
+
+
+def test_a64_tools_reach_another_folder_once_it_was_added(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "f").write_text("hello\n")
+    server = serve(
+        script(proposes(read(str(other / "f"))), says("no"), proposes(read(str(other / "f"))), says("yes"))
+    )
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        screen.type("look\n")
+        screen.wait_for("no\n> ")
+        screen.type("/add-dir ../nowhere\n")
+        screen.wait_for(f"there is no folder {folder.parent / 'nowhere'}\n> ")
+        screen.type("/add-dir ../other\n")
+        screen.wait_for(f"added {other}; undo covers {folder} only\n> ")
+        screen.type("look again\n")
+        screen.wait_for("yes\n")
+    first, second = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
+    assert first.startswith("Error: ")
+    assert second == "1\thello"
+    assert f"Also at hand: {other}\n" in server.requests[-1]["messages"][-3]["content"]

@@ -1,5 +1,6 @@
 """The `/` commands about a session that need nothing but a client: shared by all surfaces where people type."""
 
+import os
 from collections.abc import Awaitable, Callable
 
 from coderelay.client.client import Client
@@ -27,6 +28,7 @@ HELP = """\
 /steer TEXT              tell the running turn something; it hears it at its next step
 /queue                   what waits for its turn; /queue edit N TEXT, /queue drop N
 /compact                 sum up the conversation so far, to make room
+/add-dir [PATH]          let the tools use another folder too
 /undo                    the files and the conversation as they were before the last turn; again: one more
 /diff [full]             what has changed since the last commit
 /cost                    tokens and money of this session
@@ -83,6 +85,7 @@ class SessionCommands:
             "steer": self._steer,
             "queue": self._queue,
             "compact": self._compact,
+            "add-dir": self._add_folder,
             "undo": self._undo,
             "diff": self._diff,
             "cost": self._cost,
@@ -160,6 +163,15 @@ class SessionCommands:
         self._on_prompt(prompt_id)
         await self._client.send(CompactHistory(session=self._session, prompt_id=prompt_id, by=self._by))
         return ""
+
+    async def _add_folder(self, path: str) -> str:
+        row = await self._client.get(ShowSession(self._session))
+        if not path:
+            return "\n".join((row.cwd, *row.folders))
+        folder = os.path.realpath(os.path.join(row.cwd, os.path.expanduser(path)))
+        folders = tuple(dict.fromkeys((*row.folders, folder)))
+        await self._client.send(ConfigureSession(session=self._session, folders=folders, by=self._by))
+        return f"added {folder}; undo covers {row.cwd} only"
 
     async def _undo(self, _: str) -> str:
         outcome = await self._client.send(UndoTurn(session=self._session, by=self._by))

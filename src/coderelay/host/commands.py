@@ -28,10 +28,10 @@ from coderelay.session import decide
 async def carry_out(record: Record, command: Command) -> Outcome:
     match command:
         case CreateSession():
-            if not folder_exists(command.cwd):
-                raise BadInput(f"there is no folder {command.cwd}")
+            _check_folders(command.cwd, *command.folders)
             return await _write(record, lambda state: decide.create(state, command))
         case ConfigureSession():
+            _check_folders(*(command.folders or ()))
             return await _write(record, lambda state: decide.configure(state, command))
         case SendPrompt():
             return await _write(record, lambda state: decide.send_prompt(state, command))
@@ -54,6 +54,12 @@ async def carry_out(record: Record, command: Command) -> Outcome:
         case OpenSession():
             decide.require(record.state)
             return Unchanged(record.state.head)
+
+
+def _check_folders(*folders: str) -> None:
+    for folder in folders:
+        if not folder_exists(folder):
+            raise BadInput(f"there is no folder {folder}")
 
 
 async def _write(record: Record, decision: Decide) -> Outcome:

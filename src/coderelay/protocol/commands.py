@@ -18,6 +18,7 @@ class CreateSession(Struct, frozen=True, kw_only=True):
     title: str = ""
     allowed_tools: tuple[str, ...] = ()
     think: Think = "auto"
+    folders: tuple[str, ...] = ()
 
 
 class ConfigureSession(Struct, frozen=True, kw_only=True):
@@ -28,6 +29,7 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
     mode: Mode | None = None
     allowed_tools: tuple[str, ...] | None = None
     think: Think | None = None
+    folders: tuple[str, ...] | None = None
     agent: str | None = None
 
 

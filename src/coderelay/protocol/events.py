@@ -39,7 +39,7 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
 
 class SessionCreated(Event, frozen=True, tag="session.created"):
-    """Always the first event."""
+    """Always the first event. `folders` may be used besides `cwd`, where commands run and what an undo covers."""
 
     cwd: str
     agent: str
@@ -50,6 +50,7 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
     allowed_tools: tuple[str, ...] = ()
     agent_session_id: str | None = None
     think: Think = "auto"
+    folders: tuple[str, ...] = ()
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
@@ -61,6 +62,7 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     mode: Mode | None = None
     allowed_tools: tuple[str, ...] | None = None
     think: Think | None = None
+    folders: tuple[str, ...] | None = None
     agent: str | None = None
 
 

@@ -41,6 +41,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     queued: int = 0
     turn_open: bool = False
     think: Think = "auto"
+    folders: tuple[str, ...] = ()
     usage: Usage = Usage()
     cost: float | None = None
     context_tokens: int = 0

@@ -66,6 +66,7 @@ def create(state: State, command: CreateSession) -> list[AnyEvent]:
             allowed_tools=command.allowed_tools,
             agent_session_id=command.session,
             think=command.think,
+            folders=command.folders,
         )
     ]
 
@@ -79,6 +80,7 @@ def configure(state: State, command: ConfigureSession) -> list[AnyEvent]:
         mode=None if command.mode == settings.mode else command.mode,
         allowed_tools=None if command.allowed_tools == settings.allowed_tools else command.allowed_tools,
         think=None if command.think == settings.think else command.think,
+        folders=None if command.folders == settings.folders else command.folders,
         agent=None if command.agent == settings.agent else command.agent,
     )
     return [] if changed == SessionConfigured(by=command.by) else [changed]

@@ -267,6 +267,7 @@ def _settings(event: SessionCreated) -> Settings:
         allowed_tools=event.allowed_tools,
         agent_session_id=event.agent_session_id,
         think=event.think,
+        folders=event.folders,
     )
 
 
@@ -278,6 +279,7 @@ def _configure(state: State, event: SessionConfigured) -> None:
         "model": event.model,
         "mode": event.mode,
         "think": event.think,
+        "folders": event.folders,
         "agent": event.agent,
     }
     changes: dict[str, object] = {name: value for name, value in named.items() if value is not None}

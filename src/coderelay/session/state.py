@@ -30,6 +30,7 @@ class Settings(Struct, frozen=True):
     allowed_tools: tuple[str, ...] = ()
     agent_session_id: str | None = None
     think: Think = "auto"
+    folders: tuple[str, ...] = ()
 
 
 class CallState(Struct):

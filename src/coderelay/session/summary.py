@@ -95,6 +95,7 @@ def _created(event: SessionCreated, recorded: Recorded) -> Summary:
         agent_session_id=event.agent_session_id,
         allowed_tools=event.allowed_tools,
         think=event.think,
+        folders=event.folders,
     )
 
 
@@ -106,6 +107,7 @@ def _configured(row: Summary, event: SessionConfigured) -> Summary:
         mode=row.mode if event.mode is None else event.mode,
         allowed_tools=row.allowed_tools if event.allowed_tools is None else event.allowed_tools,
         think=row.think if event.think is None else event.think,
+        folders=row.folders if event.folders is None else event.folders,
         agent=row.agent if event.agent is None else event.agent,
     )
 

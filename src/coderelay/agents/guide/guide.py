@@ -21,7 +21,10 @@ class GuideAgent:
     name = "guide"
 
     def __init__(
-        self, toolbox: Toolbox, open_workspace: Callable[[str], Workspace], programs: Callable[[], Sequence[str]]
+        self,
+        toolbox: Toolbox,
+        open_workspace: Callable[[str, Sequence[str]], Workspace],
+        programs: Callable[[], Sequence[str]],
     ) -> None:
         self._toolbox = toolbox
         self._open_workspace = open_workspace
@@ -37,7 +40,7 @@ class GuideAgent:
     async def run(self, turn: Turn) -> None:
         from coderelay.agents.guide.steps import next_step  # the rules are loaded only where there is no model
 
-        workspace = self._open_workspace(turn.settings.cwd)
+        workspace = self._open_workspace(turn.settings.cwd, turn.settings.folders)
         workspace.known.marks = lambda: turn.state.seen
         while True:
             match turn.next_action():

@@ -17,7 +17,7 @@ def notes_for(state: State, disk: Disk, home: str, window: int) -> list[Note]:
     settings = state.settings
     assert settings is not None
     known = [
-        environment_note(settings.cwd),
+        environment_note(settings.cwd, settings.folders),
         *instruction_notes(disk.root, home, state.seen, window),
         mode_note(settings.mode),
         *change_notes(state.seen, disk),

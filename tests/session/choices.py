@@ -64,7 +64,7 @@ CALLS: list[Callable[[str], Proposed]] = [
 IN_PLAN_MODE = [plan, partial(runs, command="make c"), *CALLS, plan, plan, plan]
 READING: list[Callable[[str], Proposed]] = [
     *[reads, reads, reads, partial(ruled, verdict="allow"), peeks, peeks, writes, broken],
-    *[partial(ruled, verdict=verdict, kind="read") for verdict in ("ask", "deny", "allow")],
+    *[partial(ruled, verdict=verdict, kind="read") for verdict in ("deny", "ask", "deny", "allow")],
     *[partial(ruled, verdict="allow"), reads],
 ]
 BEYOND = [

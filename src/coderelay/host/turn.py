@@ -116,13 +116,15 @@ class HostTurn:
                 async with asyncio.TaskGroup() as group:
                     for each in running:
                         group.create_task(each.run())
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from failures  # the first says what went wrong
         finally:
             await asyncio.shield(self._end(running))
 
     async def _keep_files(self, calls: Sequence[Call]) -> None:
         """Before the first change of a turn, so that it can be undone."""
         needs = [self.state.calls[call.id].judged.need for call in calls]
-        if all(need.kind in _CHANGES_NOTHING for need in needs):
+        if all(need.kind in _CHANGES_NOTHING and need.command is None for need in needs):
             return
         paths = [path for need in needs if need.kind == "edit" for path in need.paths]
         turn = self.state.turn

@@ -219,10 +219,14 @@ def _end_call(state: State, event: CallEnded) -> None:
     if call is not None:
         call.outcome = event.outcome
     if isinstance(event.outcome, Finished):
-        for seen in event.outcome.seen:
-            state.seen.pop(seen.path, None)  # so that those seen last stand last
-            state.seen[seen.path] = seen.mark
-            state.told.pop(f"file:{seen.path}", None)
+        _see(state, event.outcome)
+
+
+def _see(state: State, outcome: Finished) -> None:
+    for seen in outcome.seen:
+        state.seen.pop(seen.path, None)  # so that those seen last stand last
+        state.seen[seen.path] = seen.mark
+        state.told.pop(f"file:{seen.path}", None)
 
 
 def _undo(state: State, event: TurnUndone) -> None:
@@ -231,9 +235,21 @@ def _undo(state: State, event: TurnUndone) -> None:
     places = [place for place, each in enumerate(state.history) if _begins(each, event.turn_id)]
     if places:
         del state.history[places[0] :]
-        told = [note for each in state.history if isinstance(each, MessageAdded) for note in each.notes]
-        state.told = {note.topic: note.text for note in told}
+        _know_again(state)
     state.context_tokens = 0
+
+
+def _know_again(state: State) -> None:
+    """What the model was told and has seen, as far as its history goes now."""
+    state.told, state.seen = {}, {}
+    for entry in state.history:
+        if not isinstance(entry, MessageAdded):
+            continue
+        state.told.update({note.topic: note.text for note in entry.notes})
+        for call in entry.calls:
+            outcome = state.calls[call.id].outcome
+            if isinstance(outcome, Finished):
+                _see(state, outcome)
 
 
 def _begins(entry: Entry, turn_id: TurnId) -> bool:

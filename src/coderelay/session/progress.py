@@ -119,11 +119,6 @@ def _owes_a_plan(state: State, said: str) -> bool:
     return in_plan_mode and not turn.planned and bool(said.strip())
 
 
-def after_call(state: State, call_id: CallId, outcome: Outcome, *, ms: int, go_on: bool) -> list[AnyEvent]:
-    """`go_on` is False when the call was cut short: then the next one must not start."""
-    return after_calls(state, [End(call_id, outcome, ms)], go_on=go_on)
-
-
 class End(Struct, frozen=True):
     """How a call ended, and how long it took."""
 
@@ -134,7 +129,7 @@ class End(Struct, frozen=True):
 
 def after_calls(state: State, ends: Sequence[End], *, go_on: bool) -> list[AnyEvent]:
     """Calls that ran at the same time end together, in the message's order. The next one starts when none is left
-    that runs."""
+    that runs, and unless one was cut short (`go_on` is False)."""
     ended: list[AnyEvent] = [_ended(state.calls[each.call_id], each.outcome, each.ms) for each in ends]
     if _open_turn(state).stop_requested:
         return ended

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.testing.command import Coder
-from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, read, says, script
+from coderelay.testing.model_server import ModelServerThread, bash, hangs, http_error, proposes, read, says, script
 from coderelay.testing.prompts import without_notes
 from coderelay.testing.terminal import terminal
 from tests.conftest import Serve
@@ -216,3 +216,23 @@ def test_a64_tools_reach_another_folder_once_it_was_added(serve: Serve, coder_on
     assert first.startswith("Error: ")
     assert second == "1\thello"
     assert f"Also at hand: {other}\n" in server.requests[-1]["messages"][-3]["content"]
+
+
+def test_b20_a_title_is_given_or_found_by_a_small_model(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one"), says('"Counting to one"\n'), http_error(400, "no titles today")))
+    coder = coder_on(server)
+    with terminal(coder) as screen:
+        screen.wait_for("> ")
+        screen.type("/title\n")
+        screen.wait_for("a session without a prompt has no title yet\n> ")
+        screen.type("count, please\n")
+        screen.wait_for("one\n> ")
+        screen.type("/title\n")
+        screen.wait_for("title: Counting to one\n> ")
+        screen.type("/title\n")
+        screen.wait_for("no titles today\n> ")
+        screen.type("/title My counting\n")
+        screen.wait_for("title: My counting\n> ")
+    assert "My counting" in coder.run("sessions").out
+    assert server.requests[1]["messages"][-1] == {"role": "user", "content": "count, please"}
+    assert "tools" not in server.requests[1]

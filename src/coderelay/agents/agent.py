@@ -79,6 +79,10 @@ class Agent(Protocol):
 
     def describe(self, settings: Settings) -> Description: ...
 
+    async def suggest_title(self, settings: Settings, prompt: str) -> str:
+        """For a session that begins with this prompt. Raises ModelFailed."""
+        ...
+
     async def run(self, turn: Turn) -> None:
         """Go on with the turn until it has ended or waits for people. Raises when it cannot."""
         ...

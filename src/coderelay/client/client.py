@@ -18,6 +18,7 @@ from coderelay.protocol.queries import (
     ReadMessages,
     ShowDiff,
     ShowSession,
+    SuggestTitle,
     WhyNotRun,
     WhyWaiting,
 )
@@ -47,6 +48,8 @@ class Client(Protocol):
     async def get(self, query: FindAsk) -> AskRow: ...
     @overload
     async def get(self, query: ListApprovals) -> list[Approval]: ...
+    @overload
+    async def get(self, query: SuggestTitle) -> str: ...
     @overload
     async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
 

@@ -19,7 +19,7 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Mode, PromptAdmitted, Think
 from coderelay.protocol.ids import PromptId, SessionId, new_id
-from coderelay.protocol.queries import ListPrompts, ShowDiff, ShowSession, WhyNotRun
+from coderelay.protocol.queries import ListPrompts, ShowDiff, ShowSession, SuggestTitle, WhyNotRun
 
 HELP = """\
 /model [provider:name]   show or change the model; kept for later sessions in this folder
@@ -31,6 +31,7 @@ HELP = """\
 /add-dir [PATH]          let the tools use another folder too
 /undo                    the files and the conversation as they were before the last turn; again: one more
 /diff [full]             what has changed since the last commit
+/title [TEXT]            name the session; without a text, a small model finds one
 /cost                    tokens and money of this session
 """
 
@@ -88,6 +89,7 @@ class SessionCommands:
             "add-dir": self._add_folder,
             "undo": self._undo,
             "diff": self._diff,
+            "title": self._title,
             "cost": self._cost,
         }
 
@@ -186,6 +188,11 @@ class SessionCommands:
         found = await self._client.get(ShowDiff(self._session))
         lines = "\n".join(found.files) or "nothing has changed since the last commit"
         return f"{lines}\n{found.diff}" if how else lines
+
+    async def _title(self, text: str) -> str:
+        title = text or await self._client.get(SuggestTitle(self._session))
+        await self._client.send(ConfigureSession(session=self._session, title=title, by=self._by))
+        return f"title: {title}"
 
     async def _cost(self, _: str) -> str:
         row = await self._client.get(ShowSession(self._session))

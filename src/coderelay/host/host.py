@@ -22,7 +22,7 @@ from coderelay.host.worker import Worker
 from coderelay.policy.approvals import approval_of
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome, Undone, UndoTurn
-from coderelay.protocol.errors import CannotRun, UnknownSession
+from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
@@ -37,6 +37,7 @@ from coderelay.protocol.queries import (
     ReadMessages,
     ShowDiff,
     ShowSession,
+    SuggestTitle,
     WhyNotRun,
     WhyWaiting,
 )
@@ -99,6 +100,8 @@ class Host:
     @overload
     async def get(self, query: ListApprovals) -> list[Approval]: ...
     @overload
+    async def get(self, query: SuggestTitle) -> str: ...
+    @overload
     async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
     async def get(self, query: Query) -> object:
         match query:
@@ -116,6 +119,8 @@ class Host:
             case ListPrompts():
                 await self.summary(query.session)
                 return list((await self.record(query.session)).state.queue)
+            case SuggestTitle():
+                return await self._title(query.session)
             case ShowDiff():
                 return await self._diff((await self.record(query.session)).state, query.by_turns)
             case ListAsks():
@@ -177,6 +182,16 @@ class Host:
             self._export,
             self._limits,
         )
+
+    async def _title(self, session: SessionId) -> str:
+        summary = await self.summary(session)
+        settings = decide.require((await self.record(session)).state)
+        agent = self._agents.get(settings.agent)
+        if agent is None or (problem := agent.cannot_run(settings)) is not None:
+            raise CannotRun(f"there is no agent {settings.agent!r} here" if agent is None else problem)
+        if not summary.last_prompt:
+            raise BadInput("a session without a prompt has no title yet")
+        return await agent.suggest_title(settings, summary.last_prompt)
 
     async def _diff(self, state: State, by_turns: bool) -> DiffShown:
         settings = decide.require(state)

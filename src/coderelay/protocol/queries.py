@@ -34,6 +34,12 @@ class ListPrompts(Struct, frozen=True):
     session: SessionId
 
 
+class SuggestTitle(Struct, frozen=True):
+    """A title for the session, by its last prompt. Only a host that can run it can answer; it may cost a little."""
+
+    session: SessionId
+
+
 class ShowDiff(Struct, frozen=True):
     """What has changed in the session's folder: since the last commit, or by its turns alone. Only a host that has
     the folder can answer."""
@@ -87,6 +93,7 @@ Query = (
     | ReadMessages
     | ExportSession
     | ListPrompts
+    | SuggestTitle
     | ShowDiff
     | ListAsks
     | FindAsk

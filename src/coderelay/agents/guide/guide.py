@@ -15,6 +15,9 @@ from coderelay.workspace.workspace import Workspace
 _TOOLS = ("read", "write", "bash", "ask_user")
 
 
+_TITLE = 60
+
+
 class GuideAgent:
     """`programs` names other agents that are installed here, for people to know."""
 
@@ -36,6 +39,9 @@ class GuideAgent:
     def describe(self, settings: Settings) -> Description:
         tools = tuple(spec for spec in self._toolbox.specs if spec.name in _TOOLS)
         return Description("The guide follows fixed rules; no model is asked.", tools)
+
+    async def suggest_title(self, settings: Settings, prompt: str) -> str:
+        return prompt.strip().partition("\n")[0][:_TITLE]
 
     async def run(self, turn: Turn) -> None:
         from coderelay.agents.guide.steps import next_step  # the rules are loaded only where there is no model

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from coderelay.agents.agent import Description, Turn
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.step import NativeSettings, Steps
+from coderelay.agents.native.title import title_for
 from coderelay.models.model import Models
 from coderelay.protocol.errors import BadInput
 from coderelay.session.next_action import AskModel, Compact, RunCall
@@ -39,6 +40,10 @@ class NativeAgent:
         own = self._settings(settings.cwd)
         system = system_prompt(self._models(settings.cwd).card(settings.model).context)
         return Description(system, self._toolbox.without(own.disabled_tools).specs)
+
+    async def suggest_title(self, settings: Settings, prompt: str) -> str:
+        models = self._models(settings.cwd)
+        return await title_for(models.open(models.cheap(settings.model)), prompt)
 
     async def run(self, turn: Turn) -> None:
         own = self._settings(turn.settings.cwd)

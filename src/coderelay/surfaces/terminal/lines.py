@@ -16,7 +16,7 @@ from coderelay.protocol.asks import Ask, By, Decision, Deny, DenyAndStop, PlanAs
 from coderelay.protocol.calls import one_line
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
 from coderelay.protocol.content import text_of
-from coderelay.protocol.errors import BadInput, CoderError, Refusal
+from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
@@ -141,7 +141,7 @@ class LineLoop:
     async def _command(self, slash: Slash) -> None:
         try:
             told = await self._commands.run(slash)
-        except Refusal as error:
+        except CoderError as error:
             told = str(error)
         _print(f"{told}\n" if told else "")
 

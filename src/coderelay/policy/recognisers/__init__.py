@@ -1,0 +1,1 @@
+"""Programs we know well enough to say that an argument vector only reads."""

@@ -1,0 +1,125 @@
+"""Which words of an argument vector are options, and which name files.
+
+A table lists what is known to be harmless. A word that is not in the table is not harmless.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.shell_words import Word
+
+
+class Refused(Exception):
+    """Not proved to be harmless; the message says why."""
+
+
+class Options(Struct, frozen=True):
+    """The harmless options of one program.
+
+    `short` take no value, `texts` take one, `files` take a path. Long names end in `=` when they take a
+    value, in `=/` when it is a path, in `=?` when it is only ever joined by `=`. `text_operands` leading operands are no paths; an option in `instead`
+    takes their place. When `any_option` is true no option of the program does harm, so that a pattern
+    may become one.
+    """
+
+    short: str = ""
+    texts: str = ""
+    files: str = ""
+    long: tuple[str, ...] = ()
+    text_operands: int = 0
+    instead: tuple[str, ...] = ()
+    most_operands: int | None = None
+    numbers: bool = False
+    any_option: bool = False
+    single_dash: tuple[str, ...] = ()
+
+
+class Operands(Struct, frozen=True):
+    texts: tuple[str, ...]
+    paths: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
+    """Refuses unknown options and paths outside; what is left are the operands."""
+    operands: list[Word] = []
+    seen: list[str] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word.glob and not known.any_option and word.text[0] in "-*?":
+            raise Refused(f"the pattern {word.text} could become an option")
+        if word.text == "--":
+            operands += rest
+            if any(each.glob and each.text[0] in "*?" for each in rest):
+                _check_files([each.text for each in rest], place)
+            break
+        if word.text == "-" or not word.text.startswith("-"):
+            operands.append(word)
+        elif word.text in known.single_dash:
+            seen.append(word.text)
+        elif word.text.startswith("--"):
+            seen.append(_long(word, rest, known, place))
+        elif known.numbers and word.text[1:].isascii() and word.text[1:].isdigit():
+            seen.append("-n")
+        else:
+            seen += _short(word, rest, known, place)
+    texts = 0 if set(seen) & set(known.instead) else known.text_operands
+    if known.most_operands is not None and (
+        len(operands) > known.most_operands or any(each.glob for each in operands)
+    ):
+        raise Refused("it has more operands than are known to be harmless")
+    if any(each.glob for each in operands[:texts]):
+        raise Refused("a pattern is not a plain word")
+    paths = [each.text for each in operands[texts:]]
+    _check_files(paths, place)
+    return Operands(tuple(each.text for each in operands[:texts]), tuple(paths), tuple(seen))
+
+
+def _long(word: Word, rest: list[Word], known: Options, place: Place) -> str:
+    name, joined, value = word.text.partition("=")
+    if word.glob and not joined:
+        raise Refused(f"the pattern {word.text} could become an option")
+    if not joined and name in known.long:
+        return name
+    for ending in ("=", "=/", "=?"):
+        if name + ending not in known.long:
+            continue
+        if not joined and ending != "=?":
+            value = _next(word, rest)
+        if ending == "=/":
+            _check_files([value], place)
+        return name
+    raise Refused(f"the option {name} is not known to be harmless")
+
+
+def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[str]:
+    letters = word.text[1:]
+    seen: list[str] = []
+    for at, letter in enumerate(letters):
+        seen.append(f"-{letter}")
+        if letter in known.short:
+            continue
+        if letter not in known.texts and letter not in known.files:
+            raise Refused(f"the option -{letter} is not known to be harmless")
+        value = letters[at + 1 :] or _next(word, rest)
+        if letter in known.files:
+            _check_files([value], place)
+        return seen
+    if word.glob:
+        raise Refused(f"the pattern {word.text} could become an option")
+    return seen
+
+
+def _next(word: Word, rest: list[Word]) -> str:
+    if not rest or rest[0].glob:
+        raise Refused(f"the option {word.text} lacks a plain value")
+    return rest.pop(0).text
+
+
+def _check_files(paths: Sequence[str], place: Place) -> None:
+    for path in paths:
+        if path != "-" and not place.holds(path):
+            raise Refused(f"{path} is outside of the workspace")

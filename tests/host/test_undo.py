@@ -1,19 +1,35 @@
 """A turn undone: its files and the conversation with them, from any process, never over somebody's own changes."""
 
+import asyncio
+import os
+import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.commands import Undone, UndoTurn
+from coderelay.app import House
+from coderelay.config.load import Config
+from coderelay.host import worker
+from coderelay.host.turn_files import TurnFiles
+from coderelay.host.undo import TurnTrees
+from coderelay.protocol.asks import By, DenyAndStop
+from coderelay.protocol.calls import Stopped
+from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun
-from coderelay.protocol.events import CallStarted, TreeTaken
-from coderelay.protocol.queries import ShowDiff
+from coderelay.protocol.events import CallEnded, CallStarted, PromptTaken, TreeTaken, TurnUndone
+from coderelay.protocol.ids import PromptId
+from coderelay.protocol.queries import ListPrompts, ShowDiff
+from coderelay.session.state import PastTurn
 from coderelay.testing.house import ME, InHouse, house, story
-from coderelay.testing.model_server import bash, hangs, proposes, read, says, script, write
+from coderelay.testing.model_server import bash, hangs, http_error, proposes, read, says, script, write
 from coderelay.testing.prompts import without_notes
+from coderelay.workspace.trees import Trees
 
 pytestmark = pytest.mark.quick
+
+GIT = shutil.which("git")
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -43,6 +59,54 @@ async def undo(coder: InHouse) -> Undone:
     outcome = await coder.host.send(UndoTurn(session=coder.session, by=ME))
     assert isinstance(outcome, Undone)
     return outcome
+
+
+def said_in(coder: InHouse) -> list[str]:
+    """By the person, in the last request."""
+    messages = coder.server.requests[-1]["messages"]
+    return [without_notes(each["content"]) for each in messages if each["role"] == "user"]
+
+
+class SlowHouse(House):
+    """Once an undo has done its work on the files, it waits to be let go."""
+
+    def __init__(self, config: Config, env: Mapping[str, str]) -> None:
+        super().__init__(config, env)
+        SlowHouse.files_done, SlowHouse.go_on = asyncio.Event(), asyncio.Event()
+
+    files_done: asyncio.Event
+    go_on: asyncio.Event
+
+    def turn_files(self) -> TurnFiles:
+        return _SlowTrees(Trees(self.config.home, self.env))
+
+
+class GitlessHouse(House):
+    def turn_files(self) -> TurnFiles:
+        return TurnTrees(Trees(self.config.home, {"PATH": self.config.home}))
+
+
+class HungHouse(House):
+    """Its git hangs once there is a pipe `hung` in the home, and says so there first."""
+
+    def turn_files(self) -> TurnFiles:
+        home = Path(self.config.home)
+        program = home / "bin" / "git"
+        if not program.exists():
+            program.parent.mkdir()
+            program.write_text(
+                f'#!/bin/sh\n[ -p "{home}/hung" ] && : > "{home}/hung" && exec sleep 600\nexec {GIT} "$@"\n'
+            )
+            program.chmod(0o700)
+        return TurnTrees(Trees(str(home), {"PATH": f"{program.parent}:/usr/bin:/bin"}))
+
+
+class _SlowTrees(TurnTrees):
+    async def undo(self, turn: PastTurn, by: By) -> TurnUndone:
+        undone = await super().undo(turn, by)
+        SlowHouse.files_done.set()
+        await SlowHouse.go_on.wait()
+        return undone
 
 
 @story
@@ -92,8 +156,7 @@ async def test_c30_repeated_undo_goes_further_back_and_the_conversation_with_it(
             await undo(coder)
         await coder.prompt("third")
         await coder.ended(turns=3)
-        said = [without_notes(m["content"]) for m in coder.server.requests[-1]["messages"] if m["role"] == "user"]
-        assert said == ["third"]
+        assert said_in(coder) == ["third"]
 
 
 @story
@@ -195,3 +258,304 @@ async def test_x15_a_crash_before_the_end_leaves_no_tree_and_undo_says_so(tmp_pa
         await later.open(session)
         await later.ended()
         assert (await undo(later)).removed == ("b",)
+
+
+@story
+async def test_c30_a_turn_stopped_while_it_asks_can_be_undone(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    steps = [proposes(write("b", "x")), proposes(bash("make"))]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.create("auto-edit")
+        await coder.prompt("go")
+        (ask,) = await coder.asks()
+        await coder.answer(ask, DenyAndStop())
+        assert (await coder.ended()).ending == "stopped"
+        assert (await undo(coder)).removed == ("b",)
+        assert "b" not in files(folder)
+
+
+@story
+async def test_c30_a_turn_that_another_process_ends_after_a_crash_can_be_undone(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    async with house(tmp_path, script(proposes(write("b", "x")), hangs(says("a"), 0))) as coder:
+        await coder.prompt("go")
+        await coder.server.wait_for_requests(2)
+        session = coder.session
+    async with house(tmp_path, script()) as later:
+        later.session = session
+        await later.stop()
+        assert (await later.ended()).ending == "stopped"
+        assert (await undo(later)).removed == ("b",)
+        assert "b" not in files(folder)
+
+
+@story
+async def test_c30_a_failed_turn_can_be_undone(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    async with house(tmp_path, script(proposes(write("b", "x")), http_error(400, "no"))) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).ending == "failed"
+        assert (await undo(coder)).removed == ("b",)
+        assert "b" not in files(folder)
+
+
+@story
+async def test_c30_a_steered_turn_is_undone_with_what_it_heard(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    until_go = "while [ ! -e go ]; do sleep 0.01; done"
+    steps = [proposes(write("b", "x"), bash(until_go)), says("done"), says("ok")]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.prompt("go")
+        await coder.until(lambda event: isinstance(event, TreeTaken))
+        steer = SendPrompt(session=coder.session, prompt_id=PromptId("s"), text="blue", steer=True, by=ME)
+        await coder.host.send(steer)
+        (folder / "go").touch()
+        await coder.ended()
+        assert any(isinstance(each.event, PromptTaken) for each in await coder.events())
+        await undo(coder)
+        await coder.prompt("again")
+        await coder.ended(turns=2)
+        assert said_in(coder) == ["again"]
+
+
+@story
+async def test_x15_a_turn_that_begins_while_another_process_undoes_is_told_and_no_false_word(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    steps = [proposes(write("b", "x")), says("done"), hangs(says("a"), 0)]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        async with house(tmp_path, script(), build=SlowHouse) as other:
+            other.session = coder.session
+            undoing = asyncio.create_task(undo(other))
+            await SlowHouse.files_done.wait()
+            await coder.prompt("next")
+            await coder.server.wait_for_requests(3)
+            SlowHouse.go_on.set()
+            with pytest.raises(CannotRun, match=r"removed b.* another turn began"):
+                await undoing
+        assert "b" not in files(folder)
+        assert not [each for each in await coder.events() if isinstance(each.event, TurnUndone)]
+
+
+@story
+async def test_x15_of_two_undos_at_once_only_one_says_it_was_it(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    steps = [proposes(write("b", "1")), says("one"), proposes(write("c", "2")), says("two")]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.prompt("first")
+        await coder.ended()
+        await coder.prompt("second")
+        await coder.ended(turns=2)
+        async with house(tmp_path, script(), build=SlowHouse) as other:
+            other.session = coder.session
+            undoing = asyncio.create_task(undo(other))
+            await SlowHouse.files_done.wait()
+            await undo(coder)
+            SlowHouse.go_on.set()
+            with pytest.raises(CannotRun, match="somebody else has undone"):
+                await undoing
+        assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n", "b": "1"}
+        assert len([each for each in await coder.events() if isinstance(each.event, TurnUndone)]) == 1
+
+
+@story
+async def test_x15_git_that_hangs_before_the_first_change_does_not_keep_a_stop_waiting(tmp_path: Path) -> None:
+    repository(tmp_path)
+    async with house(tmp_path, script(proposes(write("b", "x"))), build=HungHouse) as coder:
+        os.mkfifo(hung := tmp_path / "home" / "hung")
+        await coder.prompt("go")
+        await asyncio.to_thread(hung.read_text)
+        async with asyncio.timeout(5):
+            await coder.stop()
+            assert (await coder.ended()).ending == "stopped"
+        assert "b" not in files(coder.folder)
+        (ended,) = [each.event for each in await coder.events() if isinstance(each.event, CallEnded)]
+        assert ended.outcome == Stopped(started=False)
+
+
+def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "FILES_LEFT_SECONDS", 0.1)
+
+    @story
+    async def stop_with_a_git_that_hangs() -> None:
+        repository(tmp_path)
+        steps = [proposes(bash("echo y > c; sleep 600"))]
+        async with house(tmp_path, script(*steps), build=HungHouse) as coder:
+            await coder.prompt("go")
+            await coder.until(lambda event: isinstance(event, TreeTaken))
+            os.mkfifo(tmp_path / "home" / "hung")
+            async with asyncio.timeout(5):
+                await coder.stop()
+                assert (await coder.ended()).ending == "stopped"
+            with pytest.raises(CannotRun, match="how the last turn left the files is not known"):
+                await undo(coder)
+
+    stop_with_a_git_that_hangs()
+
+
+@story
+async def test_c30_without_git_the_turn_runs_and_undo_says_what_is_missing(tmp_path: Path) -> None:
+    repository(tmp_path)
+    async with house(tmp_path, script(proposes(write("b", "x")), says("done")), build=GitlessHouse) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).ending == "done"
+        with pytest.raises(CannotRun, match="cannot be undone: git is not installed"):
+            await undo(coder)
+        assert (coder.folder / "b").exists()
+
+
+@story
+async def test_x15_a_command_that_removes_the_repository_is_not_called_a_crash(tmp_path: Path) -> None:
+    repository(tmp_path)
+    async with house(tmp_path, script(proposes(bash("echo x > b; rm -rf .git")), says("done"))) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).ending == "done"
+        with pytest.raises(CannotRun, match="how the last turn left the files is not known"):
+            await undo(coder)
+        assert (coder.folder / "b").exists()
+
+
+@story
+async def test_c30_a_commit_of_the_turn_stays_and_its_files_go(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    commit = "git -c user.name=t -c user.email=t@t commit -qam second"
+    async with house(tmp_path, script(proposes(bash(f"echo two > a; {commit}")), says("done"))) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        assert (await undo(coder)).restored == ("a",)
+        assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n"}
+        assert git(folder, "log", "--format=%s").split() == ["second", "first"]
+
+
+@story
+async def test_c30_the_repository_made_anew_by_the_turn(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    async with house(
+        tmp_path, script(proposes(bash("echo x > b; rm -rf .git; git init -q -b main")), says("done"))
+    ) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        assert (await undo(coder)).removed == ("b",)
+        assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n"}
+
+
+@story
+async def test_c30_a_folder_in_a_repository_and_another_beside_it(tmp_path: Path) -> None:
+    """Each session undoes what is beneath its folder, and leaves the other's alone."""
+    top = repository(tmp_path)
+    for name in ("one", "two"):
+        (top / name).mkdir()
+    steps = [proposes(bash("echo 1 > here; echo 1 > ../above")), says("a"), proposes(write("here", "2")), says("b")]
+    async with house(tmp_path, script(*steps)) as coder:
+        coder.folder = top / "one"
+        first = await coder.create()
+        await coder.prompt("go")
+        await coder.ended()
+        coder.folder = top / "two"
+        await coder.create()
+        await coder.prompt("go")
+        await coder.ended()
+        assert (await undo(coder)).removed == ("here",)
+        assert {"one/here", "above"} < files(top).keys()
+        coder.session = first
+        assert (await undo(coder)).removed == ("here",)
+        assert files(top).keys() == {"a", ".gitignore", "above"}
+
+
+@story
+async def test_c30_the_tree_is_taken_once_however_often_the_turn_writes(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    (folder / "ignored").write_text("mine\n")
+    steps = [
+        proposes(bash("echo 1 > b")),
+        proposes(read("ignored")),
+        proposes(write("ignored", "1")),
+        proposes(write("ignored", "2"), write("b", "2")),
+        says("done"),
+    ]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        taken = [each.event for each in await coder.events() if isinstance(each.event, TreeTaken)]
+        assert len(taken) == 2  # the second covers a file that git ignores
+        await undo(coder)
+        assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n", "ignored": "mine\n"}
+
+
+@story
+async def test_x15_a_file_changed_while_its_change_is_asked_about_is_not_overwritten(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    steps = [proposes(read("a")), proposes(write("a", "two\n")), says("done")]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.create("default")
+        await coder.prompt("go")
+        (ask,) = await coder.asks()
+        (folder / "a").write_text("mine, and longer\n")
+        await coder.answer(ask)
+        await coder.ended()
+        assert files(folder)["a"] == "mine, and longer\n"
+        assert "has changed since you read it" in "\n".join(await coder.story())
+
+
+@story
+async def test_c30_prompts_held_in_the_queue_stay_there(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    steps = [proposes(write("b", "x")), hangs(says("a"), 0), says("c"), says("d")]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.prompt("go")
+        await coder.server.wait_for_requests(2)
+        await coder.prompt("waits")
+        await coder.stop()
+        await coder.ended()
+        await undo(coder)
+        assert "b" not in files(folder)
+        assert [each.text for each in await coder.host.get(ListPrompts(coder.session))] == ["waits"]
+        await coder.prompt("last")
+        await coder.ended(turns=3)
+        assert said_in(coder) == ["waits", "last"]
+
+
+@story
+async def test_c30_the_file_of_the_session_forgets_the_undone_turn(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    async with house(tmp_path, script(proposes(write("b", "x")), says("far out"))) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        await undo(coder)
+        assert "far out" not in (folder / ".coder" / "sessions" / f"{coder.session}.json").read_text()
+
+
+@story
+async def test_c30_a_file_that_git_ignores_comes_back_though_the_folder_was_opened_by_a_link(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    (folder / ".gitignore").write_text("ignored\n..b\n")
+    (folder / "ignored").write_text("mine\n")
+    before = files(folder)
+    (tmp_path / "link").symlink_to(folder)
+    steps = [proposes(read("ignored")), proposes(write("ignored", "x"), write("..b", "x")), says("done")]
+    async with house(tmp_path, script(*steps)) as coder:
+        coder.folder = tmp_path / "link"
+        await coder.prompt("go")
+        await coder.ended()
+        assert files(folder) != before
+        await undo(coder)
+        assert files(folder) == before
+
+
+@story
+async def test_c30_of_a_turn_that_is_summed_up_in_part_the_rest_is_forgotten(tmp_path: Path) -> None:
+    repository(tmp_path)
+    steps = [proposes(write("b", "x")), says("far out"), says("all is well"), says("ok")]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        await coder.host.send(CompactHistory(session=coder.session, prompt_id=PromptId("c"), by=ME))
+        await coder.ended(turns=2)
+        assert (await undo(coder)).removed == ("b",)
+        await coder.prompt("next")
+        await coder.ended(turns=3)
+        told = str(coder.server.requests[-1]["messages"])
+        assert ("all is well" in told, "far out" in told) == (True, False)

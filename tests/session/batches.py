@@ -100,7 +100,7 @@ class Batches(Reader):
         call, turn = self._next_call(event.call_id), self.open_turn()
         promise(event.call_id not in self.begun, "a call ended in the append that started it")
         call.outcome = event.outcome
-        self.told.end_call(event.outcome)
+        self.told.end_call(event.call_id, event.outcome)
         if call.started is None:
             self._end_unstarted(call, event.outcome)
         elif call.started < epoch:

@@ -42,7 +42,7 @@ from coderelay.protocol.ids import AskId
 from coderelay.protocol.summary import Phase
 from coderelay.session.next_action import Action, AskModel, Compact, EndTurn, Rest, RunCall, StartTurn, Wait
 from tests.session.batches import Batches
-from tests.session.known import KnownTurn
+from tests.session.known import KnownPast, KnownTurn
 from tests.session.promises import (
     BrokenPromise,
     fits,
@@ -147,8 +147,9 @@ class Checker(Batches):
             case TreeTaken() as event:
                 self.check_owned()
                 promise(event.turn_id == self.open_turn().started.turn_id, "the files of another turn")
-            case TurnUndone():
-                promise(self.turn is None, "a turn is undone while one is open (C-30)")
+                self.open_turn().tree = event
+            case TurnUndone() as event:
+                self._undo(event)
             case CallStarted() as event:
                 self.start_call(event, recorded.epoch)
             case CallAsked() as event:
@@ -173,6 +174,13 @@ class Checker(Batches):
                 self._delete()
             case Unrecognised():
                 pass
+
+    def _undo(self, event: TurnUndone) -> None:
+        promise(self.turn is None, "a turn is undone while one is open (C-30)")
+        last = self.past.pop().turn_id if self.past else None
+        promise(event.turn_id == last, "another turn is undone than the last (C-30)")
+        self.told.undo(event.turn_id)
+        self.spent.context = 0
 
     def _stop(self) -> None:
         if self.turn is None:
@@ -273,6 +281,9 @@ class Checker(Batches):
         unasked = event.ending == "done" and not turn.asked_about_its_plan() and self._owes_a_plan(turn)
         promise(not unasked, "a plan that nobody was asked about (A-62)")
         self._check_ending(turn, event)
+        if not turn.is_for_a_summary():
+            tree, problem = (turn.tree.tree, turn.tree.problem) if turn.tree else ("", "")
+            self.past.append(KnownPast(event.turn_id, tree, event.tree, problem))
         self.ends_now = self.summed_up = False
         self.turn, self.owner, self.last = None, None, event
 
@@ -287,3 +298,4 @@ class Checker(Batches):
         self.deleted, self.owner, self.rested, self.turn, self.last = True, None, None, None, None
         self.prompts.queue.clear()
         self.approvals.clear()
+        self.past.clear()

@@ -5,8 +5,8 @@ from msgspec import Struct
 from coderelay.protocol.asks import Ask, Decision, PlanAsk
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Usage
-from coderelay.protocol.events import Judged, TurnEnded, TurnStarted
-from coderelay.protocol.ids import AskId, MessageId
+from coderelay.protocol.events import Judged, TreeTaken, TurnEnded, TurnStarted
+from coderelay.protocol.ids import AskId, MessageId, TurnId
 
 
 class KnownAsk(Struct):
@@ -34,6 +34,15 @@ class KnownBatch(Struct):
     resumed: bool = False
 
 
+class KnownPast(Struct, frozen=True):
+    """A turn that is over: its files before and after it, or why they are not known."""
+
+    turn_id: TurnId
+    before: str
+    after: str
+    problem: str
+
+
 class KnownTurn(Struct):
     """`ask` is what it asked last that belongs to no call; `then` is the end it will have after that."""
 
@@ -47,6 +56,7 @@ class KnownTurn(Struct):
     batch: KnownBatch | None = None
     ask: KnownAsk | None = None
     then: TurnEnded | None = None
+    tree: TreeTaken | None = None
 
     def is_for_a_summary(self) -> bool:
         return self.started.task == "compact"

@@ -15,6 +15,7 @@ from coderelay.session.next_action import AskModel, RunCall
 from coderelay.session.snapshot import snapshot
 from coderelay.session.transcript import Transcript
 from tests.session.choices import BUDGETS, MODES
+from tests.session.known import KnownPast
 from tests.session.owners import Owners
 from tests.session.persons import Persons
 from tests.session.promises import BrokenPromise
@@ -95,6 +96,12 @@ class SessionMachine(Persons, Owners):
         told = self.checker.told
         if not self.state.deleted and (self.state.told, self.state.seen) != (told.notes, told.seen):
             raise BrokenPromise(f"the model is thought to know {self.state.told}, {self.state.seen}, not {told}")
+
+    @invariant()
+    def turns_can_be_undone_in_the_order_in_which_they_ended(self) -> None:
+        known = [KnownPast(each.turn_id, each.before, each.after, each.problem) for each in self.state.past]
+        if known != self.checker.past:
+            raise BrokenPromise(f"{known} can be undone instead of {self.checker.past}")
 
     @invariant()
     def what_is_asked_is_pending_and_nothing_else(self) -> None:

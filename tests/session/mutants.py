@@ -9,6 +9,7 @@ from coderelay.protocol.commands import AnswerAsk, SendPrompt
 from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
+    BatchOpened,
     BatchResumed,
     CallEnded,
     CallStarted,
@@ -143,7 +144,9 @@ class MessageStartsCallsWhilePeopleAreAsked(Mutant):
         plan_ask: AskId | None,
     ) -> list[AnyEvent]:
         events = super().after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
-        waits = any(each.ask is not None for each in judged) and judged[0].verdict == "allow"
+        opened = [each for each in events if isinstance(each, BatchOpened)]
+        asked = any(each.ask is not None for batch in opened for each in batch.judged)
+        waits = asked and judged[0].verdict == "allow"
         first = CallState(message.calls[0], message.message_id, judged[0]) if message.calls else None
         return [*events, started(first)] if waits and first is not None else events
 

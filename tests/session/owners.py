@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from coderelay.protocol.calls import Finished, Outcome, Stopped, Unknown
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import Fenced
-from coderelay.protocol.events import CallAsked, CallEnded, Recorded
+from coderelay.protocol.events import CallAsked, CallEnded, Recorded, TreeTaken
 from coderelay.protocol.ids import OwnerId
 from coderelay.session.next_action import AskModel, Compact, EndTurn, RunCall, needs_owner, next_action
 from coderelay.session.transcript import AssistantMessage, Transcript, transcript, with_notes
@@ -30,7 +30,7 @@ class Owners(Table):
         if any(each.summing_up for each in owners):
             moves += [self.sum_up] * 20
         if any(each.performing for each in owners):
-            moves += [self.end_calls] * 20
+            moves += [self.end_calls] * 20 + [self.keep_files] * 3
         if any(len(each.performing) == 1 for each in owners):
             moves += [self.ask_again] * 25
         if owners and self.state.turn is not None and self.state.turn.stop_requested:
@@ -118,6 +118,13 @@ class Owners(Table):
             owner, lambda: self.play.compact(self.play.new("so far "), dropped, cost=cost, epoch=owner.epoch)
         ):
             self.sent = ()
+
+    def keep_files(self, data: Draw) -> None:
+        """Before the first change, or more of them before another."""
+        owner = self._draw_owner(data, lambda each: bool(each.performing))
+        tree, problem = data.draw(st.sampled_from([(self.play.new("tree "), ""), ("", "no repository")]))
+        taken = TreeTaken(turn_id=owner.turn, tree=tree, problem=problem)
+        self._write(owner, lambda: self.play.write([taken], epoch=owner.epoch))
 
     def end_calls(self, data: Draw) -> None:
         """All that run at the same time, or some of them first."""

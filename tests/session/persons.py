@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from coderelay.protocol.asks import By, Decision, Deny
 from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.errors import BadInput, UnknownApproval, UnknownSession
-from coderelay.protocol.events import PromptAdmitted, Unrecognised
+from coderelay.protocol.events import PromptAdmitted, TurnUndone, Unrecognised
 from coderelay.protocol.ids import AskId
 from coderelay.session import decide
 from tests.session.choices import MODES, TOOLS, fitting, unfitting
@@ -32,6 +32,10 @@ class Persons(Table):
         if asks:
             moves += [self.expire] * 10 if any(ask.deadline is not None for ask in asks) else []
             moves += [self.answer_something_else] * 3 + [self.answer] * 20
+        if self.undoing is not None:
+            moves += [self.finish_an_undo] * 8
+        elif self.state.past:
+            moves += [self.begin_an_undo] * (5 if self.state.turn is None else 1)
         if self.state.queue:
             moves += [self.recall, self.edit, self.edit]
         if len(self.state.queue) < 3:
@@ -74,6 +78,24 @@ class Persons(Table):
 
     def stop(self, data: Draw) -> None:
         self.see(self.play.stop())
+
+    def begin_an_undo(self, data: Draw) -> None:
+        """The files first; while they go back, anything may happen to the session."""
+        try:
+            last = self.play.rules.undoable(self.state)
+        except BadInput:
+            assert self.state.turn is not None or self.checker.prompts.are_to_run()
+        else:
+            self.undoing = TurnUndone(turn_id=last.turn_id, by=ANNE)
+
+    def finish_an_undo(self, data: Draw) -> None:
+        """Or never, if its process dies before."""
+        undone, self.undoing = self.undoing, None
+        assert undone is not None
+        if data.draw(st.integers(0, 5)) < 5:
+            page = self.play.write(self.play.rules.undone(self.state, undone))
+            self.sent = () if page else self.sent
+            self.see(page)
 
     def answer(self, data: Draw) -> None:
         """For more than one call, it is kept where the next one is judged, unless the process dies in between."""

@@ -11,7 +11,7 @@ from coderelay.protocol.events import (
     TurnEnded,
 )
 from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
-from tests.session.known import KnownAsk, KnownCall, KnownTurn
+from tests.session.known import KnownAsk, KnownCall, KnownPast, KnownTurn
 from tests.session.promises import (
     BrokenPromise,
     promise,
@@ -38,6 +38,7 @@ class Reader(Struct):
     spent: Spent = field(default_factory=Spent)
     turn: KnownTurn | None = None
     last: TurnEnded | None = None
+    past: list[KnownPast] = field(default_factory=list[KnownPast])
     calls: dict[CallId, KnownCall] = field(default_factory=dict[CallId, KnownCall])
     asks: dict[AskId, KnownAsk] = field(default_factory=dict[AskId, KnownAsk])
     approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])

@@ -9,12 +9,12 @@ from coderelay.policy.judge import Verdict, judge
 from coderelay.protocol.asks import Approval, BudgetAsk, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.commands import AnswerAsk, EditPrompt, SendPrompt, StopTurn
-from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded
+from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded, TurnUndone
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.session import decide, progress
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
-from coderelay.session.state import CallState, State
+from coderelay.session.state import CallState, PastTurn, State
 
 
 class Rules:
@@ -29,6 +29,12 @@ class Rules:
 
     def stop(self, state: State, command: StopTurn) -> list[AnyEvent]:
         return decide.stop(state, command)
+
+    def undoable(self, state: State) -> PastTurn:
+        return decide.undoable(state)
+
+    def undone(self, state: State, event: TurnUndone) -> list[AnyEvent]:
+        return decide.undone(state, event)
 
     def claim(self, state: State, claim: progress.Claim) -> list[AnyEvent]:
         return progress.claim(state, claim)

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Note
-from coderelay.protocol.events import Recorded
+from coderelay.protocol.events import Recorded, TurnUndone
 from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript
@@ -41,7 +41,7 @@ class Owner(Struct):
 
 class Table(RuleBasedStateMachine):
     """`budget` is what the session may cost. `sent` is the last request that was answered, if no summary was made
-    since; `answered` what people were told that counts."""
+    since; `answered` what people were told that counts. `undoing`: the files are back, the log does not say so."""
 
     played_by: type[Rules] = Rules
 
@@ -55,6 +55,7 @@ class Table(RuleBasedStateMachine):
         self.budget: float | None = None
         self.sent: Sequence[Message] = ()
         self.commented = False
+        self.undoing: TurnUndone | None = None
 
     @property
     def state(self) -> State:

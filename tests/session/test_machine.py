@@ -11,7 +11,8 @@ with a new answer (D-11), a plan is asked about before its turn ends, decided in
 what nobody answers is denied (X-05), an approval covers exactly what was approved (D-20). Of prompts: each is
 once started, taken or recalled, or waits; one that steers joins between two steps, in order, and runs with its last
 words (X-08). Of summaries: what follows is a valid history, what was told is told again, a turn that is there for
-one ends with it (C-11, C-28). What was spent adds up; a budget asks once and goes on once.
+one ends with it (C-11, C-28). What was spent adds up; a budget asks once and goes on once. Of undoing: the last turn
+that is over goes first, none while one is open, and the model knows nothing of it then (C-30).
 """
 
 import pytest
@@ -25,6 +26,7 @@ from tests.session.promises import BrokenPromise
 from tests.session.prompt_mutants import PROMPT_MUTANTS
 from tests.session.reading_mutants import READING_MUTANTS
 from tests.session.spending_mutants import SPENDING_MUTANTS
+from tests.session.undo_mutants import UNDO_MUTANTS
 
 _ANY = settings(deadline=None, report_multiple_bugs=False)
 _FIXED = settings(_ANY, derandomize=True, database=None)
@@ -45,7 +47,7 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
 
 @pytest.mark.parametrize(
     "mutant",
-    [*MUTANTS, *READING_MUTANTS, *ASKING_MUTANTS, *PROMPT_MUTANTS, *SPENDING_MUTANTS],
+    [*MUTANTS, *READING_MUTANTS, *ASKING_MUTANTS, *PROMPT_MUTANTS, *SPENDING_MUTANTS, *UNDO_MUTANTS],
     ids=lambda mutant: mutant.__name__,
 )
 def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:

@@ -2,10 +2,10 @@
 
 from msgspec import Struct, field
 
-from coderelay.protocol.calls import Finished, Outcome
+from coderelay.protocol.calls import Finished, Outcome, Seen
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
-from coderelay.protocol.ids import CallId
+from coderelay.protocol.ids import CallId, TurnId
 from coderelay.session.transcript import SUMMARY_OF_BEFORE
 from tests.session.promises import promise
 
@@ -13,11 +13,13 @@ Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
 
 
 class Told(Struct):
-    """`notes` by topic and `seen` files by path are what the model knows since the last summary."""
+    """`notes` by topic and `seen` files by path are what the model knows since the last summary. `files` are those
+    that calls have shown to it."""
 
     entries: list[Entry] = field(default_factory=list[Entry])
     notes: dict[str, str] = field(default_factory=dict[str, str])
     seen: dict[str, str] = field(default_factory=dict[str, str])
+    files: dict[CallId, tuple[Seen, ...]] = field(default_factory=dict[CallId, tuple[Seen, ...]])
 
     def add(self, entry: TurnStarted | PromptTaken | MessageAdded) -> None:
         self.entries.append(entry)
@@ -25,9 +27,27 @@ class Told(Struct):
             for note in entry.notes:
                 self.notes[note.topic] = note.text
 
-    def end_call(self, outcome: Outcome) -> None:
+    def end_call(self, call_id: CallId, outcome: Outcome) -> None:
+        self.files[call_id] = outcome.seen if isinstance(outcome, Finished) else ()
+        self._see(call_id)
+
+    def undo(self, turn_id: TurnId) -> None:
+        """The model never heard of the turn; but of what it has in its history now it knows all."""
+        kept = [entry for entry in self.entries if isinstance(entry, HistoryCompacted) or entry.turn_id != turn_id]
+        if kept == self.entries:
+            return
+        self.entries, self.notes, self.seen = [], {}, {}
+        for entry in kept:
+            if isinstance(entry, HistoryCompacted):
+                self.entries.append(entry)
+                continue
+            self.add(entry)
+            for call in entry.calls if isinstance(entry, MessageAdded) else ():
+                self._see(call.id)
+
+    def _see(self, call_id: CallId) -> None:
         """A file that was read again has not changed any more."""
-        for file in outcome.seen if isinstance(outcome, Finished) else ():
+        for file in self.files[call_id]:
             self.seen[file.path] = file.mark
             self.notes = {topic: text for topic, text in self.notes.items() if topic != f"file:{file.path}"}
 

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from typing import get_args
 
 import msgspec
 
@@ -12,8 +13,10 @@ from coderelay.config.place import folder_file, printable, shown
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.trust import is_trusted, trust, untrust, wishes
 from coderelay.host.host import Host
+from coderelay.policy.shell import judge_command
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
+from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.queries import ListApprovals
 
@@ -21,14 +24,22 @@ from coderelay.protocol.queries import ListApprovals
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="coder permissions", description=__doc__, allow_abbrev=False)
     parser.add_argument("--session", metavar="ID", help="those given in one session too")
-    actions = parser.add_subparsers(dest="action", metavar="list|revoke|trust|untrust")
+    actions = parser.add_subparsers(dest="action", metavar="list|revoke|check|trust|untrust")
     actions.add_parser("list", help="what was approved for a folder or for good")
     actions.add_parser("revoke", help="ask again").add_argument("approval", metavar="ID")
     trusting = actions.add_parser("trust", help="let a folder's .coder/config.json loosen what it says it wants to")
     trusting.add_argument("folder", nargs="?", default=".", metavar="DIR")
     trusting.add_argument("--yes", action="store_true", help="do not ask")
     actions.add_parser("untrust", help="no longer").add_argument("folder", nargs="?", default=".", metavar="DIR")
+    checking = actions.add_parser("check", help="say whether a command may run, and why; runs nothing")
+    checking.add_argument("--mode", choices=get_args(Mode), default="default")
+    checking.add_argument(
+        "--stdin", action="store_true", help='one {"command": …, "mode": …} per line, one verdict each'
+    )
+    checking.add_argument("command", nargs="?", metavar="COMMAND")
     options = parser.parse_args(arguments)
+    if options.action == "check":
+        return _check(checking, options)
     if options.action in ("trust", "untrust"):
         return _change_trust(options)
     session = SessionId(options.session) if options.session else None
@@ -49,6 +60,36 @@ def main(arguments: list[str]) -> int:
         return 0
 
     return run_with_house(work)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """One line of `check --stdin`."""
+
+    command: str
+    mode: Mode = "default"
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    if options.stdin == (options.command is not None):
+        parser.error("give a COMMAND or --stdin")
+    folders = (os.getcwd(),)
+    if not options.stdin:
+        found = judge_command(options.command, options.mode, folders)
+        sys.stdout.write(printable(f"{found.verdict}: {found.reason}") + "\n")
+        return 0
+    for line in sys.stdin.buffer:
+        if not line.strip():
+            continue
+        try:
+            question = msgspec.json.decode(line, type=Question)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            answer = {"verdict": "ask", "reason": f"this line cannot be read: {error}"}
+        else:
+            found = judge_command(question.command, question.mode, folders)
+            answer = {"verdict": found.verdict, "reason": found.reason}
+        sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
+        sys.stdout.flush()
+    return 0
 
 
 def _change_trust(options: argparse.Namespace) -> int:

@@ -23,7 +23,7 @@ from coderelay.policy.approvals import approval_of
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
-from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded
+from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
 from coderelay.protocol.queries import (
@@ -168,7 +168,10 @@ class Host:
         if not folder_exists(settings.cwd):
             raise CannotRun(f"the folder {settings.cwd} is not here")
         event = await self._files().undo(decide.undoable(record.state), command.by)
-        await record.append(lambda state: decide.undone(state, event))
+        if not await record.append(lambda state: decide.undone(state, event)):
+            decide.require(record.state)
+            raise CannotRun(_who_was_faster(record.state, event))
+        self._export(record.state)
         return Undone(event.restored, event.removed, event.conflicts, record.state.head)
 
     def _worker(self, record: Record) -> Worker:
@@ -187,8 +190,10 @@ class Host:
         summary = await self.summary(session)
         settings = decide.require((await self.record(session)).state)
         agent = self._agents.get(settings.agent)
-        if agent is None or (problem := agent.cannot_run(settings)) is not None:
-            raise CannotRun(f"there is no agent {settings.agent!r} here" if agent is None else problem)
+        if agent is None:
+            raise CannotRun(f"there is no agent {settings.agent!r} here")
+        if (problem := agent.cannot_run(settings)) is not None:
+            raise CannotRun(problem)
         if not summary.last_prompt:
             raise BadInput("a session without a prompt has no title yet")
         return await agent.suggest_title(settings, summary.last_prompt)
@@ -235,3 +240,11 @@ class Host:
         if found is None:
             raise UnknownSession(session)
         return found
+
+
+def _who_was_faster(state: State, undone: TurnUndone) -> str:
+    if all(past.turn_id != undone.turn_id for past in state.past):
+        return "somebody else has undone the last turn just now"
+    done = [f"restored {path}" for path in undone.restored] + [f"removed {path}" for path in undone.removed]
+    told = f"the files are as before ({', '.join(done)}), but " if done else ""
+    return f"{told}another turn began meanwhile, so the conversation stays as it is"

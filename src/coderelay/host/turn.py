@@ -32,6 +32,14 @@ Approvals = Callable[[], Awaitable[Sequence[Approval]]]
 """What was approved beyond one session, as it stands now."""
 
 
+async def files_left(state: State, files: OpenTurnFiles) -> str:
+    """The files as they are now, if the open turn may have changed any."""
+    taken = state.turn.tree if state.turn is not None else None
+    if taken is None or not taken.tree or state.settings is None:
+        return ""
+    return await files().after(state.settings.cwd)
+
+
 class HostTurn:
     """Belongs to one claim: when the session has another owner, or none while it waits for people, nothing
     more can be written through it."""
@@ -91,7 +99,7 @@ class HostTurn:
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
         judged = await self._judge(message.calls, needs)
         plan_ask = new_ask_id(self.session)
-        tree = await self.files_left() if final else ""
+        tree = await files_left(self.state, self._files) if final else ""
 
         def decide(state: State) -> list[AnyEvent]:
             return progress.after_message(
@@ -99,11 +107,6 @@ class HostTurn:
             )
 
         await self._write(decide)
-
-    async def files_left(self) -> str:
-        """The files as they are now, if this turn may have changed any."""
-        taken = self.state.turn.tree if self.state.turn is not None else None
-        return await self._files().after(self.settings.cwd) if taken is not None and taken.tree else ""
 
     async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
         await self._start(calls)

@@ -50,7 +50,7 @@ class TurnTrees:
             return TurnUndone(turn_id=turn.turn_id, by=by)  # it changed nothing
         if not turn.after:
             raise CannotRun(
-                "it is not known how the last turn left the files, because it was cut off",
+                "how the last turn left the files is not known: it was cut off, or git failed at its end",
                 "`git diff` shows what has changed.",
             )
         done = await undo(self._trees, _decode(turn.before), _decode(turn.after))
@@ -79,8 +79,9 @@ def _line(change: Change) -> str:
 
 
 def _beneath(folder: str, paths: Sequence[str]) -> list[str]:
-    names = [os.path.relpath(path, folder) for path in paths]
-    return [name for name in names if not name.startswith("..")]
+    """Their paths are real ones, whatever the folder is called."""
+    real = os.path.realpath(folder)
+    return [os.path.relpath(path, real) for path in paths if path.startswith(os.path.join(real, ""))]
 
 
 def _encode(tree: Tree) -> str:

@@ -5,15 +5,17 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.spending import LimitsOf, Spending
-from coderelay.host.turn import Approvals, HostTurn, now
+from coderelay.host.turn import Approvals, HostTurn, files_left, now
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
-from coderelay.protocol.events import AnyEvent, Ending
+from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import OwnerId, TurnId, new_id
 from coderelay.session import progress
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
@@ -22,6 +24,7 @@ from coderelay.session.state import State
 log = logging.getLogger(__name__)
 
 PRECEDENCE_SECONDS = 0.3
+FILES_LEFT_SECONDS = 10.0
 
 Export = Callable[[State], None]
 
@@ -73,7 +76,9 @@ class Worker:
             owner = self._record.state.owner
             if not await self._ownership.may_follow(owner):
                 return None
-            decide = partial(self._decide_claim, owner=owner, me=await self._ownership.me())
+            ends = isinstance(next_action(self._record.state), EndTurn)
+            tree = await self._files_left() if ends else ""
+            decide = partial(self._decide_claim, owner=owner, me=await self._ownership.me(), tree=tree)
             if written := await self._record.append(decide):
                 return written[-1].epoch
             if self._record.state.owner == owner:
@@ -91,15 +96,16 @@ class Worker:
             self._record.answered_here = False
             await self._record.moves(state.head, seconds)
 
-    def _decide_claim(self, state: State, owner: OwnerId | None, me: OwnerId) -> list[AnyEvent]:
-        """Nothing, if it is not the session that was looked at any more."""
+    def _decide_claim(self, state: State, owner: OwnerId | None, me: OwnerId, tree: str) -> list[AnyEvent]:
+        """Nothing, if it is not the session that was looked at any more. `tree` is the files as the turn left them,
+        if it is only to be ended."""
         if not needs_owner(state) or state.owner != owner:
             return []
         if not isinstance(next_action(state), EndTurn) and why_not(state, self._agents) is not None:
             return []
         agent, settings = self._agent(state), state.settings
         tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
-        return progress.claim(
+        events = progress.claim(
             state,
             progress.Claim(
                 owner=me,
@@ -109,6 +115,7 @@ class Worker:
                 tools=tuple(tool.name for tool in tools),
             ),
         )
+        return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
 
     async def _carry_on(self, epoch: int) -> None:
         agent = self._agent(self._record.state)
@@ -117,7 +124,7 @@ class Worker:
             turn = HostTurn(self._record, epoch, me, self._approvals, self._spending, self._files)
             error = await self._run_agent(agent, turn)
             if not self._leaving:
-                await self._settle(epoch, error, turn)
+                await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted:
             self._export(self._record.state)
 
@@ -143,12 +150,12 @@ class Worker:
             self._agent_task = None
         return None if task.cancelled() else _why_failed(task.exception())
 
-    async def _settle(self, epoch: int, error: str | None, turn: HostTurn) -> None:
+    async def _settle(self, epoch: int, error: str | None) -> None:
         """End a turn that its agent left open. One that waits for people has no owner: it is not ours to end."""
         me = await self._ownership.me()
         if self._record.state.turn is None or self._record.state.owner != me:
             return
-        tree = await turn.files_left()
+        tree = await self._files_left()
 
         def decide(state: State) -> list[AnyEvent]:
             if state.turn is None or state.owner != me:
@@ -157,6 +164,14 @@ class Worker:
             return progress.close_turn(state, ending, now=now(), error=text, tree=tree)
 
         await self._record.append(decide, epoch=epoch)
+
+    async def _files_left(self) -> str:
+        """Nobody who stops a turn waits long for git: rather it cannot be undone."""
+        try:
+            async with asyncio.timeout(FILES_LEFT_SECONDS):
+                return await files_left(self._record.state, self._files)
+        except TimeoutError:
+            return ""
 
     def _agent(self, state: State) -> Agent | None:
         """An open turn is ended by the agent that began it, whatever was chosen for the next."""

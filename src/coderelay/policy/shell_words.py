@@ -16,7 +16,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
-MOST_BYTES = 65536
+MOST_CHARACTERS = 65536
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+~^*?-]+")
 _TILDE = re.compile(r"(^|[:=,])~")
 _ESCAPED = {"\\(": "(", "\\)": ")", "\\;": ";", "\\!": "!", "{}": "{}"}
@@ -95,7 +95,7 @@ def read_script(text: str, tree: "Tree") -> Script:
                 commands.append(_command(token, source, piped=joint in ("|", "|&")))
                 joint = ""
             case "file_redirect":
-                if joint:
+                if joint or not gap:
                     raise NotLiteral("a redirection stands alone")
                 redirections.append(_redirection(token, source))
             case "comment":
@@ -115,9 +115,12 @@ def read_script(text: str, tree: "Tree") -> Script:
 
 
 def _tokens(node: "Node") -> "Iterator[Node]":
-    for child in node.children:
+    """In the order they are written. Lists nest as deep as they are long, so this does not recurse."""
+    nodes = [node]
+    while nodes:
+        child = nodes.pop()
         if child.type in _TRANSPARENT:
-            yield from _tokens(child)
+            nodes += reversed(child.children)
         elif child.type in _JOINTS or child.type in ("command", "file_redirect", "comment"):
             yield child
         else:
@@ -158,7 +161,8 @@ def _redirection(node: "Node", source: bytes) -> Redirection:
     children = [child for child in node.children if child.type != "file_descriptor"]
     if len(children) != 2 or children[0].type not in _REDIRECTIONS:
         raise NotLiteral("it redirects in an unusual way")
-    if len(node.children) == 3 and node.children[0].end_byte != children[0].start_byte:
+    descriptor = source[node.start_byte : children[0].start_byte]
+    if descriptor not in (b"", b"0", b"1", b"2"):
         raise NotLiteral("it redirects in an unusual way")
     if source[children[0].end_byte : children[1].start_byte].strip(b" \t"):
         raise NotLiteral("it holds an escape")

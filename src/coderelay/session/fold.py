@@ -230,9 +230,9 @@ def _see(state: State, outcome: Finished) -> None:
 
 
 def _undo(state: State, event: TurnUndone) -> None:
-    """The model's history ends where the turn began. One that is part of a summary by now stays in it."""
+    """The model's history ends where the turn began. What is part of a summary by now stays in it."""
     state.past = [each for each in state.past if each.turn_id != event.turn_id]
-    places = [place for place, each in enumerate(state.history) if _begins(each, event.turn_id)]
+    places = [place for place, each in enumerate(state.history) if _is_of(each, event.turn_id)]
     if places:
         del state.history[places[0] :]
         _know_again(state)
@@ -252,8 +252,8 @@ def _know_again(state: State) -> None:
                 _see(state, outcome)
 
 
-def _begins(entry: Entry, turn_id: TurnId) -> bool:
-    return isinstance(entry, TurnStarted) and entry.turn_id == turn_id
+def _is_of(entry: Entry, turn_id: TurnId) -> bool:
+    return not isinstance(entry, HistoryCompacted) and entry.turn_id == turn_id
 
 
 def _end_turn(state: State, event: TurnEnded) -> None:

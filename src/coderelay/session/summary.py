@@ -21,6 +21,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TurnEnded,
     TurnStarted,
+    TurnUndone,
 )
 from coderelay.protocol.summary import Phase, Summary, day_of
 
@@ -67,6 +68,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, open_asks=left, phase="waiting" if left else "running")
         case StopRequested():
             return replace(row, open_asks=0, phase="running" if row.turn_open else row.phase)
+        case TurnUndone():
+            return replace(row, context_tokens=0)
         case TurnEnded():
             phase: Phase = "failed" if event.ending == "step_limit" else event.ending
             return replace(row, phase=phase, owner=None, open_asks=0, turn_open=False, error=event.error)

@@ -66,6 +66,7 @@ class _Plan:
         self._skipped: dict[bytes, str] = {}
         pairs = pairs_between(self._git, before.id, after.id)
         self._todo = {pair.path: pair for pair in pairs}
+        self._new = [pair.path for pair in pairs if pair.before is None]  # also those that are gone already
         self._skip(_uncovered(pairs), "it is a repository of its own, or too large, or could not be read")
         unknown = _unknown(shadow, before, after, pairs)
         self._skip(unknown, "git ignored it, so it is not known whether it was there before")
@@ -135,7 +136,7 @@ class _Plan:
             for path, pair in sorted(self._todo.items()):
                 if pair.before is not None:
                     self._try(path, lambda pair=pair, entry=pair.before: self._bring_back(pair, entry, blobs))
-        for path in going:
+        for path in self._new:
             for above in _above(path):
                 if not self._beneath.remove_folder(above):
                     break

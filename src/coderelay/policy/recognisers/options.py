@@ -19,9 +19,9 @@ class Options(Struct, frozen=True):
     """The harmless options of one program.
 
     `short` take no value, `texts` take one, `files` take a path. Long names end in `=` when they take a
-    value, in `=/` when it is a path, in `=?` when it is only ever joined by `=`. `text_operands` leading operands are no paths; an option in `instead`
-    takes their place. When `any_option` is true no option of the program does harm, so that a pattern
-    may become one.
+    value, in `=/` when it is a path, in `=?` when it is only ever joined by `=`. The first `text_operands`
+    operands are no paths; an option in `instead` takes their place. When `any_option` is true no option
+    of the program does harm, so that a pattern may become one.
     """
 
     short: str = ""
@@ -49,12 +49,12 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
     rest = list(words)
     while rest:
         word = rest.pop(0)
+        if word.glob and any(part and not part.strip(".*?") and part[0] == "." for part in word.text.split("/")):
+            raise Refused(f"the pattern {word.text} could leave the workspace")
         if word.glob and not known.any_option and word.text[0] in "-*?":
             raise Refused(f"the pattern {word.text} could become an option")
         if word.text == "--":
             operands += rest
-            if any(each.glob and each.text[0] in "*?" for each in rest):
-                _check_files([each.text for each in rest], place)
             break
         if word.text == "-" or not word.text.startswith("-"):
             operands.append(word)
@@ -114,7 +114,8 @@ def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[s
 
 
 def _next(word: Word, rest: list[Word]) -> str:
-    if not rest or rest[0].glob:
+    """A value that looks like an option may be one after all."""
+    if not rest or rest[0].glob or rest[0].text.startswith("-"):
         raise Refused(f"the option {word.text} lacks a plain value")
     return rest.pop(0).text
 

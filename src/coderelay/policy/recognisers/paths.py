@@ -17,7 +17,7 @@ class Place(Struct, frozen=True):
         return any(path == folder or path.startswith(f"{folder}/") for folder in self._real_folders())
 
     def is_root(self, path: str) -> bool:
-        return path == "." and self.at_root or (path.rstrip("/") in self._real_folders())
+        return (path == "." and self.at_root) or (path.rstrip("/") in self._real_folders())
 
     def _real_folders(self) -> tuple[str, ...]:
         """A session in `/` has no folder that keeps anything out."""

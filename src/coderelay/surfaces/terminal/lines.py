@@ -33,6 +33,7 @@ from coderelay.protocol.events import (
     SessionDeleted,
     TurnEnded,
     TurnStarted,
+    TurnUndone,
 )
 from coderelay.protocol.ids import CallId, PromptId, SessionId, new_id
 from coderelay.protocol.live import Live, Notice, TextDelta
@@ -207,6 +208,8 @@ class LineLoop:
                 streamed = self._streamed == event.message_id
                 self._end_line(unless=streamed and bool(text))
                 _print(("" if streamed else text) + ("\n" if text else ""))
+            case TurnUndone() if event.by != self._by:
+                _print(f"(the last turn was undone in {event.by.via} by {event.by.who})\n")
             case HistoryCompacted():
                 _print(f"(summed up)\n{event.summary}\n" if event.summary else "")
             case CallStarted():

@@ -1,0 +1,148 @@
+"""git: the subcommands and options that only look.
+
+A folder below the root may pose as a repository whose configuration starts programs, so git counts as
+harmless only at the root of the workspace.
+"""
+
+from collections.abc import Sequence
+
+from coderelay.policy.recognisers.options import Operands, Options, Refused, check
+from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.shell_words import Word
+
+# Not here: --ext-diff and --textconv run programs, --output writes, -O opens a pager.
+_DIFF = (
+    "--stat=?", "--shortstat", "--numstat", "--dirstat=?", "--name-only", "--name-status", "--cached", "--staged",
+    "--color=?", "--no-color", "--color-words=?", "--word-diff=?", "--word-diff-regex=", "--unified=?", "--patch",
+    "--no-patch", "--raw", "--summary", "--minimal", "--patience", "--histogram", "--ignore-all-space",
+    "--ignore-space-change", "--ignore-blank-lines", "--ignore-space-at-eol", "--diff-filter=?", "--relative=?",
+    "--find-renames=?", "--find-copies=?", "--no-renames", "--no-ext-diff", "--no-textconv", "--exit-code",
+    "--quiet", "--check", "--function-context", "--merge-base", "--full-index", "--binary", "--abbrev=?",
+    "--compact-summary", "--patch-with-stat", "--submodule=?", "--inter-hunk-context=?", "--text", "--no-prefix",
+)  # fmt: skip
+_LOG = (
+    *_DIFF,
+    "--oneline", "--graph", "--decorate=?", "--no-decorate", "--all", "--branches=?", "--tags=?", "--remotes=?",
+    "--format=?", "--pretty=?", "--abbrev-commit", "--no-abbrev-commit", "--date=", "--relative-date", "--since=",
+    "--until=", "--after=", "--before=", "--author=", "--committer=", "--grep=", "--all-match", "--invert-grep",
+    "--regexp-ignore-case", "--extended-regexp", "--fixed-strings", "--merges", "--no-merges", "--first-parent",
+    "--reverse", "--follow", "--max-count=", "--skip=", "--topo-order", "--date-order", "--left-right",
+    "--cherry-pick", "--cherry-mark", "--cherry", "--full-history", "--simplify-by-decoration", "--source",
+    "--name-only", "--pickaxe-regex", "--pickaxe-all", "--boundary", "--ancestry-path=?",
+    "--no-walk=?", "--parents", "--children", "--reflog", "--notes=?", "--no-notes", "--cc",
+)  # fmt: skip
+_PATCHES = Options(short="pusazbwWRcmt", texts="USGLl", long=_LOG, numbers=True)
+_LIST = ("--list=?", "--sort=", "--format=?", "--contains=?", "--no-contains=?", "--merged=?", "--no-merged=?",
+         "--points-at=", "--color=?", "--no-color", "--column=?", "--no-column", "--ignore-case")  # fmt: skip
+
+_SUBCOMMANDS: dict[str, Options] = {
+    "status": Options(
+        short="sbvz",
+        long=("--short", "--branch", "--porcelain=?", "--long", "--verbose", "--untracked-files=?", "--ignored=?",
+              "--show-stash", "--ahead-behind", "--no-ahead-behind", "--renames", "--no-renames", "--column=?"),
+        single_dash=("-uno", "-unormal", "-uall", "-u"),
+    ),
+    "diff": Options(short="pusbwWRazB", texts="USGl", long=_DIFF, single_dash=("-M", "-C")),
+    "log": Options(short="pusazbwWRcmtigEFP", texts="USGLln", long=_LOG, numbers=True, single_dash=("-M", "-C")),
+    "show": _PATCHES,
+    "whatchanged": _PATCHES,
+    "shortlog": Options(short="sne", long=("--summary", "--numbered", "--email", "--all", "--no-merges", "--since=")),
+    "blame": Options(
+        short="bcelfnpstwMC",
+        texts="L",
+        long=("--porcelain", "--line-porcelain", "--date=", "--show-email", "--show-name", "--show-number",
+              "--root", "--reverse", "--incremental"),
+    ),
+    "ls-files": Options(
+        short="cdmosiktuvz",
+        texts="x",
+        long=("--cached", "--deleted", "--modified", "--others", "--ignored", "--stage", "--exclude-standard",
+              "--full-name", "--error-unmatch", "--exclude=", "--directory", "--unmerged", "--eol"),
+    ),
+    "ls-tree": Options(short="drltz", long=("--name-only", "--name-status", "--full-name", "--full-tree", "--long")),
+    "rev-parse": Options(
+        short="q",
+        long=("--show-toplevel", "--abbrev-ref=?", "--short=?", "--verify", "--is-inside-work-tree", "--git-dir",
+              "--show-prefix", "--show-cdup", "--symbolic-full-name", "--absolute-git-dir", "--git-common-dir",
+              "--is-bare-repository", "--all", "--quiet", "--symbolic"),
+    ),
+    "rev-list": Options(texts="n", long=(*_LOG, "--count", "--objects"), numbers=True),
+    "describe": Options(long=("--tags", "--all", "--always", "--abbrev=?", "--long", "--dirty=?", "--exact-match",
+                              "--match=", "--exclude=", "--contains", "--first-parent")),
+    "merge-base": Options(short="a", long=("--all", "--is-ancestor", "--octopus", "--fork-point")),
+    "cat-file": Options(short="tspe", most_operands=2),
+    "name-rev": Options(long=("--name-only", "--tags", "--always")),
+    "for-each-ref": Options(long=(*_LIST, "--count=")),
+    "show-ref": Options(short="dqs", long=("--heads", "--tags", "--head", "--verify", "--hash=?", "--quiet")),
+    "check-ignore": Options(short="qvnz", long=("--verbose", "--quiet", "--non-matching", "--no-index")),
+    "check-attr": Options(short="az", long=("--all", "--cached")),
+    "count-objects": Options(short="vH", long=("--verbose", "--human-readable"), most_operands=0),
+    "diff-tree": Options(short="rpstmcuz", texts="U", long=(*_DIFF, "--no-commit-id", "--root")),
+    "cherry": Options(short="v"),
+    "version": Options(long=("--build-options",), most_operands=0),
+    "grep": Options(
+        short="abcEFGHhiIlLnopPqvwWz",
+        texts="ABCem",
+        files="f",
+        long=("--count", "--line-number", "--ignore-case", "--files-with-matches", "--name-only", "--cached",
+              "--untracked", "--heading", "--break", "--show-function", "--function-context", "--word-regexp",
+              "--extended-regexp", "--perl-regexp", "--fixed-strings", "--color=?", "--and", "--or", "--not",
+              "--all-match", "--max-depth=", "--context=", "--after-context=", "--before-context=", "--column"),
+        text_operands=1,
+        instead=("-e", "-f"),
+    ),
+    "branch": Options(
+        short="arv", long=(*_LIST, "--all", "--remotes", "--verbose", "--show-current"), most_operands=0,
+        single_dash=("-vv",),
+    ),
+    "tag": Options(short="ln", long=_LIST, most_operands=0),
+    "remote": Options(short="v", long=("--verbose",), most_operands=0),
+}  # fmt: skip
+# Of these only one or two words say that nothing changes.
+_WORDS: dict[tuple[str, str], Options] = {
+    ("stash", "list"): Options(short="p", long=_LOG, numbers=True, most_operands=0),
+    ("stash", "show"): Options(short="pu", long=_DIFF, most_operands=1),
+    ("remote", "get-url"): Options(long=("--all", "--push"), text_operands=1, most_operands=1),
+    ("worktree", "list"): Options(short="vz", long=("--porcelain", "--verbose"), most_operands=0),
+    ("reflog", "show"): Options(texts="n", long=_LOG, numbers=True),
+    ("notes", "list"): Options(most_operands=1),
+    ("config", "--get"): Options(text_operands=1, most_operands=1),
+    ("config", "--get-all"): Options(text_operands=1, most_operands=1),
+}
+
+
+def recognise_git(words: Sequence[Word], place: Place) -> None:
+    """Refuses whatever is not known to only look."""
+    rest = list(words)
+    root = place.at_root
+    while rest and rest[0].text.startswith("-"):
+        option = rest.pop(0).text
+        if option == "--version" and not rest:
+            return
+        if option == "-C" and rest and not rest[0].glob:
+            folder = rest.pop(0).text
+            root = root if folder == "." else folder.startswith("/") and place.is_root(folder)
+        elif option not in ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"):
+            raise Refused(f"the git option {option} is not known to be harmless")
+    if not root:
+        raise Refused("git below the root of the workspace may meet another repository")
+    if not rest or any(each.glob for each in rest[:2]):
+        raise Refused("git is given no plain subcommand")
+    _subcommand(rest, place)
+
+
+def _subcommand(words: list[Word], place: Place) -> Operands | None:
+    name, second = words[0].text, words[1].text if len(words) > 1 else ""
+    if name == "reflog" and not second:
+        return None
+    if (name, second) in _WORDS:
+        return check(words[2:], _WORDS[name, second], place)
+    if name == "branch" and second in ("--list", "-l"):
+        return check(words[2:], Options(short="arv", long=_LIST, text_operands=99), place)
+    if name == "tag" and second in ("--list", "-l"):
+        return check(words[2:], Options(long=_LIST, text_operands=99), place)
+    if name not in _SUBCOMMANDS:
+        raise Refused(f"git {name} is not known to only look")
+    if name in ("grep", "diff") and any(each.text.startswith("--no-index") for each in words):
+        raise Refused("git --no-index is not known to be harmless")
+    return check(words[1:], _SUBCOMMANDS[name], place)

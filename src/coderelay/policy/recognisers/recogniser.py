@@ -1,0 +1,73 @@
+"""Does one argument vector only read? Every program we know, and nothing else."""
+
+from collections.abc import Callable, Sequence
+
+from coderelay.policy.recognisers.find import recognise_find
+from coderelay.policy.recognisers.git import recognise_git
+from coderelay.policy.recognisers.languages import recognise_awk, recognise_jq, recognise_sed
+from coderelay.policy.recognisers.options import Options, Refused, check
+from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.plain import (
+    VERSIONS,
+    recognise_command,
+    recognise_date,
+    recognise_echo,
+    recognise_printf,
+    recognise_ps,
+    recognise_test,
+)
+from coderelay.policy.recognisers.readers import READERS, SEARCHERS
+from coderelay.policy.shell_words import Word
+
+_TABLES: dict[str, Options] = {**READERS, **SEARCHERS}
+_OWN_RULES: dict[str, Callable[[Sequence[Word], Place], object]] = {
+    "git": recognise_git,
+    "sed": recognise_sed,
+    "awk": recognise_awk,
+    "gawk": recognise_awk,
+    "jq": recognise_jq,
+    "echo": recognise_echo,
+    "printf": recognise_printf,
+    "test": recognise_test,
+    "date": recognise_date,
+    "command": recognise_command,
+    "ps": recognise_ps,
+}
+_EDITS: dict[str, Options] = {
+    "mkdir": Options(short="pv", long=("--parents", "--verbose")),
+    "touch": Options(short="acm"),
+}
+_NEVER_EDITED = {".git", ".coder", ".mcp.json", ".vscode", ".idea", ".envrc", ".github", ".husky"}
+
+
+def recognise(words: Sequence[Word], place: Place) -> None:
+    """Returns when the vector is proved to only read; otherwise Refused says what is in the way."""
+    name, rest = program(words[0].text), words[1:]
+    if len(rest) == 1 and rest[0].text in VERSIONS.get(name, ()):
+        return
+    if name == "find":
+        inner = recognise_find(rest, place)
+        if inner is not None:
+            recognise(inner, place)
+    elif name in _OWN_RULES:
+        _OWN_RULES[name](rest, place)
+    elif name in _TABLES:
+        check(rest, _TABLES[name], place)
+    else:
+        raise Refused(f"{name} is not known to only read")
+
+
+def recognise_edit(words: Sequence[Word], place: Place) -> None:
+    """Returns when the vector only makes empty files and folders beneath the workspace."""
+    name = program(words[0].text)
+    if name not in _EDITS:
+        raise Refused(f"{name} is not known to only edit")
+    for path in check(words[1:], _EDITS[name], place).paths:
+        if {part.lower() for part in path.split("/")} & _NEVER_EDITED:
+            raise Refused(f"{path} belongs to a tool that would run it")
+
+
+def program(word: str) -> str:
+    """The name of a program; one that is given by a path is itself only in the system's own folders."""
+    folder, _, name = word.rpartition("/")
+    return name if folder in ("/bin", "/usr/bin") else word

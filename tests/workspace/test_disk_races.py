@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from coderelay.workspace.disk import Disk
 SECRET = b"secret"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 TRIES = 2000
+SECONDS = 4.0  # two threads that take turns unluckily are slow
 
 
 @pytest.fixture(params=["walk", "openat2"], autouse=True)
@@ -69,10 +71,11 @@ def flipping(place: Path, target: Path) -> Generator[None]:
 
 
 def tried(act: Callable[[int], object]) -> list[object]:
-    """What was given. Goes on until some were refused, and some not."""
+    """What was given. Many tries or a few seconds of them, and on until some were refused, and some not."""
     given: list[object] = []
     refused = number = 0
-    while number < TRIES or not given or not refused:
+    until = time.monotonic() + SECONDS
+    while (number < TRIES and time.monotonic() < until) or not given or not refused:
         number += 1
         try:
             given.append(act(number))

@@ -71,11 +71,11 @@ def flipping(place: Path, target: Path) -> Generator[None]:
 
 
 def tried(act: Callable[[int], object]) -> list[object]:
-    """What was given. Many tries or a few seconds of them, and on until some were refused, and some not."""
+    """What was given in many tries, or in a few seconds of them."""
     given: list[object] = []
     refused = number = 0
     until = time.monotonic() + SECONDS
-    while (number < TRIES and time.monotonic() < until) or not given or not refused:
+    while number < TRIES and time.monotonic() < until:
         number += 1
         try:
             given.append(act(number))

@@ -49,7 +49,10 @@ def outside(tmp_path: Path) -> Path:
 
 @contextmanager
 def flipping(place: Path, target: Path) -> Generator[None]:
-    """`place` is now itself, now a link to `target`, and nothing between."""
+    """`place` is now itself, now a link to `target`, and nothing between.
+
+    A write may rename its file over the link itself, which leads nowhere; then the link is made anew.
+    """
     exchange = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if exchange is None:
         pytest.skip("needs renameat2")
@@ -60,6 +63,9 @@ def flipping(place: Path, target: Path) -> Generator[None]:
     def flip() -> None:
         while not over.is_set():
             exchange(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE)
+            if not place.is_symlink() and not link.is_symlink():
+                link.unlink()
+                link.symlink_to(target)
 
     thread = Thread(target=flip)
     thread.start()
@@ -71,11 +77,11 @@ def flipping(place: Path, target: Path) -> Generator[None]:
 
 
 def tried(act: Callable[[int], object]) -> list[object]:
-    """What was given in many tries, or in a few seconds of them."""
+    """What was given in many tries, or a few seconds of them; on until some were refused, and some not."""
     given: list[object] = []
     refused = number = 0
     until = time.monotonic() + SECONDS
-    while number < TRIES and time.monotonic() < until:
+    while (number < TRIES and time.monotonic() < until) or not given or not refused:
         number += 1
         try:
             given.append(act(number))

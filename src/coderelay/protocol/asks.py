@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Need, Question
+from coderelay.protocol.calls import Need, Question, Right
 from coderelay.protocol.ids import AskId, CallId
 
 Scope = Literal["once", "session", "project", "person"]
@@ -105,7 +105,8 @@ Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 
 
 class Approval(Struct, frozen=True, omit_defaults=True):
-    """Something that need not be asked again: exactly this command, or this tool on exactly these paths."""
+    """Something that need not be asked again: exactly this command, commands of these words, or this tool on
+    exactly these paths; never with more rights. `expires` is milliseconds since 1970."""
 
     id: AskId
     scope: Scope
@@ -114,3 +115,7 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     project: str | None = None
     command: str | None = None
     paths: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    prefix: bool = False
+    rights: tuple[Right, ...] = ()
+    expires: int | None = None

@@ -8,6 +8,8 @@ from coderelay.protocol.content import Image, Seal
 from coderelay.protocol.ids import CallId
 
 Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
+Right = Literal["network", "outside"]
+"""What a command may want beyond the sandbox: to reach other machines, or to run outside of it altogether."""
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
@@ -38,6 +40,8 @@ class Need(Struct, frozen=True, omit_defaults=True):
 
     `diff` is what it would change, as a unified diff. `problem` says why the call cannot run at all
     (unknown tool, bad arguments); such a call is never asked about and ends as Failed with that text.
+    Of a command: `words` is the shortest rule that is safe to remember (with `prefix`, more words may follow),
+    `sandbox` what it would run in (`none` is said, nothing is not known), `rights` what it wants beyond that.
     """
 
     tool: str
@@ -49,6 +53,11 @@ class Need(Struct, frozen=True, omit_defaults=True):
     plan: str | None = None
     problem: str | None = None
     diff: str = ""
+    words: tuple[str, ...] = ()
+    prefix: bool = False
+    rights: tuple[Right, ...] = ()
+    sandbox: str = ""
+    background: bool = False
 
 
 class ToolSpec(Struct, frozen=True):

@@ -4,6 +4,7 @@ import shutil
 
 from msgspec import Struct
 
+from coderelay.policy.rights import rights_of
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.processes import CannotStart, ProcessesLost
@@ -42,13 +43,12 @@ class Bash:
         return Need(tool="bash", kind="command", title=arguments.command, command=arguments.command)
 
     async def run(self, arguments: BashArguments, workspace: Workspace) -> Finished:
-        shell = shutil.which("bash", path=workspace.environment.get("PATH")) or "/bin/sh"
+        shell = shutil.which("bash", path=workspace.environment.get("PATH")) or "/bin/bash"
         seconds = min(max(arguments.timeout, 0.1), _MOST_SECONDS)
         try:
-            ended = await workspace.processes.run(
-                [shell, "-c", arguments.command],
-                cwd=workspace.root,
-                env=workspace.environment,
+            ended = await workspace.commands.run(
+                [shell, "--noprofile", "--norc", "-c", arguments.command],
+                rights=rights_of(arguments.command),
                 seconds=seconds,
             )
         except CannotStart as error:

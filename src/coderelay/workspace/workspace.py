@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from coderelay.workspace.commands import Commands
 from coderelay.workspace.disk import Disk
 from coderelay.workspace.files import Editor, Files, FilesOnDisk, LentFiles
 from coderelay.workspace.known import KnownFiles
@@ -24,6 +25,7 @@ class Workspace:
         self.files: Files = FilesOnDisk(self.disk) if editor is None else LentFiles(self.disk, editor)
         self.known = KnownFiles() if known is None else known
         self.processes = processes
+        self.commands = Commands(processes, environment, self.disk.root)
         self.environment = environment
 
     @property

@@ -22,6 +22,7 @@ from coderelay.host.turn_files import TurnFiles
 from coderelay.models.model import Models
 from coderelay.models.providers import Providers
 from coderelay.models.retry import FIRST_SECONDS
+from coderelay.policy.secrets import Secrets, secret_values
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import OwnerId, new_id
@@ -77,6 +78,7 @@ class House:
         self.config = config
         self.env = env
         self.processes = Processes()
+        self.secrets = Secrets(secret_values(env))
         self._settings: dict[str, tuple[object, Settings]] = {}
         self._providers: list[tuple[object, Providers]] = []
 
@@ -118,6 +120,7 @@ class House:
             disabled_tools=settings.tools.disabled,
             compaction=CompactionSettings(settings.compaction.threshold, settings.compaction.keep),
             retry_seconds=float(pause) if pause else FIRST_SECONDS,
+            secrets=self.secrets,
         )
 
     def limits(self, cwd: str) -> Limits:
@@ -160,7 +163,13 @@ class House:
         """Raises StoreFailed if the log cannot be used."""
         agents = {"native": self.native_agent(), "guide": self.guide()}
         return Host(
-            self.store(), self.ownership(), self.exchange(), agents, files=self.turn_files, limits=self.limits
+            self.store(),
+            self.ownership(),
+            self.exchange(),
+            agents,
+            files=self.turn_files,
+            limits=self.limits,
+            secrets=self.secrets,
         )
 
     async def close(self, host: Host) -> None:

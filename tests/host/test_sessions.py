@@ -9,6 +9,7 @@ import pytest
 from coderelay.host.spending import Spending, usual_limits
 from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import TurnFiles
+from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import Allow, Approval, By, Deny, DenyAndStop
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
 from coderelay.protocol.content import Text
@@ -374,7 +375,8 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
             max_steps=9,
         )
         mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
-        turn = HostTurn(record, mine[-1].epoch, me, no_approvals, Spending(coder.host.store, usual_limits), no_files)
+        spending = Spending(coder.host.store, usual_limits)
+        turn = HostTurn(record, mine[-1].epoch, me, no_approvals, spending, no_files, Secrets())
         await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
         assert turn.next_action() == Wait()
         message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))

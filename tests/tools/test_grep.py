@@ -121,7 +121,7 @@ async def test_what_git_ignores_is_left_out_unless_it_is_named(tmp_path: Path, s
     lay_out(
         tmp_path, {".gitignore": "dist/\n*.log\n", "dist/a": "x\n", "b.log": "x\n", ".hidden/c": "x\n", "d": "x\n"}
     )
-    lay_out(tmp_path, {".ignore": "d\n", ".rgignore": "d\n", "sub/.gitignore": "!b.log\n", "sub/b.log": "x\n"})
+    lay_out(tmp_path, {".ignore": "d\n", "sub/.gitignore": "!b.log\n", "sub/b.log": "x\n"})
     async with searching(tmp_path, searcher) as here:
         assert await here.run("grep", pattern="^x") == ".hidden/c:1:x\nd:1:x\nsub/b.log:1:x"
         assert await here.run("grep", pattern="^x", glob="*.log") == "sub/b.log:1:x"

@@ -5,11 +5,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from coderelay.models.provider import ProviderSettings
-from coderelay.protocol.events import Mode
+from coderelay.protocol.events import Mode, Preset
 
 Language = Literal["en", "zh"]
 Unattended = Literal["park", "deny", "allow"]
-Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
 
 Text = Annotated[str, Meta(min_length=1)]
 Texts = tuple[Text, ...]

@@ -20,6 +20,7 @@ from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.host.wakeups import Wakeups
 from coderelay.host.worker import Worker
 from coderelay.policy.approvals import approval_of
+from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
@@ -58,7 +59,9 @@ class Host:
         *,
         files: OpenTurnFiles,
         limits: LimitsOf = usual_limits,
+        secrets: Secrets | None = None,
     ) -> None:
+        self._secrets = secrets or Secrets()
         self.store = store
         self._ownership = ownership
         self._agents = agents
@@ -184,6 +187,7 @@ class Host:
             self._files,
             self._export,
             self._limits,
+            self._secrets,
         )
 
     async def _title(self, session: SessionId) -> str:

@@ -9,6 +9,7 @@ from coderelay.host.spending import Spending
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Rules, Verdict, judge
+from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Failed, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk
@@ -52,8 +53,10 @@ class HostTurn:
         approvals: Approvals,
         spending: Spending,
         files: OpenTurnFiles,
+        secrets: Secrets,
     ) -> None:
         assert record.state.turn is not None
+        self._secrets = secrets
         self._approvals = approvals
         self._spending = spending
         self._files = files
@@ -97,7 +100,7 @@ class HostTurn:
         await self._write(lambda state: progress.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
-        judged = await self._judge(message.calls, needs)
+        judged = await self._judge(message.calls, [self._secrets.hide_need(need) for need in needs])
         plan_ask = new_ask_id(self.session)
         tree = await files_left(self.state, self._files) if final else ""
 
@@ -166,7 +169,7 @@ class HostTurn:
         if len(running) == 1 and isinstance(alone.outcome, MustAsk):
             await self._ask_again(alone.call, alone.outcome.message)
             return
-        ends = [progress.End(each.call.id, each.ended(), each.ms) for each in running]
+        ends = [progress.End(each.call.id, self._secrets.hide_outcome(each.ended()), each.ms) for each in running]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
         await self._write(lambda state: progress.after_calls(state, ends, go_on=not cut))
 

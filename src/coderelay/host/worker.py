@@ -14,6 +14,7 @@ from coderelay.host.record import Record
 from coderelay.host.spending import LimitsOf, Spending
 from coderelay.host.turn import Approvals, HostTurn, files_left, now
 from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.policy.secrets import Secrets
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import OwnerId, TurnId, new_id
@@ -40,7 +41,9 @@ class Worker:
         files: OpenTurnFiles,
         export: Export,
         limits: LimitsOf,
+        secrets: Secrets,
     ) -> None:
+        self._secrets = secrets
         self._record = record
         self._ownership = ownership
         self._agents = agents
@@ -121,7 +124,7 @@ class Worker:
         agent = self._agent(self._record.state)
         if self._record.state.turn is not None and agent is not None:
             me = await self._ownership.me()
-            turn = HostTurn(self._record, epoch, me, self._approvals, self._spending, self._files)
+            turn = HostTurn(self._record, epoch, me, self._approvals, self._spending, self._files, self._secrets)
             error = await self._run_agent(agent, turn)
             if not self._leaving:
                 await self._settle(epoch, error)
@@ -160,7 +163,7 @@ class Worker:
         def decide(state: State) -> list[AnyEvent]:
             if state.turn is None or state.owner != me:
                 return []
-            ending, text = _ending(next_action(state), error)
+            ending, text = _ending(next_action(state), error and self._secrets.hide(error))
             return progress.close_turn(state, ending, now=now(), error=text, tree=tree)
 
         await self._record.append(decide, epoch=epoch)

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Image
-from coderelay.protocol.events import Mode, Think
+from coderelay.protocol.events import Mode, Preset, Think
 from coderelay.protocol.ids import AskId, PromptId, SessionId
 
 
@@ -31,6 +31,7 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
     think: Think | None = None
     folders: tuple[str, ...] | None = None
     agent: str | None = None
+    preset: Preset | None = None
 
 
 class SendPrompt(Struct, frozen=True, kw_only=True):

@@ -28,6 +28,9 @@ from coderelay.protocol.content import Block, Image, Note, Usage
 from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 
 Mode = Literal["plan", "default", "auto-edit", "yolo"]
+Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
+"""What mode `default` means."""
+
 Ending = Literal["done", "failed", "stopped", "step_limit"]
 StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]
 Think = Literal["auto", "off", "low", "medium", "high"]
@@ -64,6 +67,7 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     think: Think | None = None
     folders: tuple[str, ...] | None = None
     agent: str | None = None
+    preset: Preset | None = None
 
 
 class SessionClaimed(Event, frozen=True, tag="session.claimed"):

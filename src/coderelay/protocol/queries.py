@@ -66,6 +66,13 @@ class ListApprovals(Struct, frozen=True):
     session: SessionId | None = None
 
 
+class ShowPermissions(Struct, frozen=True):
+    """What needs no asking in a session, what is asked, and what is denied. Only a host can answer: rules are read from
+    its files."""
+
+    session: SessionId
+
+
 class WhyNotRun(Struct, frozen=True):
     """Why this process cannot run the session: no folder, no agent, no key. None if it can. With `model` and
     `agent`, as if the session had those.
@@ -98,6 +105,7 @@ Query = (
     | ListAsks
     | FindAsk
     | ListApprovals
+    | ShowPermissions
     | WhyNotRun
     | WhyWaiting
 )

@@ -82,6 +82,7 @@ def configure(state: State, command: ConfigureSession) -> list[AnyEvent]:
         think=None if command.think == settings.think else command.think,
         folders=None if command.folders == settings.folders else command.folders,
         agent=None if command.agent == settings.agent else command.agent,
+        preset=None if command.preset == settings.preset else command.preset,
     )
     return [] if changed == SessionConfigured(by=command.by) else [changed]
 

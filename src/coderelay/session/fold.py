@@ -297,6 +297,7 @@ def _configure(state: State, event: SessionConfigured) -> None:
         "think": event.think,
         "folders": event.folders,
         "agent": event.agent,
+        "preset": event.preset,
     }
     changes: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     if event.allowed_tools is not None:

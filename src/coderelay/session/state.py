@@ -10,6 +10,7 @@ from coderelay.protocol.events import (
     Judged,
     MessageAdded,
     Mode,
+    Preset,
     PromptAdmitted,
     PromptTaken,
     Think,
@@ -31,6 +32,7 @@ class Settings(Struct, frozen=True):
     agent_session_id: str | None = None
     think: Think = "auto"
     folders: tuple[str, ...] = ()
+    preset: Preset | None = None
 
 
 class CallState(Struct):

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
+from coderelay.policy.secrets import adds_marker
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.text_file import text_file
@@ -28,6 +29,16 @@ class Change(Struct, frozen=True):
     before: Content | None
     after: bytes | None
     to: str = ""
+
+    def __post_init__(self) -> None:
+        """Whoever was shown a file without its secrets must not write it back so."""
+        if self.after is not None and b"[hidden secret: " in self.after:
+            was = self.before.data if self.before is not None else b""
+            if adds_marker(was.decode(errors="replace"), self.after.decode(errors="replace")):
+                raise ToolFailed(
+                    "[hidden secret: …] stands for a secret that was not shown to you; leave those lines as they are "
+                    "(change others with edit), or ask the person"
+                )
 
     @property
     def texts(self) -> tuple[str, str] | None:

@@ -4,6 +4,7 @@ import re
 
 from msgspec import Struct
 
+from coderelay.policy.secrets import MARKER
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
@@ -113,6 +114,8 @@ def _places(text: str, old: str, apart: bool) -> list[int]:
 
 
 def _not_found(text: str, old: str, shown: str) -> str:
+    if MARKER.search(old):
+        return f"old is not in {shown}: what is hidden there is a secret; choose lines without one"
     without_numbers = _NUMBERED.sub("", old)
     if without_numbers != old and without_numbers in text:
         return f"old is not in {shown}: it begins with the line numbers of read; leave them out"

@@ -27,10 +27,10 @@ ADDED = {"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER"
 
 def command_environment(source: Mapping[str, str]) -> dict[str, str]:
     """`PWD` is left out because the command starts in a folder of its own, `CI` because it changes what tools do."""
-    return {name: value for name, value in source.items() if _may_be_seen(name, value)} | ADDED
+    return {name: value for name, value in source.items() if may_be_seen(name, value)} | ADDED
 
 
-def _may_be_seen(name: str, value: str) -> bool:
+def may_be_seen(name: str, value: str) -> bool:
     if SECRET_NAME.search(name) or LOGIN_IN_ADDRESS.search(value):
         return False
     if PROXIES.fullmatch(name):

@@ -23,6 +23,8 @@ from typing import Literal
 
 import msgspec
 
+from coderelay.workspace.own_environment import blank_own_environment
+
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 TERM_GRACE = 0.5
 KILL_GRACE = 5.0
@@ -89,19 +91,33 @@ class Processes:
         When this returns or raises, no process of the command is left, whatever it did to
         escape; except one that became another user, which we may not kill.
         """
-        began = time.monotonic()
+        running = await self.start(argv, cwd=cwd, env=env, output_bytes=output_bytes)
+        try:
+            timed_out = not await running.wait(seconds)
+        finally:
+            await running.stop()
+        return running.finished(timed_out=timed_out)
+
+    async def start(
+        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], output_bytes: int = 1 << 20
+    ) -> Running:
+        """A command that runs until it ends, is stopped, or this is closed. Whether it could begin at all is known
+        when it is over."""
         request = _request(argv, cwd, env)
         command = _Command(output_bytes)
         try:
             await self._hand_over(command, argv[0])
-            timed_out = await command.run(request, seconds)
-        finally:
-            self._running.discard(command)
+        except BaseException:
             command.release()
-        code = self._exit_code(command.reply, argv[0], cwd)
-        exit_code, ended_by = (code, None) if code >= 0 else (None, -code)
-        output, omitted = command.output.text()
-        return Finished(exit_code, ended_by, output, omitted, timed_out, seconds=time.monotonic() - began)
+            raise
+        command.over.add_done_callback(lambda _: self._running.discard(command))
+        running = Running(command, argv[0], cwd, lambda: self._closed)
+        try:
+            await command.send(request)
+        except BaseException:
+            await running.stop()
+            raise
+        return running
 
     async def close(self) -> None:
         """End every command and the supervisor. A command still awaited raises ProcessesLost."""
@@ -128,14 +144,48 @@ class Processes:
         for command in self._running:
             command.abandon()
 
-    def _exit_code(self, reply: tuple[str, int] | None, program: str, cwd: str) -> int:
-        match reply:
+
+class Running:
+    """A command that was started, and may be over by now."""
+
+    def __init__(self, command: _Command, program: str, cwd: str, is_closed: Callable[[], bool]) -> None:
+        self._command = command
+        self._program = program
+        self._cwd = cwd
+        self._is_closed = is_closed
+
+    @property
+    def is_over(self) -> bool:
+        return self._command.over.done()
+
+    @property
+    def seconds(self) -> float:
+        return (self._command.ended or time.monotonic()) - self._command.began
+
+    async def wait(self, seconds: float | None = None) -> bool:
+        """False if it is not over in that time."""
+        await asyncio.wait([self._command.over], timeout=seconds)
+        return self.is_over
+
+    async def stop(self) -> None:
+        """When this returns or raises, it is over, and no process of it is left."""
+        await _uninterrupted(self._command.stop())
+
+    def take_output(self) -> str:
+        """What it has written since this was last asked."""
+        return self._command.take_output()[0]
+
+    def finished(self, *, timed_out: bool = False) -> Finished:
+        """How it ended, with what was not taken of its output. Raises CannotStart and ProcessesLost."""
+        match self._command.reply:
             case ("ended", code):
-                return code
+                exit_code, ended_by = (code, None) if code >= 0 else (None, -code)
+                output, omitted = self._command.take_output()
+                return Finished(exit_code, ended_by, output, omitted, timed_out, self.seconds)
             case ("folder" | "program" | "process" as what, errno):
-                raise CannotStart(program=program, cwd=cwd, what=what, errno=errno)
+                raise CannotStart(program=self._program, cwd=self._cwd, what=what, errno=errno)
             case _:
-                raise ProcessesLost(program=program, closed=self._closed)
+                raise ProcessesLost(program=self._program, closed=self._is_closed())
 
 
 def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
@@ -185,6 +235,7 @@ class _Supervisor:
 def _start_supervisor(python: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
     control, theirs = socket.socketpair()
     # Commands can read the environment of their parents in /proc, so no key of ours is in it.
+    blank_own_environment()
     env = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
     with theirs:
         end, null = theirs.fileno(), subprocess.DEVNULL
@@ -209,33 +260,36 @@ class _Command:
         self._socket.setblocking(False)
         os.set_blocking(self._pipe, False)
         self._requested = False
+        self._released = False
+        self.began = time.monotonic()
+        self.ended: float | None = None
         self._received = bytearray()
-        self.output = _Output(output_bytes)
+        self._output_bytes = output_bytes
+        self._output = _Output(output_bytes)
         self.reply: tuple[str, int] | None = None  # and still when over, if the keeper went without one
         self.over: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._socket, self._read_reply)
         self._loop.add_reader(self._pipe, self._read_output)
 
-    async def run(self, request: bytes, seconds: float) -> bool:
-        """True when the time was up."""
-        try:
-            with suppress(ConnectionError):  # the keeper is gone; its socket tells
-                await self._loop.sock_sendall(self._socket, request)
-            self._requested = True
-            await asyncio.wait([self.over], timeout=seconds)
-            timed_out = not self.over.done()
-        finally:
-            if not self.over.done():
-                await _uninterrupted(self._stop())
-        self._drain()
-        return timed_out
+    async def send(self, request: bytes) -> None:
+        with suppress(ConnectionError):  # the keeper is gone; its socket tells
+            await self._loop.sock_sendall(self._socket, request)
+        self._requested = True
+        if self.over.done():
+            self.release()
 
-    async def _stop(self) -> None:
+    async def stop(self) -> None:
         for number, grace in ((signal.SIGTERM, TERM_GRACE), (signal.SIGKILL, KILL_GRACE)):
-            self._signal(number)
-            await asyncio.wait([self.over], timeout=grace)
-            if self.over.done():
-                return
+            if not self.over.done():
+                self._signal(number)
+                await asyncio.wait([self.over], timeout=grace)
+        self._end()
+        self.release()
+
+    def take_output(self) -> tuple[str, int]:
+        """As text, and how many bytes are not in it."""
+        taken, self._output = self._output, _Output(self._output_bytes)
+        return taken.text()
 
     def _signal(self, number: int) -> None:
         if not self._requested:
@@ -257,14 +311,23 @@ class _Command:
         if not received:
             self._loop.remove_reader(self._socket)
             self.reply = marshal.loads(self._received) if self._received else None
-            self.over.set_result(None)
+            self._end()
+
+    def _end(self) -> None:
+        if self.over.done():
+            return
+        self._drain()
+        if self._requested:  # else it is being written to still
+            self.release()
+        self.ended = time.monotonic()
+        self.over.set_result(None)
 
     def _read_output(self) -> int:
         try:
             chunk = os.read(self._pipe, READ_BYTES)
         except BlockingIOError:
             return 0
-        self.output.add(chunk)
+        self._output.add(chunk)
         if not chunk:
             self._loop.remove_reader(self._pipe)
         return len(chunk)
@@ -289,6 +352,9 @@ class _Command:
             self._pipe_writer = -1
 
     def release(self) -> None:
+        if self._released:
+            return
+        self._released = True
         self.close_lent()
         self._loop.remove_reader(self._socket)
         self._loop.remove_reader(self._pipe)

@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Turn
 from coderelay.agents.native import compaction
 from coderelay.agents.native.compaction import CompactionSettings
-from coderelay.agents.native.prompt.notes import notes_for
+from coderelay.agents.native.prompt.notes import news, what_counts
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.repeats import REPEATED, repeated, was_told
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
 from coderelay.models.retry import FIRST_SECONDS, pause_before_retry
 from coderelay.models.text_calls import with_text_call
+from coderelay.policy.secrets import Secrets
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
@@ -24,6 +25,7 @@ from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
 from coderelay.session.progress import together
+from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -39,6 +41,7 @@ class NativeSettings(Struct, frozen=True):
     disabled_tools: tuple[str, ...] = ()
     compaction: CompactionSettings = CompactionSettings()
     retry_seconds: float = FIRST_SECONDS
+    secrets: Secrets = field(default_factory=Secrets)
 
 
 class Steps:
@@ -140,7 +143,7 @@ class Steps:
 
     async def _ask(self, model: Model) -> None:
         state = self._turn.state
-        notes = notes_for(state, self._workspace.disk, self._settings.home, model.card.context)
+        notes = self._notes(state, model)
         messages = with_notes(self._transcript.update(state), notes)
         request = self._request(model, messages)
         try:
@@ -168,6 +171,11 @@ class Steps:
         await self._turn.add(message, needs, final=not calls)
         if given_up:
             raise ModelFailed(f"the model repeats the same call of {calls[0].name} again and again")
+
+    def _notes(self, state: State, model: Model) -> list[Note]:
+        known = what_counts(state, self._workspace.disk, self._settings.home, model.card.context)
+        hide = self._settings.secrets.hide
+        return news([replace(note, text=hide(note.text)) for note in known], state.told)
 
     def _request(self, model: Model, messages: Sequence[Message]) -> Request:
         system = system_prompt(model.card.context)

@@ -1,4 +1,4 @@
-"""What the model must be told now: everything it does not know yet, or knows otherwise."""
+"""What the model must know, and of that what it must be told now: what it does not know yet, or knows otherwise."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,18 +12,17 @@ from coderelay.session.state import State
 from coderelay.workspace.disk import Disk
 
 
-def notes_for(state: State, disk: Disk, home: str, window: int) -> list[Note]:
+def what_counts(state: State, disk: Disk, home: str, window: int) -> list[Note]:
     """`window` is how many tokens the model takes: little room gets little to read."""
     settings = state.settings
     assert settings is not None
-    known = [
+    return [
         environment_note(settings.cwd, settings.folders),
         *instruction_notes(disk.root, home, state.seen, window),
         mode_note(settings.mode),
         *change_notes(state.seen, disk),
         *todo_notes(state),
     ]
-    return news(known, state.told)
 
 
 def news(notes: Iterable[Note], told: Mapping[str, str]) -> list[Note]:

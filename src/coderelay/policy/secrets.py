@@ -1,0 +1,142 @@
+"""Keys and passwords in what tools bring: hidden before it is stored, shown or sent.
+
+Hidden is what has the shape of a known kind of key, and the values that this process itself holds. What a command
+encodes or spells otherwise is not found: this is for accidents, the sandbox is for attacks.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.protocol.calls import Failed, Finished, Need, Outcome
+
+MARKER = re.compile(r"\[hidden secret: [a-z ]+\]")
+_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|auth", re.IGNORECASE)
+_MOST_IN_A_BLOCK = 20_000
+_FEW_CHARACTERS = 5
+
+
+class Shape(Struct, frozen=True):
+    """Looked for only where `hint` is. Where the pattern has a group `secret`, only that part is hidden."""
+
+    kind: str
+    hint: str
+    pattern: re.Pattern[str]
+
+
+def _shape(kind: str, hint: str, pattern: str) -> Shape:
+    return Shape(kind, hint, re.compile(pattern))
+
+
+_START = r"(?<![A-Za-z0-9_-])"
+_SHAPES = (
+    _shape("anthropic key", "sk-ant-", _START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    _shape("api key", "sk-", _START + r"sk-(?:[a-z]{2,12}-)*[A-Za-z0-9_-]{20,}"),
+    _shape("github token", "gh", _START + r"gh[pousr]_[A-Za-z0-9]{30,}"),
+    _shape("github token", "github_pat_", _START + r"github_pat_[A-Za-z0-9_]{30,}"),
+    _shape("gitlab token", "glpat-", _START + r"glpat-[A-Za-z0-9_-]{20,}"),
+    _shape("slack token", "xox", _START + r"xox[abeoprs]-[A-Za-z0-9-]{20,}"),
+    _shape("google key", "AIza", _START + r"AIza[A-Za-z0-9_-]{35}"),
+    _shape("google token", "ya29.", _START + r"ya29\.[A-Za-z0-9_-]{30,}"),
+    _shape("stripe key", "k_live_", _START + r"[sr]k_live_[A-Za-z0-9]{20,}"),
+    _shape("npm token", "npm_", _START + r"npm_[A-Za-z0-9]{36}"),
+    _shape("pypi token", "pypi-", _START + r"pypi-[A-Za-z0-9_-]{50,}"),
+    _shape("hugging face token", "hf_", _START + r"hf_[A-Za-z0-9]{30,}"),
+    _shape("web token", "eyJ", _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
+    _shape(
+        "aws secret key",
+        "ecret",
+        r"(?i:aws_?secret_?access_?key)[\"']?\s{0,9}[=:]\s{0,9}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
+    ),
+    _shape(
+        "password",
+        "://",
+        r"://[^/\s:@\"']{1,100}:(?P<secret>[^/\s:@\"'${<*]{6,200})@(?!localhost|127\.|0\.0\.0\.0|[^/\s.]*(?:[:/\s]|$))",
+    ),
+    _shape("bearer token", "earer ", r"(?i:authorization:\s*bearer)\s+(?P<secret>[A-Za-z0-9._~+/-]{20,}=*)"),
+)
+_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
+_END = re.compile(r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINE = re.compile(r"[^\n]*[A-Za-z0-9+/=]{16}[^\n]*\n?|\s*\n")
+
+
+class Secrets:
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        """`values` are hidden wherever they are, the longer ones first: one may be a part of another."""
+        self._values = sorted(set(values), key=len, reverse=True)
+
+    def hide(self, text: str) -> str:
+        for value in self._values:
+            if value in text:
+                text = text.replace(value, "[hidden secret: configured]")
+        if "PRIVATE KEY" in text:
+            text = _hide_key_blocks(text)
+        for shape in _SHAPES:
+            if shape.hint in text:
+                text = shape.pattern.sub(lambda found, kind=shape.kind: _hidden(found, kind), text)
+        return text
+
+    def hide_outcome(self, outcome: Outcome) -> Outcome:
+        match outcome:
+            case Finished():
+                return replace(outcome, output=self.hide(outcome.output), summary=self.hide(outcome.summary))
+            case Failed():
+                return replace(outcome, message=self.hide(outcome.message), summary=self.hide(outcome.summary))
+            case _:
+                return outcome
+
+    def hide_need(self, need: Need) -> Need:
+        """What the model wrote stays as it is: people decide on exactly that. What stands around it in files does
+        not."""
+        return replace(need, diff=self.hide(need.diff)) if need.diff else need
+
+
+def secret_values(environment: Mapping[str, str]) -> list[str]:
+    """What is worth hiding, by its name and look: no paths, no plain words."""
+    return [value for name, value in environment.items() if _NAME.search(name) and _looks_secret(value)]
+
+
+def adds_marker(before: str, after: str) -> bool:
+    """Would somebody who was shown the one and writes the other put a marker in place of a secret?"""
+    return len(MARKER.findall(after)) > len(MARKER.findall(before))
+
+
+def _looks_secret(value: str) -> bool:
+    if value.startswith(("/", "~", "./")) or "\n" in value.strip():
+        return False
+    mixed = any(each.isdigit() for each in value) and any(each.isalpha() for each in value)
+    return len(value) >= 16 or (len(value) >= 8 and mixed)
+
+
+def _hidden(found: re.Match[str], kind: str) -> str:
+    secret = "secret" if "secret" in found.re.groupindex else 0
+    if _is_example(found[secret]):
+        return found[0]
+    start, end = found.span(secret)
+    return f"{found.string[found.start() : start]}[hidden secret: {kind}]{found.string[end : found.end()]}"
+
+
+def _is_example(text: str) -> bool:
+    """As documentation writes them: sk-xxxxxxxx, …EXAMPLE…"""
+    return len(set(text[-16:])) <= _FEW_CHARACTERS or "example" in text.lower()
+
+
+def _hide_key_blocks(text: str) -> str:
+    """From the first line to the last; if that was cut off, as far as lines look like a key."""
+    parts: list[str] = []
+    at = 0
+    while (begin := _BEGIN.search(text, at)) is not None:
+        end = _END.search(text, begin.end(), begin.end() + _MOST_IN_A_BLOCK)
+        stop = end.start() if end is not None else _end_of_key(text, begin.end())
+        parts += [text[at : begin.end()], "[hidden secret: private key]" if stop > begin.end() else ""]
+        at = stop
+    return "".join([*parts, text[at:]])
+
+
+def _end_of_key(text: str, at: int) -> int:
+    at = text.find("\n", at) + 1 or len(text)
+    while at < len(text) and (line := _KEY_LINE.match(text, at)) is not None and line.end() > at:
+        at = line.end()
+    return at

@@ -14,6 +14,7 @@ from coderelay.store import postgres_migrations
 from coderelay.store.postgres import PostgresStore
 from coderelay.store.postgres_connection import Server
 from coderelay.store.postgres_migrations import MAJOR, STEPS
+from coderelay.store.store import Projection, Store
 from coderelay.testing import store_suite as suite
 from coderelay.testing.house import story
 from coderelay.testing.postgres import GUARDED, PrivateServer, rows
@@ -192,7 +193,7 @@ async def test_what_the_log_relies_on_does_not_depend_on_the_settings_of_a_role(
 
 
 def test_another_isolation_by_default_does_not_matter(database: str) -> None:
-    async def open_store(projection: suite.Projection, clock: Clock) -> suite.Store:
+    async def open_store(projection: Projection, clock: Clock) -> Store:
         url = f"{database}%20-cdefault_transaction_isolation%3Dserializable"
         return PostgresStore(url, projection, clock=clock)
 

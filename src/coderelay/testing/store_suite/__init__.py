@@ -1,0 +1,112 @@
+"""What every Store must do, as checks that run on any of them.
+
+    @pytest.mark.parametrize("check", CHECKS, ids=name)
+    def test_it_is_a_store(check: Check, tmp_path: Path) -> None:
+        async def open_store(projection: Projection, clock: Clock) -> Store:
+            return MyStore(tmp_path, projection, clock)
+
+        run(check, open_store)
+
+Every opening during one check must be of the same log, empty at first; two openings stand for two
+processes. A check that finds a promise broken raises AssertionError.
+"""
+
+from coderelay.testing.store_suite.appends import (
+    a_cancelled_append_is_carried_out_whole as a_cancelled_append_is_carried_out_whole,
+)
+from coderelay.testing.store_suite.appends import (
+    a_claim_raises_the_epoch_for_itself_and_what_follows as a_claim_raises_the_epoch_for_itself_and_what_follows,
+)
+from coderelay.testing.store_suite.appends import (
+    a_moved_head_changes_nothing as a_moved_head_changes_nothing,
+)
+from coderelay.testing.store_suite.appends import (
+    a_wrong_epoch_changes_nothing as a_wrong_epoch_changes_nothing,
+)
+from coderelay.testing.store_suite.appends import (
+    an_append_is_seen_by_everyone_at_once as an_append_is_seen_by_everyone_at_once,
+)
+from coderelay.testing.store_suite.appends import (
+    events_are_numbered_from_one as events_are_numbered_from_one,
+)
+from coderelay.testing.store_suite.appends import (
+    heads_name_only_sessions_that_are_there as heads_name_only_sessions_that_are_there,
+)
+from coderelay.testing.store_suite.appends import (
+    nothing_to_append_writes_nothing as nothing_to_append_writes_nothing,
+)
+from coderelay.testing.store_suite.appends import (
+    of_racing_appends_exactly_one_wins as of_racing_appends_exactly_one_wins,
+)
+from coderelay.testing.store_suite.appends import (
+    racing_appends_that_try_again_all_get_in as racing_appends_that_try_again_all_get_in,
+)
+from coderelay.testing.store_suite.appends import (
+    reading_starts_at_any_cursor as reading_starts_at_any_cursor,
+)
+from coderelay.testing.store_suite.appends import (
+    refused_appends_leave_their_company_alone as refused_appends_leave_their_company_alone,
+)
+from coderelay.testing.store_suite.appends import (
+    the_change_counter_moves_with_appends_only as the_change_counter_moves_with_appends_only,
+)
+from coderelay.testing.store_suite.appends import (
+    time_never_runs_backwards_within_a_session as time_never_runs_backwards_within_a_session,
+)
+from coderelay.testing.store_suite.appends import (
+    whoever_owns_nothing_writes_under_any_epoch as whoever_owns_nothing_writes_under_any_epoch,
+)
+from coderelay.testing.store_suite.check import CHECKS as CHECKS
+from coderelay.testing.store_suite.check import Check as Check
+from coderelay.testing.store_suite.check import Clock as Clock
+from coderelay.testing.store_suite.check import Opener as Opener
+from coderelay.testing.store_suite.check import name as name
+from coderelay.testing.store_suite.check import run as run
+from coderelay.testing.store_suite.contents import (
+    all_of_unicode_is_kept as all_of_unicode_is_kept,
+)
+from coderelay.testing.store_suite.contents import (
+    an_event_that_cannot_be_read_is_named as an_event_that_cannot_be_read_is_named,
+)
+from coderelay.testing.store_suite.contents import (
+    closing_finishes_what_was_begun_and_then_takes_nothing as closing_finishes_what_was_begun_and_then_takes_nothing,
+)
+from coderelay.testing.store_suite.contents import (
+    events_of_a_newer_version_are_kept_as_they_are as events_of_a_newer_version_are_kept_as_they_are,
+)
+from coderelay.testing.store_suite.contents import (
+    half_a_character_is_refused as half_a_character_is_refused,
+)
+from coderelay.testing.store_suite.contents import (
+    large_events_are_kept_whole as large_events_are_kept_whole,
+)
+from coderelay.testing.store_suite.events import BY as BY
+from coderelay.testing.store_suite.events import claimed as claimed
+from coderelay.testing.store_suite.events import created as created
+from coderelay.testing.store_suite.events import everything as everything
+from coderelay.testing.store_suite.events import messages_of as messages_of
+from coderelay.testing.store_suite.events import prompt as prompt
+from coderelay.testing.store_suite.events import refused as refused
+from coderelay.testing.store_suite.events import summary_of as summary_of
+from coderelay.testing.store_suite.events import turn_started as turn_started
+from coderelay.testing.store_suite.events import whole_turn as whole_turn
+from coderelay.testing.store_suite.events import write as write
+from coderelay.testing.store_suite.projections import Blank as Blank
+from coderelay.testing.store_suite.rows import (
+    a_message_id_counts_once_in_each_session as a_message_id_counts_once_in_each_session,
+)
+from coderelay.testing.store_suite.rows import (
+    deletion_erases_all_but_itself as deletion_erases_all_but_itself,
+)
+from coderelay.testing.store_suite.rows import (
+    events_and_their_rows_are_one_transaction as events_and_their_rows_are_one_transaction,
+)
+from coderelay.testing.store_suite.rows import (
+    rows_are_written_again_from_the_events as rows_are_written_again_from_the_events,
+)
+from coderelay.testing.store_suite.rows import (
+    rows_follow_from_the_events as rows_follow_from_the_events,
+)
+from coderelay.testing.store_suite.rows import (
+    the_newest_change_comes_first as the_newest_change_comes_first,
+)

@@ -1,0 +1,124 @@
+"""Rows follow from events."""
+
+from coderelay.protocol.errors import HeadMoved
+from coderelay.protocol.events import (
+    Recorded,
+    SessionDeleted,
+)
+from coderelay.testing.store_suite.check import Log, promise
+from coderelay.testing.store_suite.events import (
+    BY,
+    A,
+    B,
+    C,
+    created,
+    everything,
+    messages_of,
+    prompt,
+    refused,
+    summary_of,
+    turn_started,
+    whole_turn,
+    write,
+)
+from coderelay.testing.store_suite.projections import Blank, Stumbled, Stumbling
+
+
+@promise
+async def rows_follow_from_the_events(log: Log) -> None:
+    store, other = await log.open(), await log.open()
+    written: list[Recorded] = []
+    for appended in [[created(title="mine")], *whole_turn(), *whole_turn(3, "again")]:
+        written += await store.append(A, len(written), appended)
+        assert await other.session(A) == summary_of(written)
+        assert await other.messages(A) == messages_of(written)
+    assert len(messages_of(written)) == 12
+    assert await other.sessions() == [summary_of(written)]
+    assert await other.session(B) is None
+    assert await other.messages(B) == []
+
+
+@promise
+async def events_and_their_rows_are_one_transaction(log: Log) -> None:
+    store = await log.open(projection=Stumbling())
+    await write(store, A, [[created()], *whole_turn()])
+    before = await everything(store, A)
+    head = (await store.heads([A]))[A]
+    for events in ([prompt("stumble")], [turn_started("fine"), prompt("stumble")]):
+        try:
+            await store.append(A, head, events)
+        except Stumbled:
+            pass
+        else:
+            raise AssertionError("the projection failed and the append did not")
+    assert await everything(store, A) == before
+
+
+@promise
+async def the_newest_change_comes_first(log: Log) -> None:
+    times = iter(range(1, 100))
+    store = await log.open(clock=lambda: next(times))
+    for session, cwd in ((A, "/one"), (B, "/two"), (C, "/one")):
+        await store.append(session, 0, [created(cwd)])
+    assert [each.id for each in await store.sessions()] == [C, B, A]
+    await store.append(A, 1, [prompt()])
+    assert [each.id for each in await store.sessions()] == [A, C, B]
+    assert [each.id for each in await store.sessions(limit=2)] == [A, C]
+    assert [each.id for each in await store.sessions(cwd="/one")] == [A, C]
+    assert [each.id for each in await store.sessions(cwd="/one", limit=1)] == [A]
+    assert await store.sessions(cwd="/on") == []
+
+
+@promise
+async def a_message_id_counts_once_in_each_session(log: Log) -> None:
+    store = await log.open()
+    first, again = turn_started("first", "p"), turn_started("again", "p")
+    for session in (A, B):
+        written = await write(store, session, [[created()], [first], [again]])
+        assert await store.messages(session) == [
+            *messages_of(written[:2]),
+            *[row for row in messages_of(written[2:]) if row.id != "p"],
+        ]
+
+
+@promise
+async def deletion_erases_all_but_itself(log: Log) -> None:
+    store, other = await log.open(), await log.open()
+    head = len(await write(store, A, [[created()], *whole_turn()]))
+    await write(store, B, [[created()], *whole_turn()])
+    kept = (await everything(store, B))[2:]
+    deleted = await other.append(A, head, [prompt(), SessionDeleted(by=BY)])
+    assert await store.read(A) == await store.read(A, 3) == deleted[1:]
+    assert await store.read(A, head + 2) == []
+    assert await store.heads([A]) == {A: head + 2}
+    assert await store.session(A) is None
+    assert await store.messages(A) == []
+    assert (await everything(store, B))[2:] == kept
+    assert [each.id for each in await store.sessions()] == [B]
+    for at in (0, head):
+        assert (await refused(HeadMoved, store.append(A, at, [created()]))).head == head + 2
+    (after,) = await store.append(A, head + 2, [prompt()])
+    assert (after.seq, after.epoch) == (head + 3, deleted[1].epoch)
+    assert await store.session(A) is None
+    assert await store.read(A) == [deleted[1], after]
+
+
+@promise
+async def rows_are_written_again_from_the_events(log: Log) -> None:
+    blank = await log.open(projection=Blank())
+    written = await write(blank, A, [[created()], *whole_turn()])
+    await write(blank, B, [[created()], *whole_turn(), [SessionDeleted(by=BY)]])
+    await blank.append(C, 0, [created()])
+    assert await blank.sessions() == []
+    store = await log.open()
+    await store.rebuild()
+    assert await store.session(A) == summary_of(written)
+    assert await store.messages(A) == messages_of(written)
+    assert {each.id for each in await store.sessions()} == {A, C}
+    before = await everything(blank, A, B, C)
+    await store.rebuild()
+    assert await everything(blank, A, B, C) == before
+    await write(store, A, whole_turn(3))
+
+
+# What is written.

@@ -62,6 +62,7 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/.ready: $(VENV)/.installed
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group dev
+	@tools/bubblewrap
 	@touch $@
 
 $(VENV)/.local: $(VENV)/.ready

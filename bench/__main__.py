@@ -19,11 +19,13 @@ from bench.rows import (
     crowd,
     files,
     follow,
+    judging,
     long,
     memory,
     opening,
     postgres,
     resume,
+    sandbox,
     start,
     steps,
     tokens,
@@ -47,6 +49,8 @@ FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
     "postgres": postgres.measure,
     "files": files.measure,
     "undo": undo.measure,
+    "judging": judging.measure,
+    "sandbox": sandbox.measure,
 }
 PEERS = "peers"  # not with the others: it takes longer, and has columns of its own
 QUIET = 0.5  # cores

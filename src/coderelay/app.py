@@ -4,8 +4,9 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from coderelay.agents.agent import Turn
 from coderelay.agents.guide.guide import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop import NativeAgent
@@ -16,12 +17,14 @@ from coderelay.config.load import Config, config_marks, load
 from coderelay.config.settings import Settings
 from coderelay.host.exchange import Exchange
 from coderelay.host.host import Host
+from coderelay.host.judging import FolderPolicy
 from coderelay.host.ownership import Ownership
 from coderelay.host.spending import Budget, Limits
 from coderelay.host.turn_files import TurnFiles
 from coderelay.models.model import Models
 from coderelay.models.providers import Providers
 from coderelay.models.retry import FIRST_SECONDS
+from coderelay.policy.rules import read_rules
 from coderelay.policy.secrets import Secrets, secret_values
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.events import Recorded
@@ -33,7 +36,9 @@ from coderelay.store.owners import FileOwners
 from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Projection, Store
 from coderelay.tools.ask_user import AskUser
-from coderelay.tools.bash import Bash
+from coderelay.tools.bash import Bash, BashLimits
+from coderelay.tools.bash_output import BashOutput
+from coderelay.tools.bash_stop import BashStop
 from coderelay.tools.edit import Edit
 from coderelay.tools.glob import GlobFiles
 from coderelay.tools.grep import Grep
@@ -45,9 +50,13 @@ from coderelay.tools.todo import Todo
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.write import Write
+from coderelay.workspace.commands import Wanted
 from coderelay.workspace.environment import command_environment
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from coderelay.workspace.sandbox.sandboxes import Sandboxes
 
 _SHORT_RUN_SECONDS = 0.3
 
@@ -78,6 +87,7 @@ class House:
         self.config = config
         self.env = env
         self.processes = Processes()
+        self._sandboxes: Sandboxes | None = None
         self.secrets = Secrets(secret_values(env))
         self._settings: dict[str, tuple[object, Settings]] = {}
         self._providers: list[tuple[object, Providers]] = []
@@ -103,7 +113,12 @@ class House:
 
     def tools(self) -> list[Tool[Any]]:
         files: list[Tool[Any]] = [Read(), ListFiles(), GlobFiles(), Grep(), Write(), Edit(), Patch()]
-        return [*files, Bash(), Todo(), AskUser(), PlanExit()]
+        commands: list[Tool[Any]] = [Bash(self.bash_limits), BashOutput(), BashStop()]
+        return [*files, *commands, Todo(), AskUser(), PlanExit()]
+
+    def bash_limits(self, cwd: str) -> BashLimits:
+        settings = self.settings(cwd).bash
+        return BashLimits(settings.timeout_s, settings.output_bytes)
 
     def toolbox(self) -> Toolbox:
         return Toolbox(self.tools())
@@ -126,6 +141,17 @@ class House:
     def limits(self, cwd: str) -> Limits:
         settings = self.settings(cwd)
         return Limits(settings.max_steps, Budget(settings.budget.session, settings.budget.day))
+
+    def policy(self, cwd: str) -> FolderPolicy:
+        settings = self.settings(cwd)
+        written = settings.permissions
+        rules = read_rules(written.allow, written.ask, written.deny)
+        return FolderPolicy(written.preset, rules, os.path.expanduser("~"), settings.sandbox.network)
+
+    def sandbox(self, cwd: str) -> str:
+        if not self.settings(cwd).sandbox.enabled:
+            return "none"
+        return import_module("coderelay.workspace.sandbox.ladder").rung_here(self.config.home)
 
     def settings(self, cwd: str) -> Settings:
         """What counts in a folder, as its files stand now: looked up at every step, read when they have changed."""
@@ -153,8 +179,29 @@ class House:
         trees = import_module("coderelay.workspace.trees").Trees(self.config.home, self.env)
         return import_module("coderelay.host.undo").TurnTrees(trees)
 
-    def workspace(self, cwd: str, folders: Sequence[str]) -> Workspace:
-        return Workspace(cwd, self.processes, command_environment(self.env), folders=folders)
+    def workspace(self, turn: Turn) -> Workspace:
+        def wanted() -> Wanted:
+            written = self.settings(turn.settings.cwd).sandbox
+            confined = written.enabled and (turn.settings.mode != "yolo" or written.yolo)
+            return Wanted(confined=confined, network=written.network)
+
+        return Workspace(
+            turn.settings.cwd,
+            self.processes,
+            command_environment(self.env),
+            folders=turn.settings.folders,
+            sandbox=lambda folders: self.sandboxes().open(turn.session, folders),
+            wanted=wanted,
+        )
+
+    def sandboxes(self) -> "Sandboxes":
+        """Loaded with the first command: most sessions begin without any."""
+        if self._sandboxes is None:
+            made: Sandboxes = import_module("coderelay.workspace.sandbox.sandboxes").Sandboxes(
+                self.config.home, command_environment(self.env)
+            )
+            self._sandboxes = made
+        return self._sandboxes
 
     def guide(self) -> GuideAgent:
         return GuideAgent(self.toolbox(), self.workspace, lambda: agents_on_path(self.env))
@@ -169,6 +216,8 @@ class House:
             agents,
             files=self.turn_files,
             limits=self.limits,
+            policy=self.policy,
+            sandbox=self.sandbox,
             secrets=self.secrets,
         )
 
@@ -177,3 +226,5 @@ class House:
         for _, providers in self._providers:
             await providers.close()
         await self.processes.close()
+        if self._sandboxes is not None:
+            await self._sandboxes.close()

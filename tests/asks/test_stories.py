@@ -220,3 +220,27 @@ def test_a_damaged_session_does_not_hide_the_asks_of_others(scene: Scene) -> Non
     listed = scene.coder.run("asks")
     assert (listed.code, listed.out.count("(do whole, "), listed.out.count("(do damaged, ")) == (0, 3, 0)
     assert "is damaged" in listed.err
+
+
+@pytest.mark.quick
+def test_promise_7_what_another_process_carries_on_is_judged_anew(scene: Scene) -> None:
+    """Symptom: calls allowed in yolo ran after the session had been put into a stricter mode."""
+    killed = scene.run("-p", "do it", "--mode", "yolo", CODER_CRASH="before:tool.ran:1")
+    assert killed.code == -9
+    (scene.coder.home / "config.json").write_text('{"permissions.deny": ["bash(echo)"]}')
+    stricter = scene.run("-p", "do more", "--continue", "--mode", "auto-edit")
+    assert stricter.out == "done more: denied, denied, denied\n"
+    first, *others = [each["outcome"]["type"] for each in scene.kinds("call.ended")]
+    assert (first, set(others)) == ("unknown", {"denied"})
+    assert [each["call_id"] for each in scene.kinds("call.started")] == [scene.kinds("call.ended")[0]["call_id"]]
+    assert scene.effects() == []
+    scene.check()
+
+
+def test_promise_7_an_answer_does_not_help_against_a_rule_that_came_later(scene: Scene) -> None:
+    asks = scene.open()
+    (scene.coder.home / "config.json").write_text('{"permissions.deny": ["bash(echo)"]}')
+    done = [scene.answer(ask, "allow") for ask in asks][-1]
+    assert done.out.endswith("done it: denied, denied, denied\n")
+    assert scene.effects() == []
+    scene.check()

@@ -223,7 +223,7 @@ def test_x03_what_can_be_typed(ask: Ask, text: str) -> None:
 
 
 IN_WORDS: list[tuple[Ask, str]] = [
-    (PERMISSION, "bash wants: make\n  bash runs a command, mode is default"),
+    (PERMISSION, "bash wants: make\n  bash runs a command, mode is default\n  always: exactly this text"),
     (question(COLOUR), "Which colour?\n  1. Red  like blood\n  2. Light Blue\n  3. Green"),
     (question(NAME, COLOUR), "Which name?\nWhich colour?\n  1. Red  like blood\n  2. Light Blue\n  3. Green"),
     (PLAN, "\n# The plan\n\n1. think\n2. build\nIs this plan approved?"),

@@ -7,6 +7,7 @@ import pytest
 
 from coderelay.client.views import cowork
 from coderelay.protocol.asks import Allow, Approval, By, PermissionAsk, PlanAsk
+from coderelay.protocol.background import Gone
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.events import (
@@ -15,6 +16,8 @@ from coderelay.protocol.events import (
     ApprovalRevoked,
     AskAnswered,
     AskOpened,
+    BackgroundEnded,
+    BackgroundStopRequested,
     BatchOpened,
     BatchResumed,
     CallAsked,
@@ -41,7 +44,7 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 
 pytestmark = pytest.mark.quick
 
@@ -203,6 +206,8 @@ SILENT: list[AnyEvent] = [
     SessionConfigured(by=BY, mode="yolo"),
     SessionClaimed(owner=OwnerId("A"), epoch=1),
     SessionDeleted(by=BY),
+    BackgroundStopRequested(background_id=BackgroundId("1"), by=BY),
+    BackgroundEnded(background_id=BackgroundId("1"), end=Gone()),
     PromptAdmitted(prompt_id=PromptId("p1"), text="go", by=BY),  # shown when its turn starts
     BatchOpened(batch_id=BATCH, turn_id=TURN, judged=()),
     PromptEdited(prompt_id=PromptId("p1"), text="go on", by=BY),

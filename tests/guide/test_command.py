@@ -58,8 +58,9 @@ def test_with_nobody_to_ask_an_unclear_request_is_denied_and_help_given(coder: C
 
 
 def test_a_command_is_asked_about_before_it_runs(coder: Coder) -> None:
-    ran = coder.run("-p", "列出文件")
-    assert ran.code == 3
+    (coder.cwd / "Makefile").write_text("test:\n\t@touch made\n")
+    ran = coder.run("-p", "运行测试")
+    assert (ran.code, (coder.cwd / "made").exists()) == (3, False)
     assert ran.out.endswith(f"{END_ZH}\n")
 
 

@@ -215,10 +215,11 @@ async def test_how_to_connect_a_model_names_variables_and_what_is_installed(tmp_
 @story
 async def test_in_plan_mode_commands_are_refused(tmp_path: Path) -> None:
     async with guided(tmp_path, "plan") as session:
-        await session.coder.prompt("list the files")
+        (session.coder.folder / "Makefile").write_text("test:\n\t@touch made\n")
+        await session.coder.prompt("run the tests")
         (ask,) = await session.coder.plan_asks()
         assert isinstance(ask, PlanAsk)
-        assert ask.plan == f"Not allowed: bash runs a command, mode is plan. Nothing was done.{END}"
+        assert ask.plan == f"Not allowed: make is not known to only read; mode is plan. Nothing was done.{END}"
 
 
 @story

@@ -299,7 +299,7 @@ def test_c48_c49_c50_x14_the_snapshot_is_private_and_can_be_replayed(
     names = [tool["function"]["name"] for tool in saved["tools"]]
     assert names == [
         *("read", "list", "glob", "grep", "write", "edit", "patch"),
-        *("bash", "todo", "ask_user", "plan_exit"),
+        *("bash", "bash_output", "bash_stop", "todo", "ask_user", "plan_exit"),
     ]
     _replay(server, saved)
 

@@ -91,6 +91,7 @@ class AskingBash(Bash):
     """Finds out only when it starts that it must ask, the first time."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.asked: set[str] = set()
 
     def need(self, arguments: BashArguments, workspace: Workspace) -> Need:

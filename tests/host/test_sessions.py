@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.host.judging import Judging, usual_policy
 from coderelay.host.spending import Spending, usual_limits
 from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import TurnFiles
@@ -31,6 +32,7 @@ from coderelay.session.next_action import Wait
 from coderelay.testing.house import ME, InHouse, house, story
 from coderelay.testing.model_server import bash, hangs, http_error, proposes, read, says, script, write
 from coderelay.testing.prompts import without_notes
+from coderelay.workspace.background import no_background
 
 pytestmark = pytest.mark.quick
 
@@ -376,7 +378,8 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
         )
         mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
         spending = Spending(coder.host.store, usual_limits)
-        turn = HostTurn(record, mine[-1].epoch, me, no_approvals, spending, no_files, Secrets())
+        judging = Judging(no_approvals, usual_policy)
+        turn = HostTurn(record, mine[-1].epoch, me, judging, spending, no_files, Secrets(), no_background)
         await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
         assert turn.next_action() == Wait()
         message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))

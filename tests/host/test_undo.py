@@ -14,16 +14,16 @@ from coderelay.config.load import Config
 from coderelay.host import worker
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.undo import TurnTrees
-from coderelay.protocol.asks import By, DenyAndStop
+from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun
-from coderelay.protocol.events import CallEnded, CallStarted, PromptTaken, TreeTaken, TurnUndone
+from coderelay.protocol.events import BatchOpened, CallEnded, CallStarted, PromptTaken, TreeTaken, TurnUndone
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListPrompts, ShowDiff
 from coderelay.session.state import PastTurn
 from coderelay.testing.house import ME, InHouse, house, story
-from coderelay.testing.model_server import bash, hangs, http_error, proposes, read, says, script, write
+from coderelay.testing.model_server import bash, call, hangs, http_error, proposes, read, says, script, write
 from coderelay.testing.prompts import without_notes
 from coderelay.workspace.trees import Trees
 
@@ -263,7 +263,7 @@ async def test_x15_a_crash_before_the_end_leaves_no_tree_and_undo_says_so(tmp_pa
 @story
 async def test_c30_a_turn_stopped_while_it_asks_can_be_undone(tmp_path: Path) -> None:
     folder = repository(tmp_path)
-    steps = [proposes(write("b", "x")), proposes(bash("make"))]
+    steps = [proposes(write("b", "x")), proposes(bash("./make"))]
     async with house(tmp_path, script(*steps)) as coder:
         await coder.create("auto-edit")
         await coder.prompt("go")
@@ -559,3 +559,67 @@ async def test_c30_of_a_turn_that_is_summed_up_in_part_the_rest_is_forgotten(tmp
         await coder.ended(turns=3)
         told = str(coder.server.requests[-1]["messages"])
         assert ("all is well" in told, "far out" in told) == (True, False)
+
+
+async def next_ask(coder: InHouse, after: int = 0) -> tuple[int, Ask]:
+    """The first ask after a cursor, and the cursor behind it."""
+    batch = await coder.until(
+        lambda event: isinstance(event, BatchOpened) and any(each.ask for each in event.judged), after
+    )
+    assert isinstance(batch.event, BatchOpened)
+    [ask] = [each.ask for each in batch.event.judged if each.ask is not None]
+    return batch.seq, ask
+
+
+@story
+async def test_x15_what_the_person_changes_while_they_are_asked_is_theirs(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    (folder / "b").write_text("b\n")
+    (folder / "c").write_text("c\n")
+    before = files(folder)
+    steps = [
+        proposes(call("edit", path="a", old="one", new="two")),
+        proposes(call("edit", path="b", old="b", new="B")),
+        proposes(write("new", "new\n")),
+        says("done"),
+    ]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.create("default")
+        await coder.prompt("go")
+        at, ask = await next_ask(coder)
+        await coder.answer(ask)
+        at, ask = await next_ask(coder, at)
+        (folder / "mine").write_text("of the person\n")
+        (folder / "c").unlink()
+        await coder.answer(ask)
+        at, ask = await next_ask(coder, at)
+        (folder / "a").write_text("of the person\n")
+        await coder.answer(ask)
+        await coder.ended()
+        undone = await undo(coder)
+        assert (undone.restored, undone.removed) == (("b",), ("new",))
+        assert undone.conflicts == ("a: it was changed since",)
+        theirs = {"a": "of the person\n", "mine": "of the person\n"}
+        assert files(folder) == {name: text for name, text in before.items() if name != "c"} | theirs
+
+
+@story
+async def test_x15_what_the_person_changes_before_they_deny_the_rest_is_theirs(tmp_path: Path) -> None:
+    folder = repository(tmp_path)
+    steps = [
+        proposes(call("edit", path="a", old="one", new="two")),
+        proposes(write("new", "new\n")),
+        says("done"),
+    ]
+    async with house(tmp_path, script(*steps)) as coder:
+        await coder.create("default")
+        await coder.prompt("go")
+        at, ask = await next_ask(coder)
+        await coder.answer(ask)
+        at, ask = await next_ask(coder, at)
+        (folder / "mine").write_text("of the person\n")
+        await coder.answer(ask, Deny())
+        await coder.ended()
+        undone = await undo(coder)
+        assert (undone.restored, undone.removed, undone.conflicts) == (("a",), (), ())
+        assert files(folder)["mine"] == "of the person\n"

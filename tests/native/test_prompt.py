@@ -68,14 +68,14 @@ async def test_a_change_of_mode_is_told_and_nothing_else(tmp_path: Path) -> None
 async def test_a_mode_that_is_tightened_in_mid_turn_is_told_at_the_next_step(tmp_path: Path) -> None:
     async def tighten(_: Body) -> Answer:
         await coder.host.send(ConfigureSession(session=coder.session, mode="plan", by=ME))
-        return proposes(bash("true"))
+        return proposes(bash("make"))
 
     async with house(tmp_path, script(replies(tighten), says("a plan"))) as coder:
         await coder.prompt("go")
         await coder.plan_asks()
         assert users(coder.server.requests[-1])[-1].startswith("<mode>plan: ")
         assert results(coder.server.requests[-1]) == [
-            "Not allowed: bash runs a command, mode is plan. The call did not run."
+            "Not allowed: make is not known to only read; mode is plan. The call did not run."
         ]
 
 

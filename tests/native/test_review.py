@@ -377,7 +377,7 @@ async def test_an_image_was_sent_that_is_too_large_once_it_is_encoded(tmp_path: 
 
 @story
 async def test_steering_that_comes_while_a_person_is_asked_is_heard_after_the_answer(tmp_path: Path) -> None:
-    async with house(tmp_path, script(proposes(bash("echo hi")), says("blue"))) as coder:
+    async with house(tmp_path, script(proposes(bash("echo hi > x")), says("blue"))) as coder:
         await coder.create("default")
         await coder.prompt("paint it red")
         (ask,) = await coder.asks()

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.policy.approvals import approval_of, covers, in_force
-from coderelay.policy.judge import Rules, Verdict, judge
+from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Kind, Need, Question
 from coderelay.protocol.events import Mode
@@ -26,7 +26,7 @@ def approved(need: Need, scope: Scope = "session", cwd: str = "/w") -> Approval:
 
 
 def one(need: Need, mode: Mode, *approvals: Approval, allowed_tools: tuple[str, ...] = ()) -> Verdict:
-    (verdict,) = judge([need], Rules(mode, allowed_tools, approvals))
+    (verdict,) = judge([need], Policy(mode, allowed_tools, approvals))
     return verdict
 
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import fields
 
-from coderelay.policy.judge import Rules, judge
+from coderelay.policy.judge import Policy, judge
 from coderelay.protocol.calls import Call, Failed, Need, Option, Question
 from coderelay.protocol.ids import CallId
 from coderelay.tools.ask_user import AskUser, AskUserArguments
@@ -90,7 +90,7 @@ def test_b58_what_cannot_be_asked_is_a_result_for_the_model_and_no_ask(
     found = need(workspace, tool, arguments)
     assert found.problem is not None
     assert found.problem.startswith(problem)
-    assert [each.verdict for each in judge([found], Rules("plan"))] == ["deny"]
+    assert [each.verdict for each in judge([found], Policy("plan"))] == ["deny"]
 
 
 def test_questions_that_differ_are_all_asked(workspace: Workspace) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.rules import CommandRules, Signature, covers_command, read_rules, signature_of
+from coderelay.policy.rules import CommandRules, read_rules
 from coderelay.policy.shell import ShellVerdict, judge_command
 from coderelay.policy.shell_words import parse, read_script
+from coderelay.policy.signatures import Signature, covers_command, signature_of
 from coderelay.protocol.events import Mode
 from coderelay.testing.command import Coder
 
@@ -196,7 +197,9 @@ def test_permissions_check_wants_one_of_both(coder: Coder) -> None:
     assert [coder.run("permissions", "check").code, coder.run("permissions", "check", "--stdin", "ls").code] == [2, 2]
 
 
-RULES = read_rules(["bash(git push)", "Bash(npm run *)", "read"], ["bash(git push --force)"], ["bash(npm publish:*)"])
+RULES = read_rules(
+    ("bash(git push)", "Bash(npm run *)", "read"), ("bash(git push --force)",), ("bash(npm publish:*)",)
+)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +228,8 @@ def test_c22_c32_rules_of_the_person_deny_over_ask_over_allow(
 
 
 def test_x36_a_rule_that_allows_everything_still_stops_what_nobody_means() -> None:
-    rules = read_rules(["bash"], [], [])
-    assert rules == CommandRules(allow=((),))
+    rules = read_rules(("bash",))
+    assert rules.commands == CommandRules(allow=((),))
     said = [
         judge_command(each, "default", FOLDERS, rules).verdict for each in ("make", "rm -rf /", "x $(y)", "x > y")
     ]

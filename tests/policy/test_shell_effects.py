@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.policy.shell import judge_command
+from tests.policy.test_corpus import CORPUS
 from tests.policy.test_shell_tables import EVERYDAY
 
 BASH = shutil.which("bash") or "/bin/bash"
@@ -23,13 +24,30 @@ NAMES = (
     "src/b.py",
     "evil",
 )
+# What a pattern may become: names that are options somewhere.
+ODD_NAMES = (
+    "-delete",
+    "-exec",
+    "-i",
+    "-oout",
+    "--output=out",
+    "--in-place",
+    "--pre=.evil",
+    "--compress-program=.evil",
+    "--checkpoint-action=exec=.evil",
+    "--files0-from=names.txt",
+    "-froot.txt",
+    "@args",
+    "-v.py",
+    "-o.txt",
+)
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "ws"
     (folder / "src").mkdir(parents=True)
-    for name in NAMES:
+    for name in (*NAMES, *ODD_NAMES):
         (folder / name).write_text("#!/bin/sh\ntouch out\n")
         (folder / name).chmod(0o755)
     run("git init -q && git add -A && git -c user.name=a -c user.email=a commit -qm a && echo >>a", folder)
@@ -53,12 +71,17 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(each.relative_to(folder)): each.read_bytes() for each in files}
 
 
+@pytest.mark.timeout(600)
 def test_c07_what_is_allowed_changes_nothing(workspace: Path) -> None:
     before = contents(workspace)
-    commands = [command.replace("/ws", str(workspace)) for verdict, command in EVERYDAY if verdict == "allow"]
-    for command in commands:
+    everyday = [command.replace("/ws", str(workspace)) for verdict, command in EVERYDAY if verdict == "allow"]
+    recorded = [each.command.replace("/workspace", str(workspace)) for each in CORPUS]
+    for command in everyday:
         assert judge_command(command, "default", (str(workspace),)).verdict == "allow"
+    allowed = [each for each in recorded if judge_command(each, "default", (str(workspace),)).verdict == "allow"]
+    for command in (*everyday, *allowed):
         if not command.startswith("sleep"):
             run(command, workspace)
         assert contents(workspace) == before, command
-    assert len(commands) > 150
+    assert len(everyday) > 250
+    assert len(allowed) > 150

@@ -5,7 +5,8 @@ from typing import get_args
 
 import pytest
 
-from coderelay.policy.shell import MATRIX, ShellVerdict, assess, judge_command
+from coderelay.policy.shell import ShellVerdict, assess, judge_command
+from coderelay.policy.tables import table_of
 from coderelay.protocol.events import Mode
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -36,8 +37,10 @@ def test_c07_everyday_commands_are_asked_about_only_if_they_do_something() -> No
 @pytest.mark.parametrize("mode", MODES)
 def test_c05_c06_c08_c09_x17_every_mode_is_a_row_of_the_matrix(mode: Mode) -> None:
     for _, command in HOSTILE + EVERYDAY:
-        found = assess(command, FOLDERS)
-        assert judge_command(command, mode, FOLDERS).verdict == MATRIX[mode][found.effect]
+        cell = table_of(mode, "balanced").commands[assess(command, FOLDERS).effect]
+        for sandboxed, otherwise in ((True, "allow"), (False, "ask")):
+            verdict = judge_command(command, mode, FOLDERS, sandboxed=sandboxed).verdict
+            assert verdict == (otherwise if cell == "sandboxed" else cell)
 
 
 def test_c06_plan_runs_what_reads_and_refuses_the_rest() -> None:
@@ -58,6 +61,7 @@ def test_c08_auto_edit_makes_files_in_the_workspace_but_not_where_tools_would_ru
             "touch .git/hooks/x",
             "mkdir .Coder",
             "touch /x",
+            "touch /etc/os-release",
             "rm x",
         )
     }
@@ -66,5 +70,6 @@ def test_c08_auto_edit_makes_files_in_the_workspace_but_not_where_tools_would_ru
         "touch .git/hooks/x": "ask",
         "mkdir .Coder": "ask",
         "touch /x": "ask",
+        "touch /etc/os-release": "ask",
         "rm x": "ask",
     }

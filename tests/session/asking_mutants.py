@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from coderelay.policy.judge import Rules as Policy
-from coderelay.policy.judge import Verdict
+from coderelay.policy.judge import Policy, Verdict
 from coderelay.protocol.asks import Allow, Answers, Approval, PermissionAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.commands import AnswerAsk

@@ -12,7 +12,7 @@ from coderelay.protocol.events import (
     Judged,
 )
 from coderelay.protocol.ids import CallId
-from tests.session.known import KnownBatch, KnownCall
+from tests.session.known import KnownBackground, KnownBatch, KnownCall
 from tests.session.promises import (
     BrokenPromise,
     ends_as_decided,
@@ -101,6 +101,7 @@ class Batches(Reader):
         promise(event.call_id not in self.begun, "a call ended in the append that started it")
         call.outcome = event.outcome
         self.told.end_call(event.call_id, event.outcome)
+        self._leave_running(event.outcome)
         if call.started is None:
             self._end_unstarted(call, event.outcome)
         elif call.started < epoch:
@@ -108,6 +109,13 @@ class Batches(Reader):
         else:
             promise(isinstance(event.outcome, Finished | Failed | Stopped | Unknown), "it had started")
             promise(event.outcome != Stopped(started=False) or turn.stopped, "it had started")
+
+    def _leave_running(self, outcome: Outcome) -> None:
+        number = outcome.background if isinstance(outcome, Finished) else None
+        if number is not None:
+            is_next = number == str(len(self.background) + 1)
+            promise(is_next, f"the number {number} of a background command is not new (D-17)")
+            self.background[number] = KnownBackground(self.owner)
 
     def _end_unstarted(self, call: KnownCall, outcome: Outcome) -> None:
         """As it was decided, or because the turn ends in the same append."""

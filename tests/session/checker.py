@@ -15,6 +15,8 @@ from coderelay.protocol.events import (
     ApprovalRevoked,
     AskAnswered,
     AskOpened,
+    BackgroundEnded,
+    BackgroundStopRequested,
     BatchOpened,
     BatchResumed,
     CallAsked,
@@ -38,11 +40,11 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import AskId
+from coderelay.protocol.ids import AskId, BackgroundId
 from coderelay.protocol.summary import Phase
 from coderelay.session.next_action import Action, AskModel, Compact, EndTurn, Rest, RunCall, StartTurn, Wait
 from tests.session.batches import Batches
-from tests.session.known import KnownPast, KnownTurn
+from tests.session.known import KnownBackground, KnownPast, KnownTurn
 from tests.session.promises import (
     BrokenPromise,
     fits,
@@ -156,6 +158,12 @@ class Checker(Batches):
                 self.ask_again(event, recorded.epoch)
             case CallEnded() as event:
                 self.end_call(event, recorded.epoch)
+            case BackgroundStopRequested() as event:
+                command = self._running(event.background_id)
+                promise(command.stop_by is None, "a background command is asked to stop twice (D-17)")
+                command.stop_by = event.by
+            case BackgroundEnded() as event:
+                self._running(event.background_id).end = event.end
             case ApprovalGranted() as event:
                 self.grant(event)
             case ApprovalRevoked() as event:
@@ -174,6 +182,12 @@ class Checker(Batches):
                 self._delete()
             case Unrecognised():
                 pass
+
+    def _running(self, number: BackgroundId) -> KnownBackground:
+        command = self.background.get(number)
+        if command is None or command.end is not None:
+            raise BrokenPromise(f"background command {number} does not run (D-17)")
+        return command
 
     def _undo(self, event: TurnUndone) -> None:
         promise(self.turn is None, "a turn is undone while one is open (C-30)")
@@ -211,6 +225,8 @@ class Checker(Batches):
         self.check_owned()
         promise(event.turn_id == turn.started.turn_id, "the summary of another turn")
         promise(not turn.open_asks() and not turn.open_calls(), "a call is summed up without its result")
+        for number, command in self.background.items():
+            command.old = command.old or f"background:{number}:over" in self.told.notes
         self.told.compact(event)
         self.spend(turn, event.usage, event.cost)
         self.spent.context = 0
@@ -299,3 +315,4 @@ class Checker(Batches):
         self.prompts.queue.clear()
         self.approvals.clear()
         self.past.clear()
+        self.background.clear()

@@ -2,11 +2,12 @@
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import Ask, Decision, PlanAsk
+from coderelay.protocol.asks import Ask, By, Decision, PlanAsk
+from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Judged, TreeTaken, TurnEnded, TurnStarted
-from coderelay.protocol.ids import AskId, MessageId, TurnId
+from coderelay.protocol.ids import AskId, MessageId, OwnerId, TurnId
 
 
 class KnownAsk(Struct):
@@ -41,6 +42,15 @@ class KnownPast(Struct, frozen=True):
     before: str
     after: str
     problem: str
+
+
+class KnownBackground(Struct):
+    """A command that was left running. `old`: its end was told before the last summary."""
+
+    owner: OwnerId | None
+    stop_by: By | None = None
+    end: End | None = None
+    old: bool = False
 
 
 class KnownTurn(Struct):

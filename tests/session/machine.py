@@ -2,8 +2,8 @@
 
 Every step is one move of somebody: a person who sends, edits, stops or answers; an owner that claims, takes
 what was sent to steer, asks for money, hears its model, runs calls, sums up, fails, leaves, or is gone without
-a word. After every move the log must be one that the checker accepts, and everything that is computed from the
-log must agree.
+a word; a process that has a command in the background. After every move the log must be one that the checker
+accepts, and everything that is computed from the log must agree.
 """
 
 from hypothesis import strategies as st
@@ -15,15 +15,16 @@ from coderelay.session.next_action import AskModel, RunCall
 from coderelay.session.snapshot import snapshot
 from coderelay.session.transcript import Transcript
 from tests.session.choices import BUDGETS, MODES
-from tests.session.known import KnownPast
+from tests.session.known import KnownBackground, KnownPast
 from tests.session.owners import Owners
 from tests.session.persons import Persons
+from tests.session.processes import Processes
 from tests.session.promises import BrokenPromise
 from tests.session.row import of_row, of_state
 from tests.session.table import Draw
 
 
-class SessionMachine(Persons, Owners):
+class SessionMachine(Persons, Owners, Processes):
     @initialize(mode=st.sampled_from(MODES), budget=st.sampled_from(BUDGETS))
     def somebody_chooses_a_mode_and_a_budget(self, mode: Mode, budget: float | None) -> None:
         self.budget = budget
@@ -33,7 +34,7 @@ class SessionMachine(Persons, Owners):
     @rule(data=st.data())
     def somebody_moves(self, data: Draw) -> None:
         # What moves the session on stands at both ends: Hypothesis likes the ends best.
-        moves = self.owners() + self.persons()
+        moves = self.owners() + self.processes() + self.persons()
         data.draw(st.sampled_from(moves), label="who")(data)
 
     @invariant()
@@ -96,6 +97,15 @@ class SessionMachine(Persons, Owners):
         told = self.checker.told
         if not self.state.deleted and (self.state.told, self.state.seen) != (told.notes, told.seen):
             raise BrokenPromise(f"the model is thought to know {self.state.told}, {self.state.seen}, not {told}")
+
+    @invariant()
+    def the_commands_in_the_background_are_those_that_were_left_running(self) -> None:
+        known = {
+            each.id: KnownBackground(each.owner, each.stop_by, each.end, each.old)
+            for each in self.state.background.values()
+        }
+        if known != self.checker.background:
+            raise BrokenPromise(f"{known} are in the background instead of {self.checker.background}")
 
     @invariant()
     def turns_can_be_undone_in_the_order_in_which_they_ended(self) -> None:

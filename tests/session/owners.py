@@ -8,12 +8,13 @@ from coderelay.protocol.calls import Finished, Outcome, Stopped, Unknown
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import Fenced
 from coderelay.protocol.events import CallAsked, CallEnded, Recorded, TreeTaken
-from coderelay.protocol.ids import OwnerId
+from coderelay.protocol.ids import BackgroundId, OwnerId
 from coderelay.session.next_action import AskModel, Compact, EndTurn, RunCall, needs_owner, next_action
 from coderelay.session.transcript import AssistantMessage, Transcript, transcript, with_notes
 from tests.session.choices import BLOCKS, CALLS, COSTS, IN_PLAN_MODE, NOTES, OUTCOMES, READING
 from tests.session.history import check_continued, check_transcript
 from tests.session.play import SESSION
+from tests.session.promises import promise
 from tests.session.table import Draw, Move, Owner, Table
 
 OWNERS = [OwnerId("A"), OwnerId("B"), OwnerId("C")]
@@ -32,7 +33,7 @@ class Owners(Table):
         if any(each.performing for each in owners):
             moves += [self.end_calls] * 20 + [self.keep_files] * 3
         if any(len(each.performing) == 1 for each in owners):
-            moves += [self.ask_again] * 25
+            moves += [self.ask_again] * 25 + [self.leave_running] * 8
         if owners and self.state.turn is not None and self.state.turn.stop_requested:
             moves += [self.obey_a_stop] * 20
         if needs_owner(self.state) and len(self.living) < len(OWNERS):
@@ -45,7 +46,10 @@ class Owners(Table):
     def claim(self, data: Draw) -> None:
         """By a process whose predecessor is gone, or stood still for so long that it is taken for gone."""
         owner = data.draw(st.sampled_from([each for each in OWNERS if each not in self.living]))
-        self.see(self.play.claim(owner, max_steps=4))
+        gone = [number for number, each in self.state.background.items() if each.end is None]
+        gone = [number for number in gone if number not in self.having]
+        self.see(self.play.claim(owner, max_steps=4, gone=gone))
+        self._check_background(gone)
         if self.state.turn is not None:
             self.living[owner] = Owner(owner, self.state.epoch, self.state.turn.started.turn_id)
 
@@ -132,6 +136,24 @@ class Owners(Table):
         running = len(owner.performing)
         count = data.draw(st.integers(1, running))
         self._end_calls(owner, [data.draw(st.sampled_from(OUTCOMES)) for _ in range(count)])
+
+    def leave_running(self, data: Draw) -> None:
+        """Or look at one that was left."""
+        owner = self._draw_owner(data, lambda each: len(each.performing) == 1)
+        over = [number for number, each in self.state.background.items() if each.end is not None]
+        if over and data.draw(st.booleans()):
+            self._end_calls(owner, [Finished("it is over", over=data.draw(st.sampled_from(over)))])
+            return
+        number, epoch = self.play.rules.next_background(self.state), owner.epoch
+        self._end_calls(owner, [Finished("it runs", background=number)])
+        if number in self.state.background and self.state.epoch == epoch:
+            self.having.add(number)
+
+    def _check_background(self, gone: Sequence[BackgroundId]) -> None:
+        """Whoever takes the session writes down which are gone, and of no other."""
+        for number, each in self.state.background.items():
+            promise(number not in gone or each.end is not None, f"background command {number} is gone, untold (D-17)")
+            promise(number not in self.having or each.end is None, f"background command {number} lives (D-17)")
 
     def ask_again(self, data: Draw) -> None:
         """Before it had any effect, the call finds that it must ask. Unless there was a stop: then it is over."""

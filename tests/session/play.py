@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from coderelay.policy.approvals import approval_of
-from coderelay.policy.judge import Rules as Policy
+from coderelay.policy.judge import Policy
 from coderelay.protocol.asks import (
     Allow,
     Approval,
@@ -15,6 +15,7 @@ from coderelay.protocol.asks import (
     Deny,
     PermissionAsk,
 )
+from coderelay.protocol.background import End
 from coderelay.protocol.calls import Outcome, Stopped, Unknown
 from coderelay.protocol.commands import (
     AnswerAsk,
@@ -44,7 +45,7 @@ from coderelay.protocol.events import (
     SessionDeleted,
     StopReason,
 )
-from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.summary import Summary
 from coderelay.session import decide, progress
 from coderelay.session.state import State
@@ -147,6 +148,13 @@ class Play:
         command = RecallPrompt(session=SESSION, prompt_id=PromptId(prompt_id), by=ANNE)
         return self.write(decide.recall_prompt(self.state, command))
 
+    def stop_background(self, number: BackgroundId, by: By = ANNE) -> list[Recorded]:
+        return self.write(self.rules.stop_background(self.state, number, by))
+
+    def end_background(self, number: BackgroundId, end: End) -> list[Recorded]:
+        """By the process that has it, or by anyone once that one is gone."""
+        return self.write(self.rules.end_background(self.state, number, end))
+
     def stop(self) -> list[Recorded]:
         return self.write(self.rules.stop(self.state, StopTurn(session=SESSION, by=ANNE)))
 
@@ -197,8 +205,8 @@ class Play:
 
     # owners
 
-    def claim(self, owner: str = "A", *, max_steps: int = 10) -> list[Recorded]:
-        brought = progress.Claim(OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",))
+    def claim(self, owner: str = "A", *, max_steps: int = 10, gone: Sequence[BackgroundId] = ()) -> list[Recorded]:
+        brought = progress.Claim(OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",), gone)
         return self.write(self.rules.claim(self.state, brought))
 
     def message(

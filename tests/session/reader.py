@@ -10,8 +10,8 @@ from coderelay.protocol.events import (
     Mode,
     TurnEnded,
 )
-from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
-from tests.session.known import KnownAsk, KnownCall, KnownPast, KnownTurn
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from tests.session.known import KnownAsk, KnownBackground, KnownCall, KnownPast, KnownTurn
 from tests.session.promises import (
     BrokenPromise,
     promise,
@@ -43,6 +43,7 @@ class Reader(Struct):
     asks: dict[AskId, KnownAsk] = field(default_factory=dict[AskId, KnownAsk])
     approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])
     beyond: list[Approval] = field(default_factory=list[Approval])
+    background: dict[BackgroundId, KnownBackground] = field(default_factory=dict[BackgroundId, KnownBackground])
     unopened: MessageAdded | None = None
     begun: set[CallId] = field(default_factory=set[CallId])
     ends_now: bool = False

@@ -15,6 +15,7 @@ def of_row(row: Summary) -> dict[str, object]:
         "turn_open": row.turn_open,
         "error": row.error,
         "cost": row.cost,
+        "background": row.background,
         "context_tokens": row.context_tokens,
         "settings": (row.cwd, row.agent, row.model, row.mode, row.allowed_tools, row.agent_session_id, row.think),
     }
@@ -32,6 +33,7 @@ def of_state(state: State) -> dict[str, object]:
         "epoch": state.epoch,
         "turn_open": state.turn is not None,
         "cost": state.cost,
+        "background": sum(1 for each in state.background.values() if each.end is None),
         "context_tokens": state.context_tokens,
         "error": ended.error if ended is not None and state.turn is None else None,
         "settings": (

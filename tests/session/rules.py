@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from coderelay.host.spending import budget_ask
 from coderelay.policy.approvals import in_force
-from coderelay.policy.judge import Rules as Policy
-from coderelay.policy.judge import Verdict, judge
-from coderelay.protocol.asks import Approval, BudgetAsk, PermissionAsk
+from coderelay.policy.judge import Policy, Verdict, judge
+from coderelay.protocol.asks import Approval, BudgetAsk, By, PermissionAsk
+from coderelay.protocol.background import End
 from coderelay.protocol.calls import Need
 from coderelay.protocol.commands import AnswerAsk, EditPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded, TurnUndone
-from coderelay.protocol.ids import AskId, CallId
-from coderelay.session import decide, progress
+from coderelay.protocol.ids import AskId, BackgroundId, CallId
+from coderelay.session import background, decide, progress
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
 from coderelay.session.state import CallState, PastTurn, State
@@ -35,6 +35,15 @@ class Rules:
 
     def undone(self, state: State, event: TurnUndone) -> list[AnyEvent]:
         return decide.undone(state, event)
+
+    def next_background(self, state: State) -> BackgroundId:
+        return background.next_id(state)
+
+    def stop_background(self, state: State, number: BackgroundId, by: By) -> list[AnyEvent]:
+        return background.request_stop(state, number, by)
+
+    def end_background(self, state: State, number: BackgroundId, end: End) -> list[AnyEvent]:
+        return background.end(state, number, end)
 
     def claim(self, state: State, claim: progress.Claim) -> list[AnyEvent]:
         return progress.claim(state, claim)

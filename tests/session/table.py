@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Note
 from coderelay.protocol.events import Recorded, TurnUndone
-from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript
 from tests.session.checker import Checker
@@ -41,7 +41,8 @@ class Owner(Struct):
 
 class Table(RuleBasedStateMachine):
     """`budget` is what the session may cost. `sent` is the last request that was answered, if no summary was made
-    since; `answered` what people were told that counts. `undoing`: the files are back, the log does not say so."""
+    since; `answered` what people were told that counts. `undoing`: the files are back, the log does not say so.
+    `having` are the background commands whose processes live."""
 
     played_by: type[Rules] = Rules
 
@@ -56,6 +57,7 @@ class Table(RuleBasedStateMachine):
         self.sent: Sequence[Message] = ()
         self.commented = False
         self.undoing: TurnUndone | None = None
+        self.having: set[BackgroundId] = set()
 
     @property
     def state(self) -> State:

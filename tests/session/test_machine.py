@@ -12,7 +12,8 @@ what nobody answers is denied (X-05), an approval covers exactly what was approv
 once started, taken or recalled, or waits; one that steers joins between two steps, in order, and runs with its last
 words (X-08). Of summaries: what follows is a valid history, what was told is told again, a turn that is there for
 one ends with it (C-11, C-28). What was spent adds up; a budget asks once and goes on once. Of undoing: the last turn
-that is over goes first, none while one is open, and the model knows nothing of it then (C-30).
+that is over goes first, none while one is open, and the model knows nothing of it then (C-30). Of commands in the
+background: each has a number of its own and ends once, whoever owns the session; a claim says which are gone (D-17).
 """
 
 import pytest
@@ -20,6 +21,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tests.session.asking_mutants import ASKING_MUTANTS
+from tests.session.background_mutants import BACKGROUND_MUTANTS
 from tests.session.machine import SessionMachine
 from tests.session.mutants import MUTANTS, Mutant
 from tests.session.promises import BrokenPromise
@@ -47,7 +49,15 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
 
 @pytest.mark.parametrize(
     "mutant",
-    [*MUTANTS, *READING_MUTANTS, *ASKING_MUTANTS, *PROMPT_MUTANTS, *SPENDING_MUTANTS, *UNDO_MUTANTS],
+    [
+        *MUTANTS,
+        *READING_MUTANTS,
+        *ASKING_MUTANTS,
+        *PROMPT_MUTANTS,
+        *SPENDING_MUTANTS,
+        *UNDO_MUTANTS,
+        *BACKGROUND_MUTANTS,
+    ],
     ids=lambda mutant: mutant.__name__,
 )
 def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from coderelay.client.views import cowork
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
+from coderelay.protocol.background import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import (
@@ -22,7 +23,7 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import TurnId
+from coderelay.protocol.ids import BackgroundId, TurnId
 from coderelay.protocol.summary import Summary
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
@@ -34,7 +35,7 @@ from tests.session.proposals import allowed, ask_of, asked, denied, questions
 
 def whole_life() -> list[AnyEvent]:
     """Every kind of event but the last: two owners, a crash, answers of every kind, a plan, an approval that is
-    revoked, a call that asks again, a stop, a queue, a running call."""
+    revoked, a call that asks again, a stop, a queue, a running call, a background command."""
     play = Play()
     play.configure(mode="auto-edit", title="t")
     play.prompt("one")
@@ -71,7 +72,9 @@ def whole_life() -> list[AnyEvent]:
     play.message(allowed("c8"))
     play.prompt("five", steer=True)
     play.edit(play.state.queue[-1].prompt_id, "six")
-    play.end_call("c8", Finished("ok"))
+    play.end_call("c8", Finished("ok", background=BackgroundId("1")))
+    play.stop_background(BackgroundId("1"))
+    play.end_background(BackgroundId("1"), StoppedBy(ANNE))
     play.take_steering()
     play.compact("so far")
     taken = TreeTaken(turn_id=TurnId(play.state.turn.started.turn_id if play.state.turn else ""), tree="t1")

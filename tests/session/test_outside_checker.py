@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.asks import Allow, Deny
+from coderelay.protocol.background import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import encode
-from coderelay.testing.checker import BrokenPromise, check_log, check_settled
-from tests.session.play import Play
+from coderelay.protocol.ids import BackgroundId
+from coderelay.testing.checker import BrokenPromise, check_background_over, check_log, check_settled
+from tests.session.play import ANNE, Play
 from tests.session.proposals import allowed, asked, denied, reads
 
 pytestmark = pytest.mark.quick
@@ -69,6 +71,23 @@ def calls_side_by_side() -> Log:
     return as_stored(play)
 
 
+def commands_left_running() -> Log:
+    """Two, of which one is stopped and the other goes with its process."""
+    play = Play()
+    play.prompt("one")
+    play.claim()
+    play.message(allowed("c1"), allowed("c2"))
+    for call, number in (("c1", BackgroundId("1")), ("c2", BackgroundId("2"))):
+        play.end_call(call, Finished("it runs", background=number))
+    play.stop_background(BackgroundId("1"))
+    play.end_background(BackgroundId("1"), StoppedBy(ANNE))
+    play.message()
+    play.prompt("two")
+    play.claim("B", gone=[BackgroundId("2")])
+    play.message()
+    return as_stored(play)
+
+
 def as_stored(play: Play) -> Log:
     return [{**json.loads(encode(each.event)), "seq": each.seq, "epoch": each.epoch} for each in play.log]
 
@@ -89,6 +108,36 @@ def test_d11_x25_calls_that_ran_at_the_same_time_are_accepted() -> None:
         *(("started", "c8"), ("asked", "c8"), ("started", "c8"), ("asked", "c8"), ("ended", "c8")),
         *(("started", "r9"), ("ended", "r9")),
     ]
+
+
+def test_d17_what_the_rules_write_of_background_commands_is_accepted() -> None:
+    log = commands_left_running()
+    check_settled(log)
+    check_background_over(log)
+
+
+def check_all(log: Log) -> None:
+    check_log([{**event, "seq": number} for number, event in enumerate(log, 1)])
+    check_background_over(log)
+
+
+OF_BACKGROUND: list[tuple[Callable[[Log], object], str]] = [
+    (lambda log: changed(log, "call.ended", 1, outcome={"type": "finished", "background": "1"}), "1 is the 2"),
+    (lambda log: copied(log, "background.ended", "turn.ended", 1), "background.ended of 1, which does not run"),
+    (lambda log: changed(log, "background.ended", 1, background_id="3"), "ended of 3, which does not run"),
+    (lambda log: moved(log, "background.stop_requested", 0, "turn.ended"), "stop_requested of 1, which"),
+    (lambda log: log.remove(log[place(log, "background.ended", 1)]), r"\['1', '2'\] were started, \['1'\] ended"),
+]
+
+
+@pytest.mark.parametrize(("tamper", "broken"), OF_BACKGROUND)
+def test_d17_what_the_rules_would_never_write_of_them_is_noticed(
+    tamper: Callable[[Log], object], broken: str
+) -> None:
+    log = commands_left_running()
+    tamper(log)
+    with pytest.raises(BrokenPromise, match=broken):
+        check_all(log)
 
 
 def place(log: Log, kind: str, which: int = 0) -> int:

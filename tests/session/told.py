@@ -14,12 +14,13 @@ Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
 
 class Told(Struct):
     """`notes` by topic and `seen` files by path are what the model knows since the last summary. `files` are those
-    that calls have shown to it."""
+    that calls have shown to it, `topics` what they said of background commands."""
 
     entries: list[Entry] = field(default_factory=list[Entry])
     notes: dict[str, str] = field(default_factory=dict[str, str])
     seen: dict[str, str] = field(default_factory=dict[str, str])
     files: dict[CallId, tuple[Seen, ...]] = field(default_factory=dict[CallId, tuple[Seen, ...]])
+    topics: dict[CallId, list[str]] = field(default_factory=dict[CallId, list[str]])
 
     def add(self, entry: TurnStarted | PromptTaken | MessageAdded) -> None:
         self.entries.append(entry)
@@ -29,6 +30,8 @@ class Told(Struct):
 
     def end_call(self, call_id: CallId, outcome: Outcome) -> None:
         self.files[call_id] = outcome.seen if isinstance(outcome, Finished) else ()
+        started, over = (outcome.background, outcome.over) if isinstance(outcome, Finished) else (None, None)
+        self.topics[call_id] = [f"background:{started}"] if started else [f"background:{over}:over"] if over else []
         self._see(call_id)
 
     def undo(self, turn_id: TurnId) -> None:
@@ -50,6 +53,7 @@ class Told(Struct):
         for file in self.files[call_id]:
             self.seen[file.path] = file.mark
             self.notes = {topic: text for topic, text in self.notes.items() if topic != f"file:{file.path}"}
+        self.notes |= dict.fromkeys(self.topics[call_id], "")
 
     def compact(self, event: HistoryCompacted) -> None:
         promise(0 <= event.dropped <= len(self.entries), "more was summed up than there is")

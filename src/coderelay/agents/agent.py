@@ -15,6 +15,7 @@ from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.protocol.live import Live
 from coderelay.session.next_action import Action
 from coderelay.session.state import Settings, State
+from coderelay.workspace.background import Background
 
 
 class Description(Struct, frozen=True):
@@ -42,6 +43,10 @@ class Turn(Protocol):
         ...
 
     def next_action(self) -> Action: ...
+
+    def background(self) -> Background:
+        """The commands of this session that run while it does other things."""
+        ...
 
     def show(self, live: Live) -> None:
         """Something to look at meanwhile. May get lost."""

@@ -9,6 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import msgspec
@@ -25,10 +26,12 @@ from coderelay.models.provider import KNOWN
 from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.store.sqlite_file import check_file
+from coderelay.workspace.sandbox.ladder import find_rung
 
 _DATABASE_SECONDS = 3.0
 _SILENCE_SECONDS = 0.3  # more than at a start: here somebody wants to know
 _CONNECT = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model in it; until then the guide answers"
+_INSTALL_SANDBOX = "install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
 _MARKS = {"found": "✓", "missing": "–", "bad": "✗"}
 
 
@@ -76,6 +79,7 @@ async def examine(env: Mapping[str, str]) -> list[Finding]:
         _weights(config),
         reaching.result(),
         *_programs(env),
+        await asyncio.to_thread(_sandbox, config),
         _folder(folder),
     ]
 
@@ -213,10 +217,22 @@ def _programs(env: Mapping[str, str]) -> list[Finding]:
         ("bash", "bash", "commands run in sh instead"),
         ("git", "git", "undo and diff need it"),
         ("ripgrep", "rg", "searching is slower without it"),
-        ("bubblewrap", "bwrap", "commands cannot be confined without it"),
     ]
     found = [(what, shutil.which(name, path=env.get("PATH")), without) for what, name, without in wanted]
     return [Finding(what, path) if path else Finding(what, "not found", "missing", do) for what, path, do in found]
+
+
+def _sandbox(config: Config) -> Finding:
+    """Tried, whatever was found out before."""
+    if not config.settings.sandbox.enabled:
+        return Finding("sandbox", "switched off by sandbox.enabled: commands run without one", "missing")
+    with TemporaryDirectory() as scratch:
+        found = find_rung(scratch)
+    told = "; ".join(f"{way}: {reason}" for way, reason in found.why_not.items())
+    if found.rung == "none":
+        do = f"{_INSTALL_SANDBOX}; until then you are asked about more commands"
+        return Finding("sandbox", f"none: commands are not confined ({told})", "missing", do)
+    return Finding("sandbox", f"{found.rung} ({told})" if told else found.rung)
 
 
 def _folder(folder: str | None) -> Finding:

@@ -7,13 +7,15 @@ from typing import get_args
 
 import msgspec
 
-from coderelay.cli.house import me, run_with_house
+from coderelay.cli.house import me, new_house, run_with_house
+from coderelay.client.permission_asks import approval_in_words
 from coderelay.config.load import home_of
 from coderelay.config.place import folder_file, printable, shown
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.trust import is_trusted, trust, untrust, wishes
 from coderelay.host.host import Host
-from coderelay.policy.shell import judge_command
+from coderelay.policy.rights import rights_of
+from coderelay.policy.shell import ShellVerdict, judge_command
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.events import Mode
@@ -48,8 +50,7 @@ def main(arguments: list[str]) -> int:
         approvals = await host.get(ListApprovals(session))
         if options.action != "revoke":
             for each in approvals:
-                where = each.project or ("everywhere" if each.scope == "person" else "this session")
-                sys.stdout.write(f"{each.id}  {each.tool}: {each.title}  ({where})\n")
+                sys.stdout.write(f"{each.id}  {printable(approval_in_words(each))}\n")
             return 0
         found = [each for each in approvals if each.id.startswith(options.approval)]
         if len(found) != 1:
@@ -72,9 +73,13 @@ class Question(msgspec.Struct, frozen=True):
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if options.stdin == (options.command is not None):
         parser.error("give a COMMAND or --stdin")
-    folders = (os.getcwd(),)
+    try:
+        checked = Checking(os.getcwd())
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error}\n")
+        return 1
     if not options.stdin:
-        found = judge_command(options.command, options.mode, folders)
+        found = checked.judge(options.command, options.mode)
         sys.stdout.write(printable(f"{found.verdict}: {found.reason}") + "\n")
         return 0
     for line in sys.stdin.buffer:
@@ -85,11 +90,45 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             answer = {"verdict": "ask", "reason": f"this line cannot be read: {error}"}
         else:
-            found = judge_command(question.command, question.mode, folders)
+            found = checked.judge(question.command, question.mode)
             answer = {"verdict": found.verdict, "reason": found.reason}
         sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
         sys.stdout.flush()
     return 0
+
+
+class Checking:
+    """Commands, judged by what is configured in a folder. Raises BadInput if that is wrong."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._house = new_house(folder)
+        self._policy = self._house.policy(folder)
+        self._disabled = self._house.settings(folder).tools.disabled
+        self._sandbox: str | None = None
+
+    def judge(self, command: str, mode: Mode) -> ShellVerdict:
+        if "bash" in self._disabled:
+            return ShellVerdict("deny", "the tool bash is disabled")
+        found = self._judge(command, mode, sandboxed=True)
+        if found == (plain := self._judge(command, mode, sandboxed=False)):
+            return found
+        if self._sandbox is None:  # looked for when it matters: that takes a moment
+            self._sandbox = self._house.sandbox(self._folder)
+        return plain if self._sandbox in ("", "none") else found
+
+    def _judge(self, command: str, mode: Mode, *, sandboxed: bool) -> ShellVerdict:
+        policy = self._policy
+        return judge_command(
+            command,
+            mode,
+            (self._folder,),
+            policy.rules,
+            preset=policy.preset,
+            sandboxed=sandboxed,
+            rights=tuple(right for right in rights_of(command) if right != "network" or not policy.network),
+            home=policy.home,
+        )
 
 
 def _change_trust(options: argparse.Namespace) -> int:

@@ -9,11 +9,20 @@ from typing import Any
 import msgspec
 
 from coderelay.cli.house import me, run_with_house
+from coderelay.client.background import background_line
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowDiff, ShowSession, WhyWaiting
+from coderelay.protocol.queries import (
+    ExportSession,
+    ListBackground,
+    ListSessions,
+    ReadMessages,
+    ShowDiff,
+    ShowSession,
+    WhyWaiting,
+)
 from coderelay.protocol.summary import Summary
 
 
@@ -72,6 +81,8 @@ async def _show(host: Host, session: SessionId) -> None:
     sys.stdout.write(
         f"{summary.title or session}\n{summary.cwd}  {summary.model}  {summary.mode}  {_state(summary)}\n"
     )
+    for command in await host.get(ListBackground(session)):
+        sys.stdout.write(f"background  {background_line(command)}\n")
     for row in await host.get(ReadMessages(session)):
         for line in _lines(msgspec.json.decode(row.data)):
             sys.stdout.write(f"\n{line}\n")

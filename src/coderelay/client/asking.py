@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from coderelay.client.permission_asks import permission_in_words
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -54,7 +55,7 @@ def in_words(ask: Ask) -> str:
     """Everything a person needs to decide."""
     match ask:
         case PermissionAsk():
-            text = f"{ask.need.tool} wants: {ask.need.title}\n  {ask.reason}{_preview(ask.need.diff)}"
+            text = f"{permission_in_words(ask)}{_preview(ask.need.diff)}"
         case QuestionAsk():
             text = "\n".join(_question_in_words(each) for each in ask.questions)
         case PlanAsk():

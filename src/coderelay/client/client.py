@@ -4,19 +4,23 @@ from collections.abc import AsyncGenerator
 from typing import Any, Protocol, overload
 
 from coderelay.protocol.asks import Approval
+from coderelay.protocol.background import BackgroundRow
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import PromptAdmitted, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
+from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.queries import (
     ExportSession,
     FindAsk,
     ListApprovals,
     ListAsks,
+    ListBackground,
     ListPrompts,
     ListSessions,
     ReadMessages,
     ShowDiff,
+    ShowPermissions,
     ShowSession,
     SuggestTitle,
     WhyNotRun,
@@ -41,6 +45,8 @@ class Client(Protocol):
     @overload
     async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
     @overload
+    async def get(self, query: ListBackground) -> list[BackgroundRow]: ...
+    @overload
     async def get(self, query: ShowDiff) -> DiffShown: ...
     @overload
     async def get(self, query: ListAsks) -> list[AskRow]: ...
@@ -48,6 +54,8 @@ class Client(Protocol):
     async def get(self, query: FindAsk) -> AskRow: ...
     @overload
     async def get(self, query: ListApprovals) -> list[Approval]: ...
+    @overload
+    async def get(self, query: ShowPermissions) -> PermissionsShown: ...
     @overload
     async def get(self, query: SuggestTitle) -> str: ...
     @overload

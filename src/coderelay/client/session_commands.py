@@ -3,7 +3,9 @@
 import os
 from collections.abc import Awaitable, Callable
 
+from coderelay.client.background import background_line
 from coderelay.client.client import Client
+from coderelay.client.permissions import permissions_in_words
 from coderelay.client.slash import Slash
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import (
@@ -13,17 +15,27 @@ from coderelay.protocol.commands import (
     EditPrompt,
     RecallPrompt,
     SendPrompt,
+    StopBackground,
     Undone,
     UndoTurn,
 )
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.events import Mode, PromptAdmitted, Think
-from coderelay.protocol.ids import PromptId, SessionId, new_id
-from coderelay.protocol.queries import ListPrompts, ShowDiff, ShowSession, SuggestTitle, WhyNotRun
+from coderelay.protocol.events import Mode, Preset, PromptAdmitted, Think
+from coderelay.protocol.ids import BackgroundId, PromptId, SessionId, new_id
+from coderelay.protocol.queries import (
+    ListBackground,
+    ListPrompts,
+    ShowDiff,
+    ShowPermissions,
+    ShowSession,
+    SuggestTitle,
+    WhyNotRun,
+)
 
 HELP = """\
 /model [provider:name]   show or change the model; kept for later sessions in this folder
 /mode [plan|default|auto-edit|yolo]   show or change what needs no asking
+/permissions [strict|balanced|auto-edit|yolo]   show what needs no asking, or change what mode default means
 /think [auto|off|low|medium|high]     how hard the model thinks before it answers
 /steer TEXT              tell the running turn something; it hears it at its next step
 /queue                   what waits for its turn; /queue edit N TEXT, /queue drop N
@@ -32,6 +44,7 @@ HELP = """\
 /undo                    the files and the conversation as they were before the last turn; again: one more
 /diff [full]             what has changed since the last commit
 /title [TEXT]            name the session; without a text, a small model finds one
+/ps                      commands in the background; /ps stop N ends one
 /cost                    tokens and money of this session
 """
 
@@ -43,6 +56,7 @@ _MODES: dict[str, Mode] = {
     "smart": "auto-edit",
     "yolo": "yolo",
 }
+_PRESETS: dict[str, Preset] = {each: each for each in ("strict", "balanced", "auto-edit", "yolo")}
 _THINK: dict[str, Think] = {"auto": "auto", "off": "off", "low": "low", "medium": "medium", "high": "high"}
 
 RememberModel = Callable[[str], str | None]
@@ -82,6 +96,7 @@ class SessionCommands:
         self._commands: dict[str, Callable[[str], Awaitable[str]]] = {
             "model": self._model,
             "mode": self._mode,
+            "permissions": self._permissions,
             "think": self._think,
             "steer": self._steer,
             "queue": self._queue,
@@ -90,6 +105,7 @@ class SessionCommands:
             "undo": self._undo,
             "diff": self._diff,
             "title": self._title,
+            "ps": self._background,
             "cost": self._cost,
         }
 
@@ -122,6 +138,14 @@ class SessionCommands:
             raise BadInput(f"there is no mode {name!r}; there are plan, default, auto-edit, yolo")
         await self._client.send(ConfigureSession(session=self._session, mode=mode, by=self._by))
         return f"mode: {mode}"
+
+    async def _permissions(self, name: str) -> str:
+        if name:
+            preset = _PRESETS.get(name)
+            if preset is None:
+                raise BadInput(f"there is no preset {name!r}; there are {', '.join(_PRESETS)}")
+            await self._client.send(ConfigureSession(session=self._session, preset=preset, by=self._by))
+        return permissions_in_words(await self._client.get(ShowPermissions(self._session)))
 
     async def _think(self, level: str) -> str:
         if not level:
@@ -193,6 +217,18 @@ class SessionCommands:
         title = text or await self._client.get(SuggestTitle(self._session))
         await self._client.send(ConfigureSession(session=self._session, title=title, by=self._by))
         return f"title: {title}"
+
+    async def _background(self, rest: str) -> str:
+        action, _, number = rest.partition(" ")
+        if not action:
+            rows = await self._client.get(ListBackground(self._session))
+            return "\n".join(map(background_line, rows)) or "no command was left running in the background"
+        if action != "stop" or not number.strip():
+            raise BadInput("/ps shows the commands in the background, /ps stop N ends one")
+        wanted = BackgroundId(number.strip())
+        stop = StopBackground(session=self._session, background=wanted, by=self._by)
+        done = isinstance(await self._client.send(stop), Accepted)
+        return f"(background command {wanted} is asked to stop)" if done else "it is over, or was asked already"
 
     async def _cost(self, _: str) -> str:
         row = await self._client.get(ShowSession(self._session))

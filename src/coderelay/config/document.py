@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
+from coderelay.config.permissions import refuse_odd_rules
 from coderelay.config.place import printable, shown
 from coderelay.config.secrets import refuse_secrets
 from coderelay.config.settings import Settings
@@ -33,6 +34,7 @@ def read_document(content: bytes, path: str) -> tuple[Tree, Settings]:
     if holds_null(tree):
         raise _complaint().about_value(tree, file)
     refuse_secrets(settings.providers, file)
+    refuse_odd_rules(settings.permissions, file)
     return tree, settings
 
 

@@ -17,6 +17,7 @@ from coderelay.protocol.commands import (
     RecallPrompt,
     RevokeApproval,
     SendPrompt,
+    StopBackground,
     StopTurn,
     Unchanged,
     UndoTurn,
@@ -49,7 +50,7 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
-        case UndoTurn():
+        case UndoTurn() | StopBackground():
             raise AssertionError("the host does this one itself")
         case OpenSession():
             decide.require(record.state)

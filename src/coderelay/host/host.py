@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, overload
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, overload
 
 from msgspec.structs import replace
 
@@ -12,6 +13,7 @@ from coderelay.host.asks import find_ask, open_asks
 from coderelay.host.commands import carry_out
 from coderelay.host.exchange import Exchange
 from coderelay.host.feed import Feed
+from coderelay.host.judging import Judging, PolicyOf, SandboxOf, now, unknown_sandbox, usual_policy
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.snapshots import export_state, write_snapshot
@@ -22,21 +24,25 @@ from coderelay.host.worker import Worker
 from coderelay.policy.approvals import approval_of
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
-from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome, Undone, UndoTurn
+from coderelay.protocol.background import BackgroundRow
+from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome, StopBackground, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
+from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.queries import (
     ExportSession,
     FindAsk,
     ListApprovals,
     ListAsks,
+    ListBackground,
     ListPrompts,
     ListSessions,
     Query,
     ReadMessages,
     ShowDiff,
+    ShowPermissions,
     ShowSession,
     SuggestTitle,
     WhyNotRun,
@@ -47,6 +53,9 @@ from coderelay.session import decide
 from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 from coderelay.store.store import Store
+
+if TYPE_CHECKING:
+    from coderelay.host.background import Backgrounds
 
 
 class Host:
@@ -59,6 +68,8 @@ class Host:
         *,
         files: OpenTurnFiles,
         limits: LimitsOf = usual_limits,
+        policy: PolicyOf = usual_policy,
+        sandbox: SandboxOf = unknown_sandbox,
         secrets: Secrets | None = None,
     ) -> None:
         self._secrets = secrets or Secrets()
@@ -66,15 +77,19 @@ class Host:
         self._ownership = ownership
         self._agents = agents
         self._limits = limits
+        self._judging = Judging(self._approvals, policy, sandbox)
         self._files = files
         self._spending = Spending(store, limits)
         self._records: dict[SessionId, Record] = {}
+        self._backgrounds: Backgrounds | None = None
         self._wakeups = Wakeups(store, ownership, exchange, self._worker)
 
     async def send(self, command: Command) -> Outcome:
         record = await self.record(command.session)
         if isinstance(command, UndoTurn):
             return await self._undo(record, command)
+        if isinstance(command, StopBackground):
+            return await self._all_background().carry_out(record, command)
         outcome = await carry_out(record, command)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
@@ -95,6 +110,8 @@ class Host:
     @overload
     async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
     @overload
+    async def get(self, query: ListBackground) -> list[BackgroundRow]: ...
+    @overload
     async def get(self, query: ShowDiff) -> DiffShown: ...
     @overload
     async def get(self, query: ListAsks) -> list[AskRow]: ...
@@ -102,6 +119,8 @@ class Host:
     async def get(self, query: FindAsk) -> AskRow: ...
     @overload
     async def get(self, query: ListApprovals) -> list[Approval]: ...
+    @overload
+    async def get(self, query: ShowPermissions) -> PermissionsShown: ...
     @overload
     async def get(self, query: SuggestTitle) -> str: ...
     @overload
@@ -122,6 +141,8 @@ class Host:
             case ListPrompts():
                 await self.summary(query.session)
                 return list((await self.record(query.session)).state.queue)
+            case ListBackground():
+                return await self._all_background().rows((await self.record(query.session)).state)
             case SuggestTitle():
                 return await self._title(query.session)
             case ShowDiff():
@@ -132,6 +153,9 @@ class Host:
                 return await find_ask(self, query.text)
             case ListApprovals():
                 return await self._approvals_in(query.session)
+            case ShowPermissions():
+                await self.summary(query.session)
+                return self._judging.shown((await self.record(query.session)).state, await self._approvals())
             case WhyNotRun():
                 await self.summary(query.session)
                 record = await self.record(query.session)
@@ -160,6 +184,8 @@ class Host:
 
     async def close(self) -> None:
         await self._wakeups.close()
+        if self._backgrounds is not None:
+            await self._backgrounds.close()
         for agent in self._agents.values():
             await agent.close()
         await self._ownership.close()
@@ -182,13 +208,21 @@ class Host:
             record,
             self._ownership,
             self._agents,
-            self._approvals,
+            self._judging,
             self._spending,
             self._files,
             self._export,
             self._limits,
             self._secrets,
+            self._all_background,
         )
+
+    def _all_background(self) -> "Backgrounds":
+        """Loaded with the first of them: most processes have none."""
+        if self._backgrounds is None:
+            self._backgrounds = import_module("coderelay.host.background").Backgrounds(self._ownership)
+            assert self._backgrounds is not None
+        return self._backgrounds
 
     async def _title(self, session: SessionId) -> str:
         summary = await self.summary(session)
@@ -214,7 +248,8 @@ class Host:
         return why_not(state, self._agents) or "open it to go on"
 
     async def _approvals(self) -> list[Approval]:
-        return list((await self.record(APPROVALS)).state.approvals.values())
+        known = (await self.record(APPROVALS)).state.approvals.values()
+        return [each for each in known if each.expires is None or each.expires > now()]
 
     async def _approvals_in(self, session: SessionId | None) -> list[Approval]:
         if session is None:
@@ -230,7 +265,8 @@ class Host:
             return
         if asked is None or not isinstance(asked.ask, PermissionAsk):
             return
-        granted = ApprovalGranted(approval=approval_of(asked.ask, decision.scope, settings.cwd), by=command.by)
+        approval = approval_of(asked.ask, decision.scope, settings.cwd, now())
+        granted = ApprovalGranted(approval=approval, by=command.by)
         where = record if decision.scope == "session" else await self.record(APPROVALS)
         await where.append(lambda state: [] if state.deleted else [granted])
 

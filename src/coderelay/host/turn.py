@@ -3,42 +3,29 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
+from coderelay.host.judging import Judging, now
 from coderelay.host.record import Record
 from coderelay.host.spending import Spending
+from coderelay.host.trees_taken import before_change, before_wait, files_left
 from coderelay.host.turn_files import OpenTurnFiles
-from coderelay.policy.approvals import in_force
-from coderelay.policy.judge import Rules, Verdict, judge
 from coderelay.policy.secrets import Secrets
-from coderelay.protocol.asks import Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk
-from coderelay.protocol.events import AnyEvent, CallStarted, HistoryCompacted, Judged, MessageAdded
+from coderelay.protocol.events import AnyEvent, CallAsked, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live
 from coderelay.session import progress
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import Settings, State
 
+if TYPE_CHECKING:
+    from coderelay.host.background import SessionBackground
 
-def now() -> int:
-    return time.time_ns() // 1_000_000
-
-
-_CHANGES_NOTHING = ("read", "ask")
 
 Effect = Callable[[Call], Awaitable[Outcome]]
-
-Approvals = Callable[[], Awaitable[Sequence[Approval]]]
-"""What was approved beyond one session, as it stands now."""
-
-
-async def files_left(state: State, files: OpenTurnFiles) -> str:
-    """The files as they are now, if the open turn may have changed any."""
-    taken = state.turn.tree if state.turn is not None else None
-    if taken is None or not taken.tree or state.settings is None:
-        return ""
-    return await files().after(state.settings.cwd)
 
 
 class HostTurn:
@@ -50,14 +37,17 @@ class HostTurn:
         record: Record,
         epoch: int,
         me: OwnerId,
-        approvals: Approvals,
+        judging: Judging,
         spending: Spending,
         files: OpenTurnFiles,
         secrets: Secrets,
+        background: Callable[[], "SessionBackground"],
     ) -> None:
         assert record.state.turn is not None
+        self._open_background = background
+        self._background: SessionBackground | None = None
         self._secrets = secrets
-        self._approvals = approvals
+        self._judging = judging
         self._spending = spending
         self._files = files
         self._record = record
@@ -81,6 +71,10 @@ class HostTurn:
     def next_action(self) -> Action:
         return next_action(self.state) if self._is_mine(self.state) else Wait()
 
+    def background(self) -> "SessionBackground":
+        self._background = self._open_background()
+        return self._background
+
     def show(self, live: Live) -> None:
         self._record.show(live)
 
@@ -93,6 +87,7 @@ class HostTurn:
             return False
         ask = await self._spending.ask(self.state, now())
         if ask is not None:
+            await self._leave_files()
             await self._write(lambda state: progress.pause_for_budget(state, ask))
         return ask is None
 
@@ -100,8 +95,11 @@ class HostTurn:
         await self._write(lambda state: progress.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
-        judged = await self._judge(message.calls, [self._secrets.hide_need(need) for need in needs])
+        shown = [self._secrets.hide_need(need) for need in needs]
+        judged = await self._judging.judge(self.state, message.calls, needs, shown)
         plan_ask = new_ask_id(self.session)
+        if any(each.ask is not None for each in judged):
+            await self._leave_files()
         tree = await files_left(self.state, self._files) if final else ""
 
         def decide(state: State) -> list[AnyEvent]:
@@ -112,10 +110,12 @@ class HostTurn:
         await self._write(decide)
 
     async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
-        await self._start(calls)
-        running = [_Running(call, effect, self) for call in calls]
+        started = await self._start(calls)
+        if not started:
+            return
+        running = [_Running(call, effect, self) for call in started]
         try:
-            await self._keep_files(calls)
+            await self._keep_files(started)
             if len(running) == 1:
                 await running[0].run()
             else:
@@ -128,21 +128,9 @@ class HostTurn:
             await asyncio.shield(self._end(running))
 
     async def _keep_files(self, calls: Sequence[Call]) -> None:
-        """Before the first change of a turn, so that it can be undone."""
         needs = [self.state.calls[call.id].judged.need for call in calls]
-        if all(need.kind in _CHANGES_NOTHING and need.command is None for need in needs):
-            return
-        paths = [path for need in needs if need.kind == "edit" for path in need.paths]
-        turn = self.state.turn
-        assert turn is not None
-        known = turn.tree
-        if known is None:
-            taken = await self._files().before(self.settings.cwd, self.id, paths)
-        elif known.tree and paths:
-            taken = await self._files().keep(known, paths)
-        else:
-            return
-        if taken != known:
+        taken = await before_change(self.state, needs, self._files)
+        if taken is not None:
             await self._write(lambda state: [taken])
 
     @property
@@ -150,8 +138,10 @@ class HostTurn:
         turn = self.state.turn
         return turn is not None and turn.stop_requested
 
-    async def _start(self, calls: Sequence[Call]) -> None:
-        """Most calls were started in the append before; then this writes nothing."""
+    async def _start(self, calls: Sequence[Call]) -> list[Call]:
+        """Those that may run now. Most calls were started in the append before; then this writes nothing."""
+        fresh = any(self.state.calls[call.id].started_epoch is None for call in calls)
+        look = await self._judging.second_look(self.state) if fresh else None
 
         def decide(state: State) -> list[AnyEvent]:
             known = [state.calls[call.id] for call in calls]
@@ -160,9 +150,10 @@ class HostTurn:
                 assert mine, "started by another owner: never to be run again"
                 return []
             assert all(progress.settled(each) is None for each in known), "not allowed to run"
-            return [CallStarted(batch_id=each.batch_id, call_id=each.call.id) for each in known]
+            return progress.start_next(state, look)
 
         await self._write(decide)
+        return [call for call in calls if self.state.calls[call.id].started_epoch == self.epoch]
 
     async def _end(self, running: Sequence["_Running"]) -> None:
         alone = running[0]
@@ -171,11 +162,31 @@ class HostTurn:
             return
         ends = [progress.End(each.call.id, self._secrets.hide_outcome(each.ended()), each.ms) for each in running]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
-        await self._write(lambda state: progress.after_calls(state, ends, go_on=not cut))
+        try:
+            await self._write_ends(ends, go_on=not cut)
+        finally:
+            if self._background is not None:
+                self._background.drop_unrecorded()
+
+    async def _write_ends(self, ends: Sequence[progress.End], *, go_on: bool) -> None:
+        look = await self._judging.second_look(self.state)
+
+        def decide(state: State) -> list[AnyEvent]:
+            return progress.after_calls(state, ends, go_on=go_on, look=look)
+
+        if self._is_mine(self.state) and any(isinstance(each, CallAsked) for each in decide(self.state)):
+            await self._leave_files()
+        await self._write(decide)
+
+    async def _leave_files(self) -> None:
+        taken = await before_wait(self.state, self._files)
+        if taken is not None:
+            await self._write(lambda state: [taken])
 
     async def _ask_again(self, call: Call, reason: str) -> None:
         known = self.state.calls[call.id]
         ask = PermissionAsk(new_ask_id(self.session), call.id, known.judged.need, reason)
+        await self._leave_files()
         await self._write(lambda state: progress.ask_again(state, call.id, ask))
 
     async def _write(self, decide: Callable[[State], list[AnyEvent]]) -> None:
@@ -189,41 +200,6 @@ class HostTurn:
     def _is_mine(self, state: State) -> bool:
         turn = state.turn
         return turn is not None and turn.started.turn_id == self.id and state.owner == self._me
-
-    async def _judge(self, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
-        verdicts = self._verdicts(needs, ())
-        if any(each.verdict == "ask" for each in verdicts):
-            verdicts = self._verdicts(needs, await self._approvals())
-        pairs = zip(calls, needs, verdicts, strict=True)
-        return tuple(
-            Judged(
-                call_id=call.id,
-                verdict=verdict.verdict,
-                need=need,
-                reason=verdict.reason,
-                ask=self._ask(call, need, verdict.reason) if verdict.verdict == "ask" else None,
-            )
-            for call, need, verdict in pairs
-        )
-
-    def _verdicts(self, needs: Sequence[Need], approvals: Sequence[Approval]) -> list[Verdict]:
-        settings = self.settings
-        known = in_force([*approvals, *self.state.approvals.values()], settings.cwd)
-        return judge(needs, Rules(settings.mode, settings.allowed_tools, known))
-
-    def _ask(self, call: Call, need: Need, reason: str) -> Ask:
-        ask_id = new_ask_id(self.session)
-        if need.questions:
-            return QuestionAsk(ask_id, call.id, need.questions, deadline=self._deadline())
-        if need.plan is not None:
-            return PlanAsk(ask_id, need.plan, call.id)
-        return PermissionAsk(ask_id, call.id, need, reason)
-
-    def _deadline(self) -> int | None:
-        """An absolute time, so that a restart neither extends nor loses it."""
-        assert self.state.turn is not None
-        seconds = self.state.turn.started.answer_within
-        return None if seconds is None else now() + seconds * 1000
 
 
 class _Running:

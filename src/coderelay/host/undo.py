@@ -53,10 +53,16 @@ class TurnTrees:
                 "how the last turn left the files is not known: it was cut off, or git failed at its end",
                 "`git diff` shows what has changed.",
             )
-        done = await undo(self._trees, _decode(turn.before), _decode(turn.after))
-        conflicts = [f"{each.path}: {each.why}" for each in (*done.conflicts, *done.skipped)]
+        done = [await undo(self._trees, before, after) for before, after in _own_parts(turn)]
+        stay = {each.path: each.why for part in done for each in (*part.conflicts, *part.skipped)}
+        restored = {path for part in done for path in part.restored} - stay.keys()
+        removed = {path for part in done for path in part.removed} - stay.keys()
         return TurnUndone(
-            turn_id=turn.turn_id, by=by, restored=done.restored, removed=done.removed, conflicts=tuple(conflicts)
+            turn_id=turn.turn_id,
+            by=by,
+            restored=tuple(sorted(restored - removed)),
+            removed=tuple(sorted(removed)),
+            conflicts=tuple(f"{path}: {why}" for path, why in sorted(stay.items())),
         )
 
     async def diff_of(self, state: State) -> DiffShown:
@@ -70,6 +76,13 @@ class TurnTrees:
     async def diff_of_folder(self, folder: str) -> DiffShown:
         found = await self._trees.worktree_changes(folder)
         return DiffShown(found.diff, tuple(map(_line, found.changes)))
+
+
+def _own_parts(turn: PastTurn) -> list[tuple[Tree, Tree]]:
+    """What the turn itself did, the latest first: between two parts it waited, and somebody else changed files."""
+    starts = [turn.before, *(each.found for each in turn.waited)]
+    ends = [*(each.left for each in turn.waited), turn.after]
+    return [(_decode(before), _decode(after)) for before, after in zip(starts, ends, strict=True)][::-1]
 
 
 def _line(change: Change) -> str:

@@ -1,4 +1,5 @@
-"""The long tasks of a host, all born here: a worker per busy session, and one look-out."""
+"""The long tasks of a host, born here but for those of background commands: a worker per busy session, and one
+look-out."""
 
 import asyncio
 import logging

@@ -2,25 +2,31 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
+from coderelay.host.judging import Judging, now
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.spending import LimitsOf, Spending
-from coderelay.host.turn import Approvals, HostTurn, files_left, now
+from coderelay.host.trees_taken import files_left
+from coderelay.host.turn import HostTurn
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
-from coderelay.protocol.ids import OwnerId, TurnId, new_id
-from coderelay.session import progress
+from coderelay.protocol.ids import BackgroundId, OwnerId, TurnId, new_id
+from coderelay.session import background, progress
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
+
+if TYPE_CHECKING:
+    from coderelay.host.background import Backgrounds
 
 log = logging.getLogger(__name__)
 
@@ -36,18 +42,20 @@ class Worker:
         record: Record,
         ownership: Ownership,
         agents: Mapping[str, Agent],
-        approvals: Approvals,
+        judging: Judging,
         spending: Spending,
         files: OpenTurnFiles,
         export: Export,
         limits: LimitsOf,
         secrets: Secrets,
+        backgrounds: "Callable[[], Backgrounds]",
     ) -> None:
+        self._backgrounds = backgrounds
         self._secrets = secrets
         self._record = record
         self._ownership = ownership
         self._agents = agents
-        self._approvals = approvals
+        self._judging = judging
         self._spending = spending
         self._files = files
         self._export = export
@@ -81,7 +89,9 @@ class Worker:
                 return None
             ends = isinstance(next_action(self._record.state), EndTurn)
             tree = await self._files_left() if ends else ""
-            decide = partial(self._decide_claim, owner=owner, me=await self._ownership.me(), tree=tree)
+            me, gone = await self._ownership.me(), await self._gone()
+            look = None if ends else await self._judging.second_look(self._record.state)
+            decide = partial(self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look)
             if written := await self._record.append(decide):
                 return written[-1].epoch
             if self._record.state.owner == owner:
@@ -99,7 +109,20 @@ class Worker:
             self._record.answered_here = False
             await self._record.moves(state.head, seconds)
 
-    def _decide_claim(self, state: State, owner: OwnerId | None, me: OwnerId, tree: str) -> list[AnyEvent]:
+    async def _gone(self) -> list[BackgroundId]:
+        """Background commands whose processes are."""
+        running = background.running(self._record.state)
+        return [each.id for each in running if await self._backgrounds().is_gone(each)]
+
+    def _decide_claim(
+        self,
+        state: State,
+        owner: OwnerId | None,
+        me: OwnerId,
+        tree: str,
+        gone: Sequence[BackgroundId],
+        look: progress.SecondLook | None,
+    ) -> list[AnyEvent]:
         """Nothing, if it is not the session that was looked at any more. `tree` is the files as the turn left them,
         if it is only to be ended."""
         if not needs_owner(state) or state.owner != owner:
@@ -116,6 +139,8 @@ class Worker:
                 turn_id=TurnId(new_id()),
                 max_steps=self._limits(settings.cwd).max_steps if settings is not None else 1,
                 tools=tuple(tool.name for tool in tools),
+                gone=gone,
+                look=look,
             ),
         )
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
@@ -124,7 +149,16 @@ class Worker:
         agent = self._agent(self._record.state)
         if self._record.state.turn is not None and agent is not None:
             me = await self._ownership.me()
-            turn = HostTurn(self._record, epoch, me, self._approvals, self._spending, self._files, self._secrets)
+            turn = HostTurn(
+                self._record,
+                epoch,
+                me,
+                self._judging,
+                self._spending,
+                self._files,
+                self._secrets,
+                lambda: self._backgrounds().of(self._record),
+            )
             error = await self._run_agent(agent, turn)
             if not self._leaving:
                 await self._settle(epoch, error)

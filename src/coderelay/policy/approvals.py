@@ -2,12 +2,20 @@
 
 from collections.abc import Iterable
 
+from coderelay.policy.rights import rights_of, without_rights
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
-from coderelay.protocol.calls import Need
+from coderelay.protocol.calls import Need, Right
+
+LASTS_DAYS = 30
+"""How long an approval counts that outlives its session."""
+
+_DAY_MS = 86_400_000
 
 
-def approval_of(ask: PermissionAsk, scope: Scope, cwd: str) -> Approval:
+def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = None) -> Approval:
+    """`now` is milliseconds since 1970; without it, the approval does not end by itself."""
     need = ask.need
+    lasts = scope in ("project", "person") and now is not None
     return Approval(
         id=ask.id,
         scope=scope,
@@ -16,20 +24,49 @@ def approval_of(ask: PermissionAsk, scope: Scope, cwd: str) -> Approval:
         project=cwd if scope == "project" else None,
         command=need.command,
         paths=need.paths,
+        words=need.words,
+        prefix=need.prefix,
+        rights=wanted(need),
+        expires=now + LASTS_DAYS * _DAY_MS if lasts and now is not None else None,
     )
 
 
-def in_force(approvals: Iterable[Approval], cwd: str) -> tuple[Approval, ...]:
-    """Those that count in this folder."""
-    return tuple(each for each in approvals if each.project is None or each.project == cwd)
+def in_force(approvals: Iterable[Approval], cwd: str, now: int | None = None) -> tuple[Approval, ...]:
+    """Those that count in this folder, and still do."""
+    return tuple(
+        each
+        for each in approvals
+        if (each.project is None or each.project == cwd)
+        and (each.expires is None or now is None or each.expires > now)
+    )
 
 
-def covers(approval: Approval, need: Need) -> bool:
-    """Exactly the same command, or the same tool on exactly the same paths."""
+def wanted(need: Need) -> tuple[Right, ...]:
+    """What a call wants beyond the sandbox: what it says, and what its command says."""
+    if need.command is None:
+        return need.rights
+    return tuple(sorted({*need.rights, *rights_of(need.command)}))
+
+
+def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> bool:
+    """Exactly the same command, one of the same words, or the same tool on exactly the same paths."""
     if approval.tool != need.tool:
         return False
     if approval.command is not None or need.command is not None:
-        return approval.command == need.command
+        return _covers_command(approval, need, folders)
     if approval.paths or need.paths:
         return approval.paths == need.paths
     return approval.title == need.title
+
+
+def _covers_command(approval: Approval, need: Need, folders: tuple[str, ...]) -> bool:
+    rights = wanted(need)
+    if approval.command is None or need.command is None or not set(rights) <= set(approval.rights):
+        return False
+    if approval.command == need.command:
+        return True
+    if not approval.words or "outside" in (*rights, *approval.rights):
+        return False
+    from coderelay.policy.signatures import Signature, covers_command  # with the first approved command
+
+    return covers_command(Signature(approval.words, approval.prefix), without_rights(need.command), folders)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from coderelay.policy.recognisers.options import Refused
+from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
 from coderelay.policy.rules import NO_RULES, CommandRules, begins_with
-from coderelay.policy.shell_words import parse
+from coderelay.policy.shell_words import Word, find_nodes, parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -102,6 +104,7 @@ _PUBLISHES = {
     ("npm", "publish"), ("yarn", "publish"), ("pnpm", "publish"), ("cargo", "publish"), ("twine", "upload"),
     ("gh", "release"), ("gem", "push"), ("docker", "push"),
 }  # fmt: skip
+_DESTROYERS = {"rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs"}
 _WHOLE = re.compile(
     r"""(?:/+|/+\*|~|~/|~/\*|\$\{?HOME\}?/?|\$\{?HOME\}?/\*|/\.|/\.\*|/\.\.|
     /(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library)/?\*?)""",
@@ -142,21 +145,16 @@ def _walk(text: str, root: "Node", rules: CommandRules, depth: int) -> Iterator[
         return
     if _FORK_BOMB.search(text):
         yield Danger("it starts itself without end", stop=True)
-    nodes = [root]
     seen = 0
-    while nodes:
-        node = nodes.pop()
-        nodes += reversed(node.children)
+    for node in find_nodes(root, "command", "pipeline", "file_redirect"):
         match node.type:
             case "command":
                 seen += 1
                 yield from _vector([_text(child) for child in _words(node)], rules, depth)
             case "pipeline":
                 yield from _pipeline(node)
-            case "file_redirect":
-                yield from _redirection(node)
             case _:
-                pass
+                yield from _redirection(node)
         if seen > _MOST_COMMANDS:
             yield Danger("it holds too many commands to look at")
             return
@@ -174,8 +172,12 @@ def _text(node: "Node") -> str:
     if node.type == "raw_string":
         return raw[1:-1]
     if node.type == "string":
-        return re.sub(r"\\(.)", r"\1", raw[1:-1], flags=re.DOTALL)
-    return re.sub(r"\\(.)", r"\1", raw.replace('"', "").replace("'", ""), flags=re.DOTALL)
+        return _unescaped(raw[1:-1])
+    return _unescaped(raw.replace('"', "").replace("'", ""))
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) if "\\" in text else text
 
 
 def _vector(words: list[str], rules: CommandRules, depth: int) -> Iterator[Danger]:
@@ -229,6 +231,9 @@ def _wrapped(name: str, rest: list[str], rules: CommandRules, depth: int) -> Ite
         for start in starts:
             yield from _vector(rest[start:], rules, depth + 1)
         return
+    if (inner := _started(name, rest)) is not None:
+        yield from _vector(inner, rules, depth + 1)
+        return
     if len(rest) > _MOST_WORDS:
         yield Danger("it hides a command behind too many words")
         rest = rest[:_MOST_WORDS]
@@ -237,8 +242,20 @@ def _wrapped(name: str, rest: list[str], rules: CommandRules, depth: int) -> Ite
         yield from _vector(rest[at:], rules, depth + 1)
 
 
+def _started(name: str, rest: list[str]) -> list[str] | None:
+    """The one vector that is started, if that is plain to see."""
+    if name not in WRAPPERS:
+        return None
+    try:
+        return [word.text for word in unwrap(name, [Word(each) for each in rest])]
+    except Refused:
+        return None
+
+
 def _stops(name: str, rest: list[str]) -> Iterator[Danger]:
     """What nobody means: refused outside of yolo."""
+    if name not in _DESTROYERS and not name.startswith("mkfs"):
+        return
     letters = "".join(each[1:] for each in rest if re.fullmatch(r"-[A-Za-z]+", each))
     deep = "r" in letters or "R" in letters or "--recursive" in rest
     if name == "rm" and "--no-preserve-root" in rest:
@@ -265,6 +282,12 @@ def _git_danger(rest: list[str]) -> str | None:
     while words and words[0].startswith("-"):
         words = words[2 if words[0] in ("-C", "--git-dir", "--work-tree") else 1 :]
     if words[:2] in (["config", "--get"], ["config", "--get-all"], ["config", "--list"]):
+        return None
+    if words[:1] == ["config"] and len(words) == 2 and not words[1].startswith("-"):
+        return None
+    if words[:1] == ["clean"] and any(re.fullmatch(r"-[dxX]*n[dxX]*|--dry-run", word) for word in words):
+        return None
+    if words[:2] == ["checkout", "-b"] and not any(word.startswith("-") for word in words[2:]):
         return None
     if words[:1] == ["branch"] and {"-D", "-d", "--delete", "-f"} & set(words):
         return "it removes or moves a branch"

@@ -1,40 +1,50 @@
 """One judge for all agents. Looks at what calls would touch; never at who proposes them.
 
-The order for each call: is the tool enabled here at all; then what the mode says of its kind. A
-`yolo` session skips the second for shell commands, never the first.
+The order for each call: is the tool enabled here at all; what do the rules, the table of the mode and earlier
+approvals say; and of a command, is it dangerous. A `yolo` session skips all but the first for shell commands.
 """
 
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.approvals import covers
+from coderelay.policy.approvals import covers, wanted
+from coderelay.policy.credentials import secret_place
 from coderelay.policy.names import is_allowed
+from coderelay.policy.rules import Place, Rules, find_rule
+from coderelay.policy.tables import Answer, named, table_of
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind, Need
-from coderelay.protocol.events import Mode
+from coderelay.protocol.events import Mode, Preset
 
 
-class Rules(Struct, frozen=True):
-    """What a session may use, and what was approved before. No `allowed_tools` means all of them."""
+class Policy(Struct, frozen=True):
+    """What counts for a session. No `allowed_tools` means all of them. `home` is what `~/` in rules means;
+    `network`: every command has it, so that none must ask for it."""
 
     mode: Mode
     allowed_tools: tuple[str, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    preset: Preset = "balanced"
+    rules: Rules = Rules()
+    folders: tuple[str, ...] = ()
+    home: str = ""
+    network: bool = False
+
+    @property
+    def place(self) -> Place:
+        return Place(self.folders, self.home)
 
 
 class Verdict(Struct, frozen=True):
-    verdict: Literal["allow", "ask", "deny"]
+    """`words` is what may be remembered of a command that is asked about; with `prefix`, more may follow them."""
+
+    verdict: Answer
     reason: str = ""
+    words: tuple[str, ...] = ()
+    prefix: bool = False
 
 
-_MODES: dict[Mode, dict[Kind, Literal["allow", "ask", "deny"]]] = {
-    "plan": {"read": "allow", "edit": "deny", "command": "deny", "network": "deny", "mcp": "deny"},
-    "default": {"read": "allow", "edit": "ask", "command": "ask", "network": "ask", "mcp": "ask"},
-    "auto-edit": {"read": "allow", "edit": "allow", "command": "ask", "network": "ask", "mcp": "ask"},
-    "yolo": {"read": "allow", "edit": "allow", "command": "allow", "network": "allow", "mcp": "allow"},
-}
 _DOES: dict[Kind, str] = {
     "read": "reads",
     "edit": "changes files",
@@ -43,23 +53,84 @@ _DOES: dict[Kind, str] = {
     "mcp": "uses another program",
     "ask": "asks",
 }
+_SANDBOXES = ("bubblewrap", "sandlock")
 
 
-def judge(batch: Sequence[Need], rules: Rules) -> list[Verdict]:
+def judge(batch: Sequence[Need], policy: Policy) -> list[Verdict]:
     """A verdict for every call of a batch, before any of them runs."""
-    return [_judge_one(need, rules) for need in batch]
+    return [_judge_one(need, policy) for need in batch]
 
 
-def _judge_one(need: Need, rules: Rules) -> Verdict:
+def _judge_one(need: Need, policy: Policy) -> Verdict:
     if need.problem is not None:
         return Verdict("deny", need.problem)
-    if not is_allowed(need.tool, rules.allowed_tools):
+    if not is_allowed(need.tool, policy.allowed_tools):
         return Verdict("deny", f"{need.tool} is not among the tools allowed in this session")
-    if need.plan is not None and rules.mode != "plan":
+    if need.plan is not None and policy.mode != "plan":
         return Verdict("deny", "there is no plan to approve outside of plan mode")
-    verdict = _MODES[rules.mode].get(need.kind, "ask")
-    if verdict == "allow":
+    if need.kind == "ask":
+        return Verdict("ask", f"{need.tool} asks, {named(policy.mode, policy.preset)}")
+    if need.kind == "command":
+        return _judge_command(need, policy)
+    return _judge_call(need, policy)
+
+
+def _judge_call(need: Need, policy: Policy) -> Verdict:
+    reason = f"{need.tool} {_DOES[need.kind]}, {named(policy.mode, policy.preset)}"
+    if rule := find_rule(policy.rules.deny, need, policy.place):
+        return Verdict("deny", f"a rule denies {rule.text}")
+    cell = table_of(policy.mode, policy.preset).calls[need.kind]
+    if cell == "deny":
+        return Verdict("deny", reason)
+    if rule := find_rule(policy.rules.ask, need, policy.place):
+        return Verdict("ask", f"a rule asks about {rule.text}")
+    if secret := _secret(need, policy):
+        cell, reason = "ask", f"{secret} is where secrets are kept"
+    if cell == "allow":
         return Verdict("allow")
-    if verdict == "ask" and need.kind != "ask" and any(covers(each, need) for each in rules.approvals):
+    if find_rule(policy.rules.allow, need, policy.place, whole=True):
+        return Verdict("allow", "a rule allows it")
+    if any(covers(each, need) for each in policy.approvals):
         return Verdict("allow", "approved before")
-    return Verdict(verdict, f"{need.tool} {_DOES[need.kind]}, mode is {rules.mode}")
+    return Verdict("ask", reason)
+
+
+def _secret(need: Need, policy: Policy) -> str | None:
+    if need.kind != "read" or policy.mode == "yolo":
+        return None
+    inside = [_inside(path, policy.folders) for path in need.paths]
+    return next((place for path in inside if (place := secret_place(path))), None)
+
+
+def _inside(path: str, folders: tuple[str, ...]) -> str:
+    """Below the session's folder: that may itself be called anything."""
+    folder = max((each for each in folders if path.startswith(f"{each}/")), key=len, default="")
+    return path[len(folder) :]
+
+
+def _judge_command(need: Need, policy: Policy) -> Verdict:
+    if policy.mode == "yolo":
+        return Verdict("allow")
+    if need.command is None:
+        denied = table_of(policy.mode, policy.preset).commands["run"] == "deny"
+        return Verdict(
+            "deny" if denied else "ask", f"{need.tool} runs a command, {named(policy.mode, policy.preset)}"
+        )
+    from coderelay.policy.shell import judge_command  # with the first command: most turns have none
+
+    found = judge_command(
+        need.command,
+        policy.mode,
+        policy.folders,
+        policy.rules,
+        preset=policy.preset,
+        sandboxed=need.sandbox in _SANDBOXES,
+        rights=tuple(right for right in wanted(need) if right != "network" or not policy.network),
+        home=policy.home,
+    )
+    if found.verdict != "ask":
+        return Verdict(found.verdict, found.reason)
+    if not found.ruled and any(covers(each, need, policy.folders) for each in policy.approvals):
+        return Verdict("allow", "approved before")
+    kept = found.signature
+    return Verdict("ask", found.reason, kept.words, kept.prefix) if kept else Verdict("ask", found.reason)

@@ -1,4 +1,4 @@
-"""Tool names as people write them in lists of allowed tools, those of Claude-shaped front ends too."""
+"""Tool names as people write them in rules and in lists of tools, those of Claude-shaped front ends too."""
 
 _ALIASES = {
     "edit": {"edit", "patch", "write"},
@@ -19,4 +19,9 @@ def is_allowed(tool: str, allowed: tuple[str, ...]) -> bool:
     if not allowed or tool in _NEVER_RESTRICTED:
         return True
     names = [name.strip().lower() for name in allowed]
-    return any(tool.lower() in _ALIASES.get(name, {name}) for name in names)
+    return any(tool.lower() in tools_of(name) for name in names)
+
+
+def tools_of(name: str) -> set[str]:
+    """The tools that a name in small letters stands for."""
+    return _ALIASES.get(name, {name})

@@ -1,112 +1,170 @@
-"""What a person may say once and for all about commands: an exact vector, or a prefix of whole words."""
+"""Rules of the person's own: `allow`, `ask` and `deny` over tools, paths, commands and hosts.
+
+edit                      every call of the tool
+edit(src/**)              calls on these paths, as in a `.gitignore`; also from `~/` or `/`
+bash(git push)            commands that begin with these words
+web_fetch(docs.python.org), network(*.example.com)    calls to these machines
+mcp__server__*            tools of another program
+"""
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.recognisers.options import Options, Refused, check
-from coderelay.policy.recognisers.paths import Place
-from coderelay.policy.shell_words import NotLiteral, Script, Word, parse, read_script
+from coderelay.policy.globs import matches
+from coderelay.policy.hosts import host_matches, host_of, is_host_pattern
+from coderelay.policy.names import tools_of
+from coderelay.protocol.calls import Need
+
+EXPECTED = (
+    "a rule like bash(git push), edit(src/**), read(.env), web_fetch(docs.python.org), network(*.example.com), "
+    "mcp__server__* or the name of a tool"
+)
+_WRITTEN = r"(?s)([A-Za-z][\w*-]*)(?:\((.*)\))?"
+_ON_PATHS = {"read", "list", "ls", "glob", "grep", "write", "edit", "multiedit", "patch"}
+_ON_HOSTS = {"web_fetch", "webfetch", "network"}
+_PLAIN = {
+    "bash_output", "bashoutput", "bash_stop", "killshell", "todo", "ask_user", "plan_exit", "skill", "task",
+}  # fmt: skip
+_MCP = r"mcp__[\w-]+(?:\*)?|mcp__\*"
+_READERS = {"read", "list", "glob", "grep"}
+_ODD_IN_WORDS = r"[|&;<>()$`\"'\\*?]"
+_ODD_IN_PATHS = r"[\x00-\x1f\x7f(){}\\]|^!|^~(?!/)|(?:^|/)\.\.(?:/|$)|//|^/$"
 
 
-class Signature(Struct, frozen=True):
-    """`prefix` covers more words too, but only plain ones known to be harmless for that program."""
+class Rule(Struct, frozen=True):
+    """`name` and `target` as written, in small letters; no target means every call."""
 
-    words: tuple[str, ...]
-    prefix: bool = False
+    text: str
+    name: str
+    about: Literal["tool", "path", "words", "host"]
+    target: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(self.target.split())
 
 
 class CommandRules(Struct, frozen=True):
-    """Rules of the person's own, as words a command begins with; no words mean every command."""
+    """Those about commands, as the words a command begins with; no words mean every command."""
 
     allow: tuple[tuple[str, ...], ...] = ()
     ask: tuple[tuple[str, ...], ...] = ()
     deny: tuple[tuple[str, ...], ...] = ()
 
 
+class Rules(Struct, frozen=True):
+    allow: tuple[Rule, ...] = ()
+    ask: tuple[Rule, ...] = ()
+    deny: tuple[Rule, ...] = ()
+    commands: CommandRules = CommandRules()
+
+
 NO_RULES = CommandRules()
-_WRITTEN = re.compile(r"bash(?:\(\s*(.*?)\s*\))?", re.IGNORECASE | re.DOTALL)
-# After these words more may follow: the options listed, and paths beneath the workspace. They run what is
-# in the workspace anyway, so only options that reach beyond it are left out.
-_PREFIXES: dict[tuple[str, ...], Options] = {
-    ("pytest",): Options(
-        short="qvxslh", texts="km", long=("--tb=", "--lf", "--ff", "--maxfail=", "--durations=", "--no-header",
-                                          "--collect-only", "--verbose", "--quiet", "--exitfirst", "--stepwise")
-    ),
-    ("go", "test"): Options(single_dash=("-v", "-race", "-short", "-cover")),
-    ("go", "build"): Options(single_dash=("-v", "-race")),
-    ("go", "vet"): Options(),
-    ("cargo", "test"): Options(short="q", long=("--all", "--workspace", "--release", "--lib", "--quiet")),
-    ("cargo", "build"): Options(short="q", long=("--all", "--workspace", "--release", "--quiet")),
-    ("cargo", "check"): Options(short="q", long=("--all", "--workspace", "--all-targets", "--quiet")),
-    ("cargo", "clippy"): Options(short="q", long=("--all", "--workspace", "--all-targets", "--quiet")),
-    ("ruff", "check"): Options(long=("--fix", "--no-cache", "--quiet")),
-    ("ruff", "format"): Options(long=("--check", "--diff", "--quiet")),
-    ("git", "add"): Options(short="AuvN", long=("--all", "--update", "--verbose")),
-    ("git", "commit"): Options(short="aqv", texts="m", long=("--all", "--message=", "--quiet"), most_operands=0),
-    ("npm", "test"): Options(most_operands=0),
-    ("make",): Options(short="ksB", texts="j"),
-    ("mkdir",): Options(short="pv"),
-    ("touch",): Options(),
-}  # fmt: skip
 
 
-def read_rules(allow: Iterable[str], ask: Iterable[str], deny: Iterable[str]) -> CommandRules:
-    """Those about commands among rules as people write them: `bash`, `bash(git push)`, `bash(npm run *)`."""
-    return CommandRules(*(tuple(_read_all(texts)) for texts in (allow, ask, deny)))
+class OddRule(Exception):
+    """Nobody can say what this rule means; the message says why."""
 
 
-def _read_all(texts: Iterable[str]) -> Iterable[tuple[str, ...]]:
-    for text in texts:
-        if written := _WRITTEN.fullmatch(text.strip()):
-            words = re.sub(r"(:|\s+|^)\*$", "", written.group(1) or "").split()
-            yield tuple(words)
+@lru_cache(maxsize=32)
+def read_rules(allow: tuple[str, ...] = (), ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> Rules:
+    """Raises OddRule."""
+    may, must_ask, never = (tuple(map(read_rule, texts)) for texts in (allow, ask, deny))
+    return Rules(may, must_ask, never, CommandRules(_vectors(may), _vectors(must_ask), _vectors(never)))
+
+
+def read_rule(text: str) -> Rule:
+    """Raises OddRule."""
+    written = re.fullmatch(_WRITTEN, text.strip())
+    if written is None:
+        raise OddRule("it is not NAME or NAME(WHAT)")
+    name, target = written.group(1).lower(), written.group(2)
+    if target is not None and not target.strip():
+        raise OddRule("there is nothing in the brackets")
+    target = None if target is None or target.strip() == "*" else target.strip()
+    if name == "bash":
+        return Rule(text, name, "words", _checked_words(target or ""))
+    if name in _ON_HOSTS and target:
+        if not is_host_pattern(target):
+            raise OddRule(f"{target!r} is not the name of a machine")
+        return Rule(text, name, "host", target.lower())
+    if name in _ON_PATHS and target:
+        if re.search(_ODD_IN_PATHS, target):
+            raise OddRule(f"{target!r} is not a path in the workspace, from ~/ or from /")
+        return Rule(text, name, "path", target)
+    if target:
+        raise OddRule(f"{name} takes nothing in brackets")
+    if name not in _ON_PATHS | _ON_HOSTS | _PLAIN and not re.fullmatch(_MCP, name):
+        raise OddRule(f"there is no tool {name!r}")
+    return Rule(text, name, "tool")
+
+
+def _checked_words(target: str) -> str:
+    """`npm run *` and `npm run:*` mean the same as `npm run`: whole words, and more may follow."""
+    words = re.sub(r"(:|\s+)\*$", "", target)
+    if odd := re.search(_ODD_IN_WORDS, words):
+        raise OddRule(f"{odd.group()!r} is not part of plain words")
+    return " ".join(words.split())
+
+
+def _vectors(rules: Iterable[Rule]) -> tuple[tuple[str, ...], ...]:
+    return tuple(rule.words for rule in rules if rule.about == "words")
 
 
 def begins_with(words: Sequence[str], rule: tuple[str, ...]) -> bool:
     return tuple(words[: len(rule)]) == rule
 
 
-def signature_of(script: Script) -> Signature | None:
-    """The shortest rule that is safe to remember, or nothing if only the very text is."""
-    if len(script.commands) != 1 or script.redirections or script.commands[0].assignments:
-        return None
-    words = script.commands[0].words
-    if any(word.glob for word in words):
-        return None
-    texts = tuple(word.text for word in words)
-    for length in (1, 2):
-        if texts[:length] in _PREFIXES and _continues(words, length, Place()):
-            return Signature(texts[:length], prefix=True)
-    return Signature(texts)
+class Place(Struct, frozen=True):
+    """What paths in rules are relative to."""
+
+    folders: tuple[str, ...] = ()
+    home: str = ""
 
 
-def covers_command(signature: Signature, command: str, folders: tuple[str, ...] = ()) -> bool:
-    """Is this command one that was approved? Never with redirections, assignments or unknown options."""
-    tree = parse(command)
-    try:
-        script = read_script(command, tree)
-    except NotLiteral:
-        return False
-    if len(script.commands) != 1 or script.redirections or script.commands[0].assignments:
-        return False
-    words = script.commands[0].words
-    if any(word.glob for word in words):
-        return False
-    texts = tuple(word.text for word in words)
-    if not signature.prefix:
-        return texts == signature.words
-    length = len(signature.words)
-    return texts[:length] == signature.words and _continues(words, length, Place(folders))
+def find_rule(rules: Iterable[Rule], need: Need, place: Place, *, whole: bool = False) -> Rule | None:
+    """The first rule that means any part of what a call touches, or the `whole` of it, as one that allows must."""
+    return next((rule for rule in rules if _is_about(rule, need) and _touches(rule, need, place, whole)), None)
 
 
-def _continues(words: tuple[Word, ...], length: int, place: Place) -> bool:
-    known = _PREFIXES.get(tuple(word.text for word in words[:length]))
-    if known is None:
-        return False
-    try:
-        check(words[length:], known, place)
-    except Refused:
-        return False
-    return True
+def _touches(rule: Rule, need: Need, place: Place, whole: bool) -> bool:
+    match rule.about:
+        case "tool":
+            return need.kind != "command"
+        case "host":
+            host = host_of(need.title)
+            return host is not None and host_matches(rule.target, host)
+        case "path":
+            found = [_means(rule, path, place, any_case=not whole) for path in need.paths]
+            return bool(found) and (all(found) if whole else any(found))
+        case "words":
+            return False  # commands are read word by word
+
+
+def is_about_paths(rule: Rule, kind: Literal["read", "edit"]) -> bool:
+    """Whether the rule speaks of reading or of changing paths, whatever does it."""
+    return rule.about == "path" and (rule.name in ("read", "ls", *_READERS)) == (kind == "read")
+
+
+def means_path(rule: Rule, path: str, place: Place) -> bool:
+    """For rules that ask or deny: some file systems take many spellings for one name."""
+    return _means(rule, path, place, any_case=True)
+
+
+def _means(rule: Rule, path: str, place: Place, *, any_case: bool) -> bool:
+    return matches(rule.target, path, place.folders, place.home, any_case=any_case)
+
+
+def _is_about(rule: Rule, need: Need) -> bool:
+    tool = need.tool.lower()
+    if rule.name == "network":
+        return need.kind == "network"
+    if rule.name == "read" and rule.about == "path" and tool in _READERS:
+        return True
+    if rule.name.endswith("*"):
+        return tool.startswith(rule.name[:-1])
+    return tool in tools_of(rule.name)

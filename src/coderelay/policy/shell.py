@@ -5,15 +5,17 @@ whatever is written and can only make the verdict stricter.
 """
 
 import re
-from typing import Literal
 
 from msgspec import Struct
 
 from coderelay.policy.dangerous import find_danger
+from coderelay.policy.named import find_named
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.recogniser import recognise, recognise_edit
-from coderelay.policy.rules import NO_RULES, CommandRules, Signature, begins_with, signature_of
+from coderelay.policy.rights import without_rights
+from coderelay.policy.rules import Place as RulesPlace
+from coderelay.policy.rules import Rules, begins_with
 from coderelay.policy.shell_words import (
     MOST_CHARACTERS,
     NotLiteral,
@@ -25,52 +27,76 @@ from coderelay.policy.shell_words import (
     parse,
     read_script,
 )
-from coderelay.protocol.events import Mode
+from coderelay.policy.signatures import Signature, is_build, signature_of
+from coderelay.policy.tables import Answer, Effect, named, table_of
+from coderelay.protocol.calls import Right
+from coderelay.protocol.events import Mode, Preset
 
-Effect = Literal["read", "edit", "approved", "run", "stop"]
-Answer = Literal["allow", "ask", "deny"]
-
-MATRIX: dict[Mode, dict[Effect, Answer]] = {
-    "plan": {"read": "allow", "edit": "deny", "approved": "deny", "run": "deny", "stop": "deny"},
-    "default": {"read": "allow", "edit": "ask", "approved": "allow", "run": "ask", "stop": "deny"},
-    "auto-edit": {"read": "allow", "edit": "allow", "approved": "allow", "run": "ask", "stop": "deny"},
-    "yolo": {"read": "allow", "edit": "allow", "approved": "allow", "run": "allow", "stop": "allow"},
-}
 _MOST_COMMANDS = 64
 _HARMLESS = re.compile(r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|TERM|COLUMNS|LINES|CI)")
 _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9_.@-]{0,40}")
 _PAGERS = {"PAGER", "GIT_PAGER", "MANPAGER"}
+_WANTS: dict[Right, str] = {"network": "it wants to reach other machines", "outside": "it wants to leave the sandbox"}
+_NO_RULES = Rules()
 
 
 class ShellVerdict(Struct, frozen=True):
-    """`signature` is what may be remembered when a person approves; without one, only this very text."""
+    """`signature` is what may be remembered when a person approves; without one, only this very text. `ruled`: a
+    rule of the person's own asks, which no approval takes back."""
 
     verdict: Answer
     reason: str
     signature: Signature | None = None
+    ruled: bool = False
 
 
 class Assessment(Struct, frozen=True):
-    """What a command does at worst, whatever the mode."""
+    """What a command does at worst, whatever the mode. `allowed`: a rule allows it."""
 
     effect: Effect
     reason: str
     signature: Signature | None = None
+    allowed: bool = False
+    ruled: bool = False
 
 
 def judge_command(
-    command: str, mode: Mode, folders: tuple[str, ...] = (), rules: CommandRules = NO_RULES
+    command: str,
+    mode: Mode,
+    folders: tuple[str, ...] = (),
+    rules: Rules = _NO_RULES,
+    *,
+    preset: Preset = "balanced",
+    sandboxed: bool = False,
+    rights: tuple[Right, ...] = (),
+    home: str = "",
 ) -> ShellVerdict:
-    """The verdict on one text. `folders` are those of the session, absolute; it starts in the first one."""
+    """The verdict on one text. `folders` are those of the session, absolute; it starts in the first one.
+    `sandboxed`: it would run in a sandbox, and `rights` is what it wants beyond that."""
     if mode == "yolo":
         return ShellVerdict("allow", "mode is yolo")
-    found = assess(command, folders, rules)
-    verdict = MATRIX[mode][found.effect]
-    reason = f"{found.reason}; mode is {mode}" if verdict == "deny" and found.effect != "stop" else found.reason
-    return ShellVerdict(verdict, reason, found.signature if verdict == "ask" else None)
+    table = table_of(mode, preset)
+    found = assess(without_rights(command), folders, rules, home)
+    kept = found.signature if "outside" not in rights else None
+    cell = table.commands[found.effect]
+    if cell == "deny" and found.effect == "stop":
+        return ShellVerdict("deny", found.reason)
+    if table.commands["run"] == "deny" and (cell == "deny" or rights):
+        return ShellVerdict("deny", f"{found.reason}; {named(mode, preset)}")
+    if found.ruled:
+        return ShellVerdict("ask", found.reason, kept, ruled=True)
+    wanted: list[Right] = [right for right in rights if table.rights[right] != "allow"]
+    if wanted and not (found.allowed and wanted == ["network"]):
+        return ShellVerdict("ask", "; ".join([*map(_WANTS.__getitem__, wanted), found.reason]), kept)
+    if found.allowed or cell == "allow":
+        return ShellVerdict("allow", found.reason)
+    if cell == "sandboxed" and sandboxed:
+        return ShellVerdict("allow", "it runs in the sandbox")
+    reason = f"{found.reason}; there is no sandbox" if cell == "sandboxed" else found.reason
+    return ShellVerdict("ask", f"{reason}; {named(mode, preset)}" if found.effect == "read" else reason, kept)
 
 
-def assess(command: str, folders: tuple[str, ...] = (), rules: CommandRules = NO_RULES) -> Assessment:
+def assess(command: str, folders: tuple[str, ...] = (), rules: Rules = _NO_RULES, home: str = "") -> Assessment:
     if not command.strip():
         return Assessment("run", "it is empty")
     if len(command) > MOST_CHARACTERS:
@@ -78,26 +104,32 @@ def assess(command: str, folders: tuple[str, ...] = (), rules: CommandRules = NO
     if odd := odd_character(command):
         return Assessment("run", f"it holds a character that is not seen as it is ({odd})")
     tree = parse(command)
-    danger = find_danger(command, tree.root_node, rules)
+    danger = find_danger(command, tree.root_node, rules.commands)
     if danger is not None and danger.stop:
         return Assessment("stop", danger.reason)
+    place = RulesPlace(folders, home)
+    if rule := find_named(rules.deny, command, tree.root_node, place):
+        return Assessment("stop", f"a rule denies {rule.text}")
+    asking = find_named(rules.ask, command, tree.root_node, place)
+    ruled = asking is not None or (danger is not None and danger.ruled)
+    reason = f"a rule asks about {asking.text}" if asking else danger.reason if danger else ""
     try:
         script = read_script(command, tree)
     except NotLiteral as refusal:
-        return Assessment("run", danger.reason if danger else str(refusal))
-    if (danger is None or not danger.ruled) and _is_allowed_by_rules(script, rules):
-        return Assessment("approved", "a rule allows it")
-    if danger is not None:
-        return Assessment("run", danger.reason, signature_of(script))
+        return Assessment("run", reason or str(refusal), ruled=ruled)
+    if not ruled and _is_allowed_by_rules(script, rules):
+        return Assessment("run", "a rule allows it", allowed=True)
+    if reason:
+        return Assessment("run", reason, signature_of(script), ruled=ruled)
     return _prove(script, Place(folders))
 
 
-def _is_allowed_by_rules(script: Script, rules: CommandRules) -> bool:
+def _is_allowed_by_rules(script: Script, rules: Rules) -> bool:
     """Every command of it, and nothing but commands."""
     if script.redirections or any(command.assignments for command in script.commands):
         return False
     vectors = [[word.text for word in command.words] for command in script.commands]
-    return all(any(begins_with(vector, rule) for rule in rules.allow) for vector in vectors)
+    return all(any(begins_with(vector, rule) for rule in rules.commands.allow) for vector in vectors)
 
 
 def _prove(script: Script, place: Place) -> Assessment:
@@ -106,31 +138,38 @@ def _prove(script: Script, place: Place) -> Assessment:
             raise Refused("it holds too many commands")
         for redirection in script.redirections:
             _check_redirection(redirection, place)
-        effects = {"read"}
+        effects: set[Effect] = {"read"}
+        because = "it only reads"
         for command in script.commands:
-            effect, place = _prove_one(command, place)
+            effect, place, reason = _prove_one(command, place)
+            if _WORSE.index(effect) > max(map(_WORSE.index, effects)):
+                because = reason
             effects.add(effect)
     except Refused as refusal:
         return Assessment("run", str(refusal), signature_of(script))
-    if "edit" in effects:
-        return Assessment("edit", "it makes files or folders", signature_of(script))
-    return Assessment("read", "it only reads")
+    worst = max(effects, key=_WORSE.index)
+    return Assessment(worst, because, None if worst == "read" else signature_of(script))
 
 
-def _prove_one(command: Simple, place: Place) -> tuple[Effect, Place]:
+_WORSE: list[Effect] = ["read", "edit", "build"]
+
+
+def _prove_one(command: Simple, place: Place) -> tuple[Effect, Place, str]:
     for name, value in command.assignments:
         _check_assignment(name, value)
     if command.words[0].text == "cd":
-        return "read", _change_folder(command, place)
+        return "read", _change_folder(command, place), ""
     try:
         recognise(command.words, place)
     except Refused as refusal:
+        if is_build(command.words, place):
+            return "build", place, str(refusal)
         try:
             recognise_edit(command.words, place)
         except Refused:
             raise refusal from None
-        return "edit", place
-    return "read", place
+        return "edit", place, "it makes files or folders"
+    return "read", place, ""
 
 
 def _change_folder(command: Simple, place: Place) -> Place:

@@ -1,28 +1,40 @@
 """A command text as bash would read it, or nothing at all.
 
-Only a small literal subset of bash is read: plain words, quotes without expansions, lists, pipes and a
-few redirections. Whatever is outside of it is not misread, it is refused. tree-sitter-bash is not bash:
-escaped blanks and continued lines vanish from its tree, so every byte between two tokens must be a blank.
+Only a small literal subset of bash is read: plain words, quotes without expansions, lists, pipes, a few
+redirections, `<(…)` and loops over plain words. Whatever is outside of it is not misread, it is refused.
+tree-sitter-bash is not bash: escaped blanks and continued lines vanish from its tree, so every byte between
+two tokens must be a blank, or continue a line beside one.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser, Tree
+    from tree_sitter import Language, Node, Parser, Query, Tree
 
 MOST_CHARACTERS = 65536
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+~^*?-]+")
 _TILDE = re.compile(r"(^|[:=,])~")
-_ESCAPED = {"\\(": "(", "\\)": ")", "\\;": ";", "\\!": "!", "{}": "{}"}
+_ESCAPED = {"\\(": "(", "\\)": ")", "\\;": ";", "\\!": "!", "!": "!", "{}": "{}"}
+# Without a comma or two dots between them, braces stay as they are.
+_BRACED = re.compile(r"[A-Za-z0-9_./:=@%+~^-]*(?:\{[A-Za-z0-9_-]*\}[A-Za-z0-9_./:=@%+~^-]*)+")
+_QUOTED = re.compile(r'\\([$`"\\])|(\\[^\n]|[^\\$`"])|\$([?$])|\$(?:\{([a-z]+)\}|([a-z]+)(?![A-Za-z0-9_]))')
+_NUMBER = "?"  # what `$?` and `$$` become: some digits
+# Short names of small letters mean nothing to any program.
+_VARIABLE = re.compile(r"[a-z]{1,8}")
+_MOST_ITEMS = 32
+_MOST_COMMANDS = 256
 _JOINTS = {"&&", "||", ";", "|", "|&", "\n"}
 _REDIRECTIONS = {">", ">>", "<", "&>", "&>>", ">&", "<&"}
 _TRANSPARENT = {"program", "list", "pipeline", "redirected_statement"}
+_COMMANDS = {"command", "test_command", "for_statement"}
 
 
 class Word(Struct, frozen=True):
@@ -56,6 +68,8 @@ class NotLiteral(Exception):
 
 def odd_character(text: str) -> str | None:
     """The first character a person would not see, or would see somewhere else."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return None
     for each in text:
         if each not in "\t\n" and (unicodedata.category(each)[0] == "C" or (each != " " and each.isspace())):
             return f"U+{ord(each):04X}"
@@ -66,83 +80,173 @@ def parse(text: str) -> "Tree":
     return _parser().parse(text.encode())
 
 
+def find_nodes(root: "Node", *types: str) -> "list[Node]":
+    """All of these types, however deep, in the order they are written."""
+    from tree_sitter import QueryCursor
+
+    return QueryCursor(_query(types)).captures(root).get("found", [])
+
+
 @cache
-def _parser() -> "Parser":
+def _language() -> "Language":
     import tree_sitter
     import tree_sitter_bash
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Language(tree_sitter_bash.language())
+
+
+@cache
+def _parser() -> "Parser":
+    import tree_sitter
+
+    return tree_sitter.Parser(_language())
+
+
+@cache
+def _query(types: tuple[str, ...]) -> "Query":
+    import tree_sitter
+
+    return tree_sitter.Query(_language(), f"[{' '.join(f'({each})' for each in types)}] @found")
 
 
 def read_script(text: str, tree: "Tree") -> Script:
     """The commands of a text that is literal from the first byte to the last."""
     if tree.root_node.has_error:
         raise NotLiteral("it cannot be parsed")
-    source = text.encode()
-    commands: list[Simple] = []
-    redirections: list[Redirection] = []
-    joint = "\n"
-    end = 0
-    for token in _tokens(tree.root_node):
-        gap = source[end : token.start_byte]
-        if gap.strip(b" \t\n"):
-            raise NotLiteral("it holds an escape")
-        joint = "\n" if b"\n" in gap and token.type not in _JOINTS else joint
-        match token.type:
-            case "command":
+    reader = _Reader(text.encode())
+    reader.read([tree.root_node], 0, len(reader.source), {})
+    if not reader.commands:
+        raise NotLiteral("it is empty")
+    return Script(tuple(reader.commands), tuple(reader.redirections))
+
+
+class _Reader:
+    """Commands in the order they run; those of a loop once for each item."""
+
+    def __init__(self, source: bytes) -> None:
+        self.source = source
+        self.commands: list[Simple] = []
+        self.redirections: list[Redirection] = []
+
+    def read(
+        self, nodes: "Sequence[Node]", start: int, stop: int, values: Mapping[str, Word], piped: bool = False
+    ) -> None:
+        """What is between two bytes: all of it must be these nodes and blanks."""
+        joint = "\n"
+        end = start
+        for token in _tokens(nodes):
+            gap = _blanks(self.source[end : token.start_byte])
+            joint = "\n" if b"\n" in gap and token.type not in _JOINTS else joint
+            if token.type in _COMMANDS:
                 if not joint:
                     raise NotLiteral("it cannot be parsed")
-                commands.append(_command(token, source, piped=joint in ("|", "|&")))
+                self._command(token, values, piped or joint in ("|", "|&"))
                 joint = ""
-            case "file_redirect":
+            elif token.type == "file_redirect":
                 if joint or not gap:
                     raise NotLiteral("a redirection stands alone")
-                redirections.append(_redirection(token, source))
-            case "comment":
-                if source[token.start_byte - 1 : token.start_byte] not in (b"", b" ", b"\t", b"\n"):
+                self.redirections.append(_redirection(token, self.source))
+            elif token.type == "comment":
+                if self.source[token.start_byte - 1 : token.start_byte] not in (b"", b" ", b"\t", b"\n"):
                     raise NotLiteral("it cannot be parsed")
-            case operator:
-                joint = operator
-                if operator in ("|", "|&") and commands:
-                    last = commands[-1]
-                    commands[-1] = Simple(last.words, last.assignments, piped=True)
-        end = token.end_byte
-    if source[end:].strip(b" \t\n"):
+                if b"\n" in self.source[token.start_byte : token.end_byte]:
+                    raise NotLiteral("it cannot be parsed")
+            else:
+                joint = token.type
+                if joint in ("|", "|&") and self.commands:
+                    self.commands[-1] = replace(self.commands[-1], piped=True)
+            end = token.end_byte
+        _blanks(self.source[end:stop])
+
+    def _command(self, node: "Node", values: Mapping[str, Word], piped: bool) -> None:
+        match node.type:
+            case "for_statement":
+                self._loop(node, values)
+            case "test_command":
+                self.commands.append(Simple(_test(node, self.source), piped=piped))
+            case _:
+                self.commands.append(self._simple(node, values, piped))
+        if len(self.commands) > _MOST_COMMANDS:
+            raise NotLiteral("it holds too many commands")
+
+    def _simple(self, node: "Node", values: Mapping[str, Word], piped: bool) -> Simple:
+        words: list[Word] = []
+        assignments: list[tuple[str, str]] = []
+        end = node.start_byte
+        for child in node.children:
+            gap = _blanks(self.source[end : child.start_byte])
+            if (child.start_byte != node.start_byte and not gap) or b"\n" in gap:
+                raise NotLiteral("it holds an escape")
+            if child.type == "variable_assignment":
+                assignments.append(_assignment(child, self.source))
+            elif child.type == "process_substitution" and words:
+                words.append(self._substituted(child, values))
+            else:
+                name = child.children[0] if child.type == "command_name" else child
+                words.append(_word(name, self.source, values))
+            end = child.end_byte
+        if not words or words[0].glob:
+            raise NotLiteral("the program is not a plain word")
+        return Simple(tuple(words), tuple(assignments), piped)
+
+    def _substituted(self, node: "Node", values: Mapping[str, Word]) -> Word:
+        """A file of the shell's own that can only be read, by a name nobody knows."""
+        opening, *inside, closing = node.children
+        if (opening.type, closing.type) != ("<(", ")"):
+            raise NotLiteral(_name_of(node))
+        self.read(inside, opening.end_byte, closing.start_byte, values, piped=True)
+        return Word("/dev/null", glob=True)
+
+    def _loop(self, node: "Node", values: Mapping[str, Word]) -> None:
+        types = [child.type for child in node.children]
+        if types[:3] != ["for", "variable_name", "in"] or types[-1] != "do_group" or len(types) > _MOST_ITEMS:
+            raise NotLiteral(_name_of(node))
+        for before, after in pairwise(node.children):
+            gap = _blanks(self.source[before.end_byte : after.start_byte])
+            if not gap and after.type not in (";", "\n"):
+                raise NotLiteral("it cannot be parsed")
+        name, group = _text(node.children[1], self.source), node.children[-1]
+        items = [child for child in node.children[3:-1] if child.type not in (";", "\n")]
+        if not _VARIABLE.fullmatch(name) or name in values or not items or node.children[-2] in items:
+            raise NotLiteral("it sets a variable")
+        do, *inside, done = group.children
+        if (do.type, done.type) != ("do", "done"):
+            raise NotLiteral("it cannot be parsed")
+        for item in [_word(each, self.source, values) for each in items]:
+            self.read(inside, do.end_byte, done.start_byte, {**values, name: item}, piped=True)
+
+
+def _blanks(gap: bytes) -> bytes:
+    """What is between two tokens, as bash sees it: a continued line is nothing at all."""
+    seen = gap.replace(b"\\\n", b"")
+    if seen.strip(b" \t\n") or (gap != seen and (not seen or b"\n" in seen)):
         raise NotLiteral("it holds an escape")
-    if not commands:
-        raise NotLiteral("it is empty")
-    return Script(tuple(commands), tuple(redirections))
+    return seen
 
 
-def _tokens(node: "Node") -> "Iterator[Node]":
+def _tokens(nodes: "Sequence[Node]") -> "Iterator[Node]":
     """In the order they are written. Lists nest as deep as they are long, so this does not recurse."""
-    nodes = [node]
-    while nodes:
-        child = nodes.pop()
+    rest = list(reversed(nodes))
+    while rest:
+        child = rest.pop()
         if child.type in _TRANSPARENT:
-            nodes += reversed(child.children)
-        elif child.type in _JOINTS or child.type in ("command", "file_redirect", "comment"):
+            rest += reversed(child.children)
+        elif child.type in _JOINTS or child.type in _COMMANDS or child.type in ("file_redirect", "comment"):
             yield child
         else:
             raise NotLiteral(_name_of(child))
 
 
-def _command(node: "Node", source: bytes, piped: bool) -> Simple:
-    words: list[Word] = []
-    assignments: list[tuple[str, str]] = []
-    end = node.start_byte
-    for child in node.children:
-        gap = source[end : child.start_byte]
-        if (child.start_byte != node.start_byte and not gap) or gap.strip(b" \t"):
-            raise NotLiteral("it holds an escape")
-        if child.type == "variable_assignment":
-            assignments.append(_assignment(child, source))
-        else:
-            words.append(_word(child.children[0] if child.type == "command_name" else child, source))
-        end = child.end_byte
-    if not words or words[0].glob:
-        raise NotLiteral("the program is not a plain word")
-    return Simple(tuple(words), tuple(assignments), piped)
+def _test(node: "Node", source: bytes) -> tuple[Word, ...]:
+    """`[ … ]` is another spelling of `test …`."""
+    whole = source[node.start_byte : node.end_byte]
+    if whole[:2] != b"[ " or whole[-2:] != b" ]":
+        raise NotLiteral(_name_of(node))
+    text = "test " + whole[2:-2].decode()
+    script = read_script(text, parse(text))
+    if len(script.commands) != 1 or script.redirections or b"\n" in whole:
+        raise NotLiteral(_name_of(node))
+    return script.commands[0].words
 
 
 def _assignment(node: "Node", source: bytes) -> tuple[str, str]:
@@ -151,10 +255,10 @@ def _assignment(node: "Node", source: bytes) -> tuple[str, str]:
     name, equals, value = node.children
     if name.end_byte != equals.start_byte or equals.end_byte != value.start_byte:
         raise NotLiteral("it sets a variable")
-    word = _word(value, source)
+    word = _word(value, source, {})
     if word.glob:
         raise NotLiteral("it sets a variable")
-    return source[name.start_byte : name.end_byte].decode(), word.text
+    return _text(name, source), word.text
 
 
 def _redirection(node: "Node", source: bytes) -> Redirection:
@@ -166,41 +270,84 @@ def _redirection(node: "Node", source: bytes) -> Redirection:
         raise NotLiteral("it redirects in an unusual way")
     if source[children[0].end_byte : children[1].start_byte].strip(b" \t"):
         raise NotLiteral("it holds an escape")
-    target = _word(children[1], source)
+    target = _word(children[1], source, {})
     if target.glob:
         raise NotLiteral("it redirects to a pattern")
     return Redirection(children[0].type, target.text)
 
 
-def _word(node: "Node", source: bytes) -> Word:
-    text = source[node.start_byte : node.end_byte].decode()
+def _word(node: "Node", source: bytes, values: Mapping[str, Word]) -> Word:
+    text = _text(node, source)
     match node.type:
         case "raw_string":
             return Word(text[1:-1])
         case "string":
-            if any(child.type not in ('"', "string_content") for child in node.children) or set(text) & set("\\$`"):
-                raise NotLiteral("it holds an expansion")
-            return Word(text[1:-1])
+            return _quoted(node, text, values)
+        case "simple_expansion" | "expansion":
+            return _expansion(text, values)
+        case "concatenation" if _BRACED.fullmatch(text) and not _TILDE.search(text):
+            return Word(text)
         case "concatenation" if text not in _ESCAPED:
-            return _joined(node, source)
+            return _joined(node, source, values)
         case "word" | "number" | "concatenation":
             return _plain(text)
         case _:
             raise NotLiteral(_name_of(node))
 
 
-def _joined(node: "Node", source: bytes) -> Word:
-    if _TILDE.search(source[node.start_byte : node.end_byte].decode()):
+def _quoted(node: "Node", text: str, values: Mapping[str, Word]) -> Word:
+    """Between double quotes a backslash only escapes what would mean something there."""
+    if any(child.type not in ('"', "string_content", "simple_expansion", "expansion") for child in node.children):
+        raise NotLiteral("it holds an expansion")
+    parts: list[Word] = []
+    at, end = 1, len(text) - 1
+    while at < end:
+        found = _QUOTED.match(text, at, end)
+        if found is None:
+            raise NotLiteral("it holds an expansion")
+        escaped, plain, number, braced, named = found.groups()
+        if number:
+            parts.append(Word(_NUMBER, glob=True))
+        elif name := braced or named:
+            parts.append(_value(name, values))
+        else:
+            parts.append(Word(escaped or plain))
+        at = found.end()
+    return _together(parts)
+
+
+def _expansion(text: str, values: Mapping[str, Word]) -> Word:
+    """Outside of quotes a value is split and is a pattern, so it must be plain."""
+    if text in ("$?", "$$"):
+        return Word(_NUMBER, glob=True)
+    word = _value(text[1:].removeprefix("{").removesuffix("}"), values)
+    if word.glob or not _PLAIN.fullmatch(word.text) or set("*?~") & set(word.text):
+        raise NotLiteral("it holds an expansion")
+    return word
+
+
+def _value(name: str, values: Mapping[str, Word]) -> Word:
+    if name not in values:
+        raise NotLiteral("it holds an expansion")
+    return values[name]
+
+
+def _joined(node: "Node", source: bytes, values: Mapping[str, Word]) -> Word:
+    if _TILDE.search(_text(node, source)):
         raise NotLiteral("it holds an expansion")
     parts: list[Word] = []
     end = node.start_byte
     for child in node.children:
         if child.start_byte != end or child.type == "concatenation":
             raise NotLiteral("it holds an escape")
-        parts.append(_word(child, source))
+        parts.append(_word(child, source, values))
         end = child.end_byte
     if end != node.end_byte:
         raise NotLiteral("it holds an escape")
+    return _together(parts)
+
+
+def _together(parts: list[Word]) -> Word:
     return Word("".join(part.text for part in parts), any(part.glob for part in parts))
 
 
@@ -212,6 +359,10 @@ def _plain(text: str) -> Word:
     if _TILDE.search(text):
         raise NotLiteral("it names a home folder")
     return Word(text, glob="*" in text or "?" in text)
+
+
+def _text(node: "Node", source: bytes) -> str:
+    return source[node.start_byte : node.end_byte].decode()
 
 
 _NAMES = {

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from coderelay.protocol.content import Image, Seal
-from coderelay.protocol.ids import CallId
+from coderelay.protocol.ids import BackgroundId, CallId
 
 Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
 Right = Literal["network", "outside"]
@@ -76,10 +76,14 @@ class Seen(Struct, frozen=True):
 
 
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
+    """`background` is the command that it left running, `over` one of those that the model now knows has ended."""
+
     output: str
     summary: str = ""
     images: tuple[Image, ...] = ()
     seen: tuple[Seen, ...] = ()
+    background: BackgroundId | None = None
+    over: BackgroundId | None = None
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):

@@ -5,7 +5,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import Mode, Preset, Think
-from coderelay.protocol.ids import AskId, PromptId, SessionId
+from coderelay.protocol.ids import AskId, BackgroundId, PromptId, SessionId
 
 
 class CreateSession(Struct, frozen=True, kw_only=True):
@@ -93,6 +93,15 @@ class StopTurn(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class StopBackground(Struct, frozen=True, kw_only=True):
+    """End a background command and all it started. The process that has it does so a moment later; if that one is
+    gone, the command is too, and this says so in the log."""
+
+    session: SessionId
+    background: BackgroundId
+    by: By
+
+
 class UndoTurn(Struct, frozen=True, kw_only=True):
     """Bring the files back to where they were before the last turn that was not undone, and the conversation with
     them. Only the host that has the folder can do it, and only while no turn is open."""
@@ -123,6 +132,7 @@ Command = (
     | AnswerAsk
     | RevokeApproval
     | StopTurn
+    | StopBackground
     | UndoTurn
     | OpenSession
     | DeleteSession

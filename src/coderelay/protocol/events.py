@@ -15,6 +15,8 @@ A session's life, in order:
         message.added                     … until one has no calls
       turn.ended
       turn.undone                         its files, and the conversation with them
+      background.stop_requested           any time, of a command that a call.ended left running
+      background.ended                    any time, once for each of them
     session.deleted
 """
 
@@ -23,9 +25,10 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision, PermissionAsk
+from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Image, Note, Usage
-from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 
 Mode = Literal["plan", "default", "auto-edit", "yolo"]
 Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
@@ -231,14 +234,25 @@ class CallStarted(Event, frozen=True, tag="call.started"):
     call_id: CallId
 
 
+class Waited(Struct, frozen=True):
+    """The files when a turn began to wait for people, and when it went on: what differs is theirs."""
+
+    left: str
+    found: str
+
+
 class TreeTaken(Event, frozen=True, tag="tree.taken"):
-    """The files as they were before the turn changed any, so that it can be undone. Without a `tree`, `problem` says
-    why that cannot be. `left_out` are files that an undo will not bring back."""
+    """The files as they were before the turn changed any, so that it can be undone; each one takes the place of the
+    one before. Without a `tree`, `problem` says why that cannot be. `left_out` are files that an undo will not bring
+    back. `left` is how the turn left the files when it began to wait, until it changes some again; `waited` are
+    those earlier waits in which somebody changed something."""
 
     turn_id: TurnId
     tree: str = ""
     problem: str = ""
     left_out: tuple[str, ...] = ()
+    left: str = ""
+    waited: tuple[Waited, ...] = ()
 
 
 class CallEnded(Event, frozen=True, tag="call.ended"):
@@ -294,6 +308,21 @@ class TurnUndone(Event, frozen=True, tag="turn.undone"):
     conflicts: tuple[str, ...] = ()
 
 
+class BackgroundStopRequested(Event, frozen=True, tag="background.stop_requested"):
+    """Somebody wants a background command to end; background.ended follows from the process that has it."""
+
+    background_id: BackgroundId
+    by: By
+
+
+class BackgroundEnded(Event, frozen=True, tag="background.ended"):
+    """Exactly one for every command that a call left running. Written by the process that has it, whoever owns the
+    session; or by anyone once that process is gone."""
+
+    background_id: BackgroundId
+    end: End
+
+
 class Unrecognised(Struct, frozen=True):
     """An event of a newer version. Kept as it is, skipped by the fold."""
 
@@ -326,6 +355,8 @@ AnyEvent = (
     | StopRequested
     | TurnEnded
     | TurnUndone
+    | BackgroundStopRequested
+    | BackgroundEnded
     | Unrecognised
 )
 

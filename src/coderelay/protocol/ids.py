@@ -1,4 +1,5 @@
-"""Names for things. All are UUIDs, except call ids, which the model chooses."""
+"""Names for things. All are UUIDs, except call ids, which the model chooses, and the numbers of background
+commands, which count from 1 in each session."""
 
 import uuid
 from typing import NewType
@@ -10,6 +11,7 @@ MessageId = NewType("MessageId", str)
 CallId = NewType("CallId", str)
 AskId = NewType("AskId", str)
 OwnerId = NewType("OwnerId", str)
+BackgroundId = NewType("BackgroundId", str)
 
 
 def new_id() -> str:

@@ -34,6 +34,13 @@ class ListPrompts(Struct, frozen=True):
     session: SessionId
 
 
+class ListBackground(Struct, frozen=True):
+    """The background commands of a session, the oldest first, those that are over too. Only a host can answer, since
+    it must look whether the processes live that have them."""
+
+    session: SessionId
+
+
 class SuggestTitle(Struct, frozen=True):
     """A title for the session, by its last prompt. Only a host that can run it can answer; it may cost a little."""
 
@@ -67,7 +74,7 @@ class ListApprovals(Struct, frozen=True):
 
 
 class ShowPermissions(Struct, frozen=True):
-    """What needs no asking in a session, what is asked, and what is denied. Only a host can answer: rules are read from
+    """What needs no asking in a session, what is asked, and what is denied. Only a host can answer: the rules are in
     its files."""
 
     session: SessionId
@@ -100,6 +107,7 @@ Query = (
     | ReadMessages
     | ExportSession
     | ListPrompts
+    | ListBackground
     | SuggestTitle
     | ShowDiff
     | ListAsks

@@ -19,7 +19,8 @@ _DAY_MS = 86_400_000
 
 class Summary(Struct, frozen=True, omit_defaults=True):
     """`cost` is what is known of it, in US dollars; `day_cost` what of that was spent on `day`, in UTC.
-    `context_tokens` is how much of the model's window the conversation fills."""
+    `context_tokens` is how much of the model's window the conversation fills; `background` how many background
+    commands have no end yet."""
 
     id: SessionId
     cwd: str
@@ -47,6 +48,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     context_tokens: int = 0
     day: str = ""
     day_cost: float = 0.0
+    background: int = 0
 
 
 def day_of(at: int) -> str:

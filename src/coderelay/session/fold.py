@@ -12,6 +12,8 @@ from coderelay.protocol.events import (
     ApprovalRevoked,
     AskAnswered,
     AskOpened,
+    BackgroundEnded,
+    BackgroundStopRequested,
     BatchOpened,
     BatchResumed,
     CallAsked,
@@ -36,7 +38,18 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId
-from coderelay.session.state import AskState, Batch, CallState, Entry, OpenTurn, PastTurn, Settings, State
+from coderelay.session.background import background_topic, over_topic
+from coderelay.session.state import (
+    AskState,
+    BackgroundCommand,
+    Batch,
+    CallState,
+    Entry,
+    OpenTurn,
+    PastTurn,
+    Settings,
+    State,
+)
 
 
 def fold(session: SessionId, log: Iterable[Recorded]) -> State:
@@ -53,7 +66,7 @@ def apply(state: State, recorded: Recorded) -> None:
         case CallStarted() as event:
             _start_call(state, event, recorded.epoch)
         case CallEnded() as event:
-            _end_call(state, event)
+            _end_call(state, event, recorded.at)
         case MessageAdded() as event:
             _add_message(state, event)
         case BatchOpened() as event:
@@ -99,6 +112,12 @@ def apply(state: State, recorded: Recorded) -> None:
             _close_asks(state)
             if state.turn is not None:
                 state.turn.stop_requested = True
+        case BackgroundStopRequested() as event:
+            if (command := state.background.get(event.background_id)) is not None:
+                command.stop_by = event.by
+        case BackgroundEnded() as event:
+            if (command := state.background.get(event.background_id)) is not None:
+                command.end = event.end
         case SessionCreated() as event:
             state.settings = _settings(event)
         case SessionConfigured() as event:
@@ -133,7 +152,9 @@ def _start_turn(state: State, event: TurnStarted, at: int) -> None:
 
 
 def _compact(state: State, event: HistoryCompacted) -> None:
-    """What the model was told and has seen is in what was dropped: it must be told again."""
+    """What the model was told and has seen is in what was dropped: it must be told again, but for what is over."""
+    for command in state.background.values():
+        command.old = command.old or over_topic(command.id) in state.told
     state.history = [event, *state.history[event.dropped :]]
     state.told.clear()
     state.seen.clear()
@@ -214,12 +235,16 @@ def _start_call(state: State, event: CallStarted, epoch: int) -> None:
         call.started_epoch = epoch
 
 
-def _end_call(state: State, event: CallEnded) -> None:
+def _end_call(state: State, event: CallEnded, at: int) -> None:
     call = state.calls.get(event.call_id)
     if call is not None:
         call.outcome = event.outcome
     if isinstance(event.outcome, Finished):
         _see(state, event.outcome)
+        if event.outcome.background is not None:
+            command = (call.judged.need.command if call is not None else None) or ""
+            left = BackgroundCommand(event.outcome.background, command, state.owner, at)
+            state.background[left.id] = left
 
 
 def _see(state: State, outcome: Finished) -> None:
@@ -227,6 +252,10 @@ def _see(state: State, outcome: Finished) -> None:
         state.seen.pop(seen.path, None)  # so that those seen last stand last
         state.seen[seen.path] = seen.mark
         state.told.pop(f"file:{seen.path}", None)
+    if outcome.background is not None:
+        state.told[background_topic(outcome.background)] = ""
+    if outcome.over is not None:
+        state.told[over_topic(outcome.over)] = ""
 
 
 def _undo(state: State, event: TurnUndone) -> None:
@@ -260,7 +289,7 @@ def _end_turn(state: State, event: TurnEnded) -> None:
     _close_asks(state)
     if state.turn is not None and state.turn.started.task == "prompt":
         taken = state.turn.tree or TreeTaken(turn_id=event.turn_id)
-        past = PastTurn(event.turn_id, state.turn.started.text, taken.tree, event.tree, taken.problem)
+        past = PastTurn(event.turn_id, state.turn.started.text, taken.tree, event.tree, taken.problem, taken.waited)
         state.past.append(past)
     state.turn = None
     state.batch = None

@@ -5,12 +5,14 @@ with its batch and the first start, each end with the next start, the last end. 
 only read run at the same time, and start and end together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.asks import Allow, Answers, BudgetAsk, Deny, PermissionAsk, PlanAsk, PlanDecision
+from coderelay.protocol.background import Gone
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
@@ -30,22 +32,38 @@ from coderelay.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from coderelay.session import background
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.state import CallState, OpenTurn, State
 
 STEP_LIMIT = "step limit reached"
 
+SecondLook = Callable[[State, CallState], Denied | PermissionAsk | None]
+"""What today's policy has against a call that was judged before and is to start now."""
+
 
 class Claim:
     """What a process that takes a session brings along."""
 
-    def __init__(self, owner: OwnerId, now: int, turn_id: TurnId, max_steps: int, tools: tuple[str, ...]):
+    def __init__(
+        self,
+        owner: OwnerId,
+        now: int,
+        turn_id: TurnId,
+        max_steps: int,
+        tools: tuple[str, ...],
+        gone: Sequence[BackgroundId] = (),
+        look: SecondLook | None = None,
+    ):
+        """`gone` are the background commands whose processes are."""
         self.owner = owner
         self.now = now
         self.turn_id = turn_id
         self.max_steps = max_steps
         self.tools = tools
+        self.gone = gone
+        self.look = look
 
 
 def claim(state: State, claim: Claim) -> list[AnyEvent]:
@@ -53,6 +71,10 @@ def claim(state: State, claim: Claim) -> list[AnyEvent]:
 
     A turn that is only to be ended is ended here, so that a process can do it that has no agent to run.
     """
+    return [*_take(state, claim), *(event for each in claim.gone for event in background.end(state, each, Gone()))]
+
+
+def _take(state: State, claim: Claim) -> list[AnyEvent]:
     epoch = state.epoch + 1
     claimed = SessionClaimed(owner=claim.owner, epoch=epoch)
     if state.turn is None:
@@ -66,7 +88,7 @@ def claim(state: State, claim: Claim) -> list[AnyEvent]:
             pass
     lost = [_ended(each, Unknown()) for each in state.open_calls() if each.started_epoch is not None]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
-    return [claimed, *lost, *_go_on(waiting)]
+    return [claimed, *lost, *_go_on(waiting, look=_bound(claim.look, state))]
 
 
 def after_message(
@@ -127,7 +149,7 @@ class End(Struct, frozen=True):
     ms: int
 
 
-def after_calls(state: State, ends: Sequence[End], *, go_on: bool) -> list[AnyEvent]:
+def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: SecondLook | None = None) -> list[AnyEvent]:
     """Calls that ran at the same time end together, in the message's order. The next one starts when none is left
     that runs, and unless one was cut short (`go_on` is False)."""
     ended: list[AnyEvent] = [_ended(state.calls[each.call_id], each.outcome, each.ms) for each in ends]
@@ -137,7 +159,12 @@ def after_calls(state: State, ends: Sequence[End], *, go_on: bool) -> list[AnyEv
     left = [each for each in state.open_calls() if each.call.id not in over]
     if any(each.started_epoch is not None for each in left):
         return ended
-    return [*ended, *_go_on(left, start=go_on)]
+    return [*ended, *_go_on(left, start=go_on, look=_bound(look, state))]
+
+
+def start_next(state: State, look: SecondLook | None = None) -> list[AnyEvent]:
+    """Calls that were judged before and wait for nothing else."""
+    return _go_on(state.open_calls(), look=_bound(look, state))
 
 
 def ask_again(state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
@@ -184,17 +211,33 @@ def close_turn(
     return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text, tree=tree)]
 
 
-def _go_on(calls: Sequence[CallState], *, start: bool = True) -> list[AnyEvent]:
+_Look = Callable[[CallState], Denied | PermissionAsk | None]
+
+
+def _bound(look: SecondLook | None, state: State) -> _Look | None:
+    return None if look is None else lambda call: look(state, call)
+
+
+def _go_on(calls: Sequence[CallState], *, start: bool = True, look: _Look | None = None) -> list[AnyEvent]:
     """End the calls that are settled without running, up to the first that may run; that one starts, and with it
-    those that can run at the same time."""
+    those that can run at the same time. Without a `look`, they were judged just now."""
     events: list[AnyEvent] = []
     for place, each in enumerate(calls):
         outcome = settled(each)
-        if outcome is None:
+        against = look(each) if look is not None and start and outcome is None else None
+        if isinstance(against, PermissionAsk):
+            asked = CallAsked(batch_id=each.batch_id, call_id=each.call.id, ask=against)
+            return [*events, _started(each), asked]
+        if outcome is None and against is None:
             group = side_by_side(calls[place:]) if start else []
-            return [*events, *(CallStarted(batch_id=one.batch_id, call_id=one.call.id) for one in group)]
-        events.append(_ended(each, outcome))
+            fine = takewhile(lambda one, first=each: look is None or one is first or look(one) is None, group)
+            return [*events, *map(_started, fine)]
+        events.append(_ended(each, against or outcome or Unknown()))
     return events
+
+
+def _started(call: CallState) -> CallStarted:
+    return CallStarted(batch_id=call.batch_id, call_id=call.call.id)
 
 
 def together(state: State) -> list[CallState]:

@@ -3,6 +3,7 @@
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision
+from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Image, Usage
 from coderelay.protocol.events import (
@@ -17,8 +18,9 @@ from coderelay.protocol.events import (
     TreeTaken,
     TurnEnded,
     TurnStarted,
+    Waited,
 )
-from coderelay.protocol.ids import AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.summary import Phase
 
 
@@ -66,6 +68,20 @@ class PastTurn(Struct, frozen=True):
     before: str = ""
     after: str = ""
     problem: str = ""
+    waited: tuple[Waited, ...] = ()
+
+
+class BackgroundCommand(Struct):
+    """A command that a call left running, and the process that has it. `old`: the model knew of its end when the
+    history was last summed up, so that it need not be told again."""
+
+    id: BackgroundId
+    command: str
+    owner: OwnerId | None
+    started_at: int
+    stop_by: By | None = None
+    end: End | None = None
+    old: bool = False
 
 
 class OpenTurn(Struct):
@@ -116,6 +132,7 @@ class State(Struct):
     asks: dict[AskId, AskState] = field(default_factory=dict[AskId, AskState])
     approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])
     last_owner: OwnerId | None = None
+    background: dict[BackgroundId, BackgroundCommand] = field(default_factory=dict[BackgroundId, BackgroundCommand])
 
     def open_asks(self) -> list[Ask]:
         ids = list(self.batch.asks) if self.batch is not None else []

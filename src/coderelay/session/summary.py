@@ -2,12 +2,15 @@
 
 from msgspec.structs import replace
 
+from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Usage, plus
 from coderelay.protocol.events import (
     AskAnswered,
     AskOpened,
+    BackgroundEnded,
     BatchOpened,
     CallAsked,
+    CallEnded,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -66,6 +69,10 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
         case AskAnswered():
             left = row.open_asks - 1
             return replace(row, open_asks=left, phase="waiting" if left else "running")
+        case CallEnded(outcome=Finished(background=str())):
+            return replace(row, background=row.background + 1)
+        case BackgroundEnded():
+            return replace(row, background=row.background - 1)
         case StopRequested():
             return replace(row, open_asks=0, phase="running" if row.turn_open else row.phase)
         case TurnUndone():

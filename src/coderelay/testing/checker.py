@@ -47,6 +47,7 @@ def check_log(log: Sequence[Event]) -> None:
     _check_steps(log)
     _check_order_of_calls(log)
     _check_running_calls(log)
+    _check_background(log)
 
 
 def check_settled(log: Sequence[Event]) -> None:
@@ -184,6 +185,29 @@ def _check_running_calls(log: Sequence[Event]) -> None:
             unknown = event["outcome"]["type"] == "unknown"
             _promise(mine or unknown, "a call was ended by an owner that did not start it")
         last = kind
+
+
+def _check_background(log: Sequence[Event]) -> None:
+    """Numbered from 1 as they were started; stopped only while they run; each ends at most once."""
+    running: set[str] = set()
+    started = 0
+    for event in log:
+        kind, number = event["kind"], event.get("background_id", "")
+        left = event["outcome"].get("background") if kind == "call.ended" else None
+        if left is not None:
+            started += 1
+            _promise(left == str(started), f"background command {left} is the {started}. of the session")
+            running.add(left)
+        elif kind in ("background.stop_requested", "background.ended"):
+            _promise(number in running, f"{kind} of {number}, which does not run")
+            running -= {number} if kind == "background.ended" else set()
+
+
+def check_background_over(log: Sequence[Event]) -> None:
+    """Every process is gone, so every command has its end."""
+    started = [e["outcome"]["background"] for e in _of(log, "call.ended") if "background" in e["outcome"]]
+    ended = [e["background_id"] for e in _of(log, "background.ended")]
+    _promise(sorted(started) == sorted(ended), f"background commands {started} were started, {ended} ended")
 
 
 def _only_reads(need: Event) -> bool:

@@ -1,35 +1,52 @@
-"""bash: one command, run to its end in the workspace."""
+"""bash: one command in the workspace, run to its end or left running in the background."""
 
 import shutil
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from coderelay.policy.rights import rights_of
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.processes import CannotStart, ProcessesLost
+from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
 from coderelay.workspace.processes import Finished as Ended
 from coderelay.workspace.workspace import Workspace
 
-_SECONDS = 120
 _MOST_SECONDS = 3600
+_FIRST_MOMENT = 0.2
+
+
+class BashLimits(Struct, frozen=True):
+    """`seconds` is how long a command may take unless its call says otherwise."""
+
+    seconds: float = 120
+    output_bytes: int = 1 << 20
+
+
+def usual_limits(root: str) -> BashLimits:
+    return BashLimits()
 
 
 class BashArguments(Struct, frozen=True, forbid_unknown_fields=True):
     command: str
-    timeout: float = _SECONDS
+    timeout: float | None = None
+    background: bool = False
 
 
 class Bash:
     spec = ToolSpec(
         name="bash",
         description="Run a shell command in the workspace and return its output. No input is possible; "
-        "whatever it leaves running is ended with it.",
+        "whatever it leaves running is ended with it. What must go on running, such as a server, is started with "
+        "background=true: that returns a number at once, bash_output shows what it has written, bash_stop ends it. "
+        "Commands run in a sandbox without network. One that needs the network begins with `CODER_NETWORK=1 `, one "
+        "that must run outside of the sandbox with `CODER_SANDBOX=0 `; for each of them the person is asked.",
         parameters={
             "type": "object",
             "properties": {
                 "command": {"type": "string"},
-                "timeout": {"type": "number", "description": f"seconds, {_SECONDS} if left out"},
+                "timeout": {"type": "number", "description": f"seconds, {_MOST_SECONDS} at most; usually 120"},
+                "background": {"type": "boolean", "description": "leave it running, without a time limit"},
             },
             "required": ["command"],
             "additionalProperties": False,
@@ -37,28 +54,70 @@ class Bash:
     )
     arguments = BashArguments
 
+    def __init__(
+        self, limits: Callable[[str], BashLimits] = usual_limits, *, first_moment: float = _FIRST_MOMENT
+    ) -> None:
+        """`limits` go by the folder. `first_moment` is how long a command in the background is watched, so that the
+        model is told at once of one that fails at once."""
+        self._limits = limits
+        self._first_moment = first_moment
+
     def need(self, arguments: BashArguments, workspace: Workspace) -> Need:
         if not arguments.command.strip():
             raise ToolFailed("the command is empty")
-        return Need(tool="bash", kind="command", title=arguments.command, command=arguments.command)
+        return Need(
+            tool="bash",
+            kind="command",
+            title=arguments.command,
+            command=arguments.command,
+            rights=rights_of(arguments.command),
+            sandbox=workspace.commands.rung,
+            background=arguments.background,
+        )
 
     async def run(self, arguments: BashArguments, workspace: Workspace) -> Finished:
         shell = shutil.which("bash", path=workspace.environment.get("PATH")) or "/bin/bash"
-        seconds = min(max(arguments.timeout, 0.1), _MOST_SECONDS)
+        argv = [shell, "--noprofile", "--norc", "-c", arguments.command]
+        rights, limits = rights_of(arguments.command), self._limits(workspace.root)
         try:
+            if arguments.background:
+                workspace.background().make_room()
+                running = await workspace.commands.start(argv, rights=rights, output_bytes=limits.output_bytes)
+                return await self._leave_running(running, workspace)
+            seconds = _seconds(arguments, limits)
             ended = await workspace.commands.run(
-                [shell, "--noprofile", "--norc", "-c", arguments.command],
-                rights=rights_of(arguments.command),
-                seconds=seconds,
+                argv, rights=rights, seconds=seconds, output_bytes=limits.output_bytes
             )
+            return _result(ended, seconds)
         except CannotStart as error:
             raise ToolFailed(f"the command could not be started: {error}") from error
         except ProcessesLost as error:
             raise ToolFailed("the command was lost: it may have run; check before repeating it") from error
-        trouble = _trouble(ended, seconds)
-        if trouble:
-            raise ToolFailed(f"{trouble}\n{_output(ended)}".strip())
-        return Finished(output=_output(ended), summary=f"exit code 0, {ended.seconds:.1f} s")
+
+    async def _leave_running(self, running: Running, workspace: Workspace) -> Finished:
+        try:
+            over = await running.wait(self._first_moment)
+        except BaseException:
+            await running.stop()
+            raise
+        if over:
+            return _result(running.finished())
+        number = workspace.background().keep(running)
+        lines = [f"It runs in the background as number {number}.", running.take_output().rstrip("\n")]
+        return Finished("\n".join(filter(None, lines)), summary=f"background {number}", background=number)
+
+
+def _seconds(arguments: BashArguments, limits: BashLimits) -> float:
+    """A call may ask for more than is usual, up to a limit of ours."""
+    wanted = limits.seconds if arguments.timeout is None else arguments.timeout
+    return min(max(wanted, 0.1), max(_MOST_SECONDS, limits.seconds))
+
+
+def _result(ended: Ended, seconds: float = 0) -> Finished:
+    trouble = _trouble(ended, seconds)
+    if trouble:
+        raise ToolFailed(f"{trouble}\n{_output(ended)}".strip())
+    return Finished(output=_output(ended), summary=f"exit code 0, {ended.seconds:.1f} s")
 
 
 def _trouble(ended: Ended, seconds: float) -> str:

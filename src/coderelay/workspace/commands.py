@@ -1,25 +1,86 @@
 """The commands of one session: where they run, and what they see."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Literal
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.processes import Finished, Processes
+from coderelay.workspace.processes import CannotStart, Finished, Processes, Running
+from coderelay.workspace.sandbox.place import Place, Rung
 
-Rung = Literal["bubblewrap", "sandlock", "none"]
+if TYPE_CHECKING:
+    from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
+
+
+class Wanted(Struct, frozen=True):
+    """What holds for the session at this moment."""
+
+    confined: bool = True
+    network: bool = False
 
 
 class Commands:
-    def __init__(self, processes: Processes, environment: Mapping[str, str], cwd: str) -> None:
-        self.rung: Rung = "none"
+    def __init__(
+        self,
+        processes: Processes,
+        environment: Mapping[str, str],
+        cwd: str,
+        *,
+        sandbox: Callable[[], Sandbox] | None = None,
+        wanted: Callable[[], Wanted] = Wanted,
+    ) -> None:
+        """Without a sandbox they run as they are, in `processes`. `wanted` is asked for each command."""
         self._processes = processes
         self._environment = environment
         self._cwd = cwd
+        self._open = sandbox
+        self._wanted = wanted
+
+    @property
+    def rung(self) -> Rung:
+        """What a command without any right would run in now. The first to ask may have to wait for it to be tried."""
+        sandbox = self._sandbox()
+        return "none" if sandbox is None else sandbox.rung
 
     async def run(
         self, argv: Sequence[str], *, rights: Collection[Right] = (), seconds: float, output_bytes: int = 1 << 20
     ) -> Finished:
         """To its end, as `Processes.run` does it."""
-        return await self._processes.run(
-            argv, cwd=self._cwd, env=self._environment, seconds=seconds, output_bytes=output_bytes
-        )
+        place, sandbox = self._place(rights), self._sandbox()
+        mended: list[str] = []
+        try:
+            finished = await place.processes.run(
+                argv, cwd=self._cwd, env=place.environment, seconds=seconds, output_bytes=output_bytes
+            )
+        except CannotStart as error:
+            if sandbox is not None and error.what == "sandbox":
+                sandbox.forget_rung()
+            raise
+        finally:
+            if sandbox is not None:
+                mended = sandbox.mend()
+        return replace(finished, output=finished.output + _told(mended)) if mended else finished
+
+    async def start(
+        self, argv: Sequence[str], *, rights: Collection[Right] = (), output_bytes: int = 1 << 20
+    ) -> Running:
+        """To run on, as `Processes.start` does it."""
+        place = self._place(rights)
+        return await place.processes.start(argv, cwd=self._cwd, env=place.environment, output_bytes=output_bytes)
+
+    def _place(self, rights: Collection[Right]) -> Place:
+        sandbox = self._sandbox()
+        if sandbox is None or "outside" in rights or sandbox.rung == "none":
+            return Place(self._processes, self._environment)
+        return sandbox.place(network="network" in rights or self._wanted().network)
+
+    def _sandbox(self) -> Sandbox | None:
+        return self._open() if self._open is not None and self._wanted().confined else None
+
+
+def _told(mended: list[str]) -> str:
+    return f"\n[Put back as it was, since commands may not change it: {', '.join(mended)}]\n"

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from errno import EINVAL
+from errno import EINVAL, ENOEXEC
 from pathlib import Path
 from typing import Literal
 
@@ -49,10 +49,18 @@ class Finished(msgspec.Struct, frozen=True):
 
 
 class CannotStart(Exception):
-    """The command did not begin: nothing of it ran."""
+    """The command did not begin: nothing of it ran. Of a sandbox that does not start, `detail` says why."""
 
-    def __init__(self, *, program: str, cwd: str, what: Literal["folder", "program", "process"], errno: int) -> None:
-        super().__init__(f"{cwd if what == 'folder' else program}: {os.strerror(errno)}")
+    def __init__(
+        self,
+        *,
+        program: str,
+        cwd: str,
+        what: Literal["folder", "program", "process", "sandbox"],
+        errno: int,
+        detail: str = "",
+    ) -> None:
+        super().__init__(f"{cwd if what == 'folder' else program}: {detail or os.strerror(errno)}")
         self.program = program
         self.cwd = cwd
         self.what = what
@@ -68,14 +76,23 @@ class ProcessesLost(Exception):
         self.closed = closed
 
 
+Wrap = Callable[[list[str]], list[str]]
+"""The command that starts the supervisor in a sandbox, made from the one that starts it here."""
+
+
 class Processes:
     """The commands of one owner, used from one event loop. The first one starts the supervisor."""
 
-    def __init__(self, *, supervisor_python: str = sys.executable) -> None:
+    def __init__(self, *, supervisor_python: str = sys.executable, wrap: Wrap | None = None) -> None:
         self._python = supervisor_python
+        self._wrap = wrap
         self._supervisor: _Supervisor | None = None
         self._running: set[_Command] = set()
         self._closed = False
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._running
 
     async def run(
         self,
@@ -106,12 +123,12 @@ class Processes:
         request = _request(argv, cwd, env)
         command = _Command(output_bytes)
         try:
-            await self._hand_over(command, argv[0])
+            supervisor = await self._hand_over(command, argv[0])
         except BaseException:
             command.release()
             raise
         command.over.add_done_callback(lambda _: self._running.discard(command))
-        running = Running(command, argv[0], cwd, lambda: self._closed)
+        running = Running(command, supervisor, argv[0], cwd, lambda: self._closed)
         try:
             await command.send(request)
         except BaseException:
@@ -128,14 +145,14 @@ class Processes:
         if self._supervisor is not None:
             await self._supervisor.close()
 
-    async def _hand_over(self, command: _Command, program: str) -> None:
+    async def _hand_over(self, command: _Command, program: str) -> _Supervisor:
         while not self._closed:
             if self._supervisor is None or not self._supervisor.is_alive():
-                self._supervisor = _Supervisor(self._python, when_gone=self._abandon_running)
+                self._supervisor = _Supervisor(self._python, self._wrap, when_gone=self._abandon_running)
             try:
                 self._supervisor.take(command)
                 self._running.add(command)
-                return
+                return self._supervisor
             except BlockingIOError:  # it is still forking for those before us
                 await asyncio.sleep(0.001)
         raise ProcessesLost(program=program, closed=True)
@@ -148,8 +165,11 @@ class Processes:
 class Running:
     """A command that was started, and may be over by now."""
 
-    def __init__(self, command: _Command, program: str, cwd: str, is_closed: Callable[[], bool]) -> None:
+    def __init__(
+        self, command: _Command, supervisor: _Supervisor, program: str, cwd: str, is_closed: Callable[[], bool]
+    ) -> None:
         self._command = command
+        self._supervisor = supervisor
         self._program = program
         self._cwd = cwd
         self._is_closed = is_closed
@@ -170,21 +190,27 @@ class Running:
     async def stop(self) -> None:
         """When this returns or raises, it is over, and no process of it is left."""
         await _uninterrupted(self._command.stop())
+        if not self.is_over:
+            self._supervisor.end_sandbox()
 
     def take_output(self) -> str:
         """What it has written since this was last asked."""
-        return self._command.take_output()[0]
+        self._command.drain()
+        taken, self._command.output = self._command.output, self._command.output.emptied()
+        return taken.text()[0]
 
     def finished(self, *, timed_out: bool = False) -> Finished:
         """How it ended, with what was not taken of its output. Raises CannotStart and ProcessesLost."""
         match self._command.reply:
             case ("ended", code):
                 exit_code, ended_by = (code, None) if code >= 0 else (None, -code)
-                output, omitted = self._command.take_output()
+                output, omitted = self._command.output.text()
                 return Finished(exit_code, ended_by, output, omitted, timed_out, self.seconds)
             case ("folder" | "program" | "process" as what, errno):
                 raise CannotStart(program=self._program, cwd=self._cwd, what=what, errno=errno)
             case _:
+                if not self._is_closed():
+                    self._supervisor.check_it_began(self._program)
                 raise ProcessesLost(program=self._program, closed=self._is_closed())
 
 
@@ -198,15 +224,18 @@ def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
 
 
 class _Supervisor:
-    """Our end of the supervisor process. It says nothing; the end of its socket is its end."""
+    """Our end of the supervisor process. It says once that it is ready; the end of its socket is its end."""
 
-    def __init__(self, python: str, *, when_gone: Callable[[], None]) -> None:
+    def __init__(self, python: str, wrap: Wrap | None, *, when_gone: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._when_gone = when_gone
-        self._process, self._control = _start_supervisor(python)
+        self._is_wrapped = wrap is not None
+        self._process, self._control = _start_supervisor(python, wrap)
         self._control.setblocking(False)
+        self._is_ready = False
+        self._last_words = ""
         self._gone = asyncio.Event()
-        self._loop.add_reader(self._control, self._bury)
+        self._loop.add_reader(self._control, self._hear)
 
     def is_alive(self) -> bool:
         if not self._gone.is_set() and self._process.poll() is not None:
@@ -223,30 +252,70 @@ class _Supervisor:
             self._control.shutdown(socket.SHUT_WR)
             await self._gone.wait()
 
+    def check_it_began(self, program: str) -> None:
+        """After a command that ended without a reply. Raises CannotStart if this never took any."""
+        if not self._gone.is_set():
+            self._hear()
+        if self._is_ready:
+            return
+        self._process.kill()
+        if not self._gone.is_set():
+            self._bury()
+        if self._is_wrapped:
+            detail = self._last_words or "it does not start"
+            raise CannotStart(program="the sandbox", cwd="/", what="sandbox", errno=ENOEXEC, detail=detail)
+        raise CannotStart(program=program, cwd="/", what="process", errno=ENOEXEC)
+
+    def end_sandbox(self) -> None:
+        """With everything in it: one of its commands outlived even SIGKILL."""
+        if self._is_wrapped and not self._gone.is_set():
+            self._process.kill()
+
+    def _hear(self) -> None:
+        said = b""
+        try:
+            said = self._control.recv(1)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            pass  # it died before it read all we sent
+        if said:
+            self._is_ready = True
+        else:
+            self._bury()
+
     def _bury(self) -> None:
         """Its socket closed with it, so it is exiting, and waiting for it is short."""
         self._loop.remove_reader(self._control)
+        with suppress(OSError):  # nothing was said
+            self._is_ready = self._is_ready or self._control.recv(1) != b""
         self._control.close()
         self._process.wait()
+        if self._process.stderr is not None:
+            with self._process.stderr as words:
+                os.set_blocking(words.fileno(), False)  # what it left running may hold the other end
+                self._last_words = (words.read(READ_BYTES) or b"").decode(errors="replace").strip()
         self._gone.set()
         self._when_gone()
 
 
-def _start_supervisor(python: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    control, theirs = socket.socketpair()
+def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
     # Commands can read the environment of their parents in /proc, so no key of ours is in it.
     blank_own_environment()
     env = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
+    argv = [python, "-I", "-S", str(SUPERVISOR)]
+    argv, words = (argv, subprocess.DEVNULL) if wrap is None else (wrap(argv), subprocess.PIPE)
+    control, theirs = socket.socketpair()
     with theirs:
         end, null = theirs.fileno(), subprocess.DEVNULL
-        argv = [python, "-I", "-S", str(SUPERVISOR), str(end)]
         try:
             process = subprocess.Popen(
-                argv, stdin=null, stdout=null, stderr=null, pass_fds=[end], start_new_session=True, cwd="/", env=env
+                argv, stdin=end, stdout=null, stderr=words, start_new_session=True, cwd="/", env=env
             )
         except OSError as error:
             control.close()
-            raise CannotStart(program=python, cwd="/", what="process", errno=error.errno or EINVAL) from error
+            what = "process" if wrap is None else "sandbox"
+            raise CannotStart(program=argv[0], cwd="/", what=what, errno=error.errno or EINVAL) from error
     return process, control
 
 
@@ -264,8 +333,7 @@ class _Command:
         self.began = time.monotonic()
         self.ended: float | None = None
         self._received = bytearray()
-        self._output_bytes = output_bytes
-        self._output = _Output(output_bytes)
+        self.output = _Output(output_bytes)
         self.reply: tuple[str, int] | None = None  # and still when over, if the keeper went without one
         self.over: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._socket, self._read_reply)
@@ -285,11 +353,6 @@ class _Command:
                 await asyncio.wait([self.over], timeout=grace)
         self._end()
         self.release()
-
-    def take_output(self) -> tuple[str, int]:
-        """As text, and how many bytes are not in it."""
-        taken, self._output = self._output, _Output(self._output_bytes)
-        return taken.text()
 
     def _signal(self, number: int) -> None:
         if not self._requested:
@@ -316,7 +379,7 @@ class _Command:
     def _end(self) -> None:
         if self.over.done():
             return
-        self._drain()
+        self.drain()
         if self._requested:  # else it is being written to still
             self.release()
         self.ended = time.monotonic()
@@ -327,17 +390,17 @@ class _Command:
             chunk = os.read(self._pipe, READ_BYTES)
         except BlockingIOError:
             return 0
-        self._output.add(chunk)
+        self.output.add(chunk)
         if not chunk:
             self._loop.remove_reader(self._pipe)
         return len(chunk)
 
-    def _drain(self) -> None:
-        """Everything that could write is dead, so the pipe holds all there is.
+    def drain(self) -> None:
+        """The pipe holds what was written so far. When everything that could write is dead, that is all there is.
 
-        Bounded by what a pipe can hold: a stranger that was handed its write end may go on.
+        Bounded by what a pipe can hold: somebody may go on writing.
         """
-        left = PIPE_BYTES
+        left = 0 if self._released else PIPE_BYTES
         while left > 0 and (size := self._read_output()):
             left -= size
 
@@ -380,6 +443,7 @@ class _Output:
     """The beginning and the end of what was written, half of `limit` each; the rest is only counted."""
 
     def __init__(self, limit: int) -> None:
+        self._limit = limit
         self._head_size, self._tail_size = limit - limit // 2, limit // 2
         self._head, self._tail = bytearray(), bytearray()
         self._next = 0  # in the tail, which is a ring
@@ -391,6 +455,9 @@ class _Output:
         self._head += chunk[:room]
         if len(chunk) > room and self._tail_size:
             self._add_to_tail(chunk[room:][-self._tail_size :])
+
+    def emptied(self) -> _Output:
+        return _Output(self._limit)
 
     def _add_to_tail(self, chunk: bytes) -> None:
         at, room = self._next, self._tail_size - self._next

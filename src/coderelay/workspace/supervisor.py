@@ -4,7 +4,8 @@ A script of its own, never imported: it starts in milliseconds, is cheap to fork
 nothing of coderelay. `processes.py` is the other side of both conversations:
 
     owner ── control socket ──> supervisor     one byte and two descriptors for each command:
-                                               its own socket, and where its output goes
+                                               its own socket, and where its output goes;
+                                               out: one byte, once, when it can take commands
     owner <── command socket ─> keeper         in: the request, then one byte for each signal
                                                out: ("ended", exit code) or (what failed, errno)
 
@@ -14,12 +15,16 @@ left, nothing of the command is left, however it forked or left its session. A k
 killed leaves its children to the supervisor, which kills them.
 
 The end of either socket means that the owner is gone, or wants an end.
+
+The control socket is its standard input, the only descriptor that every sandbox leaves open. Arguments are
+limits that hold for every command, as `name=number`.
 """
 
 import ctypes
 import errno
 import marshal
 import os
+import resource
 import select
 import signal
 import sys
@@ -31,17 +36,43 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 KEEPERS_MAY_TAKE = 2.0
 KILLING_MAY_TAKE = 1.0
+READY = b"!"
+EVERY_USER = ["0", "0", "4294967295"]
 
 Request = tuple[list[bytes], bytes, dict[bytes, bytes]]  # arguments, folder, environment
 
 
-def main(control_descriptor: int) -> None:
-    os.set_inheritable(control_descriptor, False)
+def main(limits: list[str]) -> None:
+    control = take_control()
+    for limit in limits:
+        set_limit(limit)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     prctl(PR_SET_CHILD_SUBREAPER, 1)
-    Supervisor(socket(fileno=control_descriptor)).supervise()
+    control.send(READY)
+    Supervisor(control).supervise()
+
+
+def take_control() -> socket:
+    """Standard input becomes the empty one that commands inherit."""
+    control = socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return control
+
+
+def set_limit(limit: str) -> None:
+    """Never above what holds already. Processes are counted by user, so only where ours are the only ones."""
+    name, _, number = limit.partition("=")
+    if name == "RLIMIT_NPROC" and read_file("/proc/self/uid_map").split() == EVERY_USER:
+        return
+    kind, most = getattr(resource, name), int(number)
+    hard = resource.getrlimit(kind)[1]
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(kind, (most, most))
 
 
 class Supervisor:
@@ -345,4 +376,4 @@ def prctl(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(sys.argv[1:])

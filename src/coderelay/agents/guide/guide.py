@@ -26,7 +26,7 @@ class GuideAgent:
     def __init__(
         self,
         toolbox: Toolbox,
-        open_workspace: Callable[[str, Sequence[str]], Workspace],
+        open_workspace: Callable[[Turn], Workspace],
         programs: Callable[[], Sequence[str]],
     ) -> None:
         self._toolbox = toolbox
@@ -46,7 +46,7 @@ class GuideAgent:
     async def run(self, turn: Turn) -> None:
         from coderelay.agents.guide.steps import next_step  # the rules are loaded only where there is no model
 
-        workspace = self._open_workspace(turn.settings.cwd, turn.settings.folders)
+        workspace = self._open_workspace(turn)
         workspace.known.marks = lambda: turn.state.seen
         while True:
             match turn.next_action():

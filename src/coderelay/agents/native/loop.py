@@ -1,6 +1,6 @@
 """The loop: ask the model, run what it proposes, until it proposes nothing more."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from coderelay.agents.agent import Description, Turn
 from coderelay.agents.native.prompt.system import system_prompt
@@ -21,7 +21,7 @@ class NativeAgent:
         self,
         models: Callable[[str], Models],
         toolbox: Toolbox,
-        open_workspace: Callable[[str, Sequence[str]], Workspace],
+        open_workspace: Callable[[Turn], Workspace],
         settings: Callable[[str], NativeSettings],
     ) -> None:
         """`models` and `settings` go by the folder, and raise BadInput if what is written there is wrong."""
@@ -47,7 +47,7 @@ class NativeAgent:
 
     async def run(self, turn: Turn) -> None:
         own = self._settings(turn.settings.cwd)
-        workspace = self._open_workspace(turn.settings.cwd, turn.settings.folders)
+        workspace = self._open_workspace(turn)
         steps = Steps(
             turn, self._models(turn.settings.cwd), self._toolbox.without(own.disabled_tools), workspace, own
         )

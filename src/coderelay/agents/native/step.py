@@ -59,6 +59,7 @@ class Steps:
         self._workspace = workspace
         self._settings = settings
         workspace.known.marks = lambda: turn.state.seen
+        workspace.background = turn.background
         self._transcript = Transcript()
         self._agent = turn.settings.agent
         self._model = models.open(turn.settings.model)

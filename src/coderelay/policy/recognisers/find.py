@@ -1,8 +1,9 @@
 """find: tests and printing; and -exec of a program none of whose options does harm."""
 
+import re
 from collections.abc import Sequence
 
-from coderelay.policy.recognisers.options import Refused
+from coderelay.policy.recognisers.options import Options, Refused
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.readers import READERS, SEARCHERS
 from coderelay.policy.shell_words import Word
@@ -17,6 +18,7 @@ _WITH_VALUE = {
     "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-perm",
     "-user", "-group", "-uid", "-gid", "-links", "-inum", "-lname", "-ilname", "-printf",
 }  # fmt: skip
+_NEWER_THAN = re.compile(r"-newer[aBcm]t")
 _OF_FILES = {"-newer", "-anewer", "-cnewer", "-samefile"}
 
 
@@ -38,7 +40,7 @@ def recognise_find(words: Sequence[Word], place: Place) -> Sequence[Word] | None
             inner = _exec(rest)
         elif word.text in _OF_FILES and rest:
             _check_file(rest.pop(0), place)
-        elif word.text in _WITH_VALUE and rest:
+        elif (word.text in _WITH_VALUE or _NEWER_THAN.fullmatch(word.text)) and rest:
             if rest.pop(0).glob:
                 raise Refused("an unquoted pattern becomes file names before find sees it")
         else:
@@ -54,11 +56,16 @@ def _exec(rest: list[Word]) -> list[Word]:
         raise Refused("find -exec has no end")
     rest.pop(0)
     known = {**READERS, **SEARCHERS}.get(inner[0].text)
-    if known is None or not known.any_option or inner[-1].text != "{}":
+    if known is None or not _takes_many(known) or inner[-1].text != "{}":
         raise Refused("find -exec runs a program")
     if any("{}" in each.text for each in inner[:-1]):
         raise Refused("find -exec runs a program")
     return inner
+
+
+def _takes_many(known: Options) -> bool:
+    """Any number of files, whatever their names: find gives none that begins with a dash."""
+    return known.any_option or not (known.text_operands or known.most_operands is not None or known.at_files)
 
 
 def _check_file(word: Word, place: Place) -> None:

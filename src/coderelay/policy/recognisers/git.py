@@ -4,7 +4,9 @@ A folder below the root may pose as a repository whose configuration starts prog
 harmless only at the root of the workspace.
 """
 
+import re
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from coderelay.policy.recognisers.options import Operands, Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
@@ -29,27 +31,33 @@ _LOG = (
     "--reverse", "--follow", "--max-count=", "--skip=", "--topo-order", "--date-order", "--left-right",
     "--cherry-pick", "--cherry-mark", "--cherry", "--full-history", "--simplify-by-decoration", "--source",
     "--name-only", "--pickaxe-regex", "--pickaxe-all", "--boundary", "--ancestry-path=?",
-    "--no-walk=?", "--parents", "--children", "--reflog", "--notes=?", "--no-notes", "--cc",
+    "--no-walk=?", "--merge", "--parents", "--children", "--reflog", "--notes=?", "--no-notes", "--cc",
 )  # fmt: skip
-_PATCHES = Options(short="pusazbwWRcmt", texts="USGLl", long=_LOG, numbers=True)
+# A value of these letters is never a word of its own: that word would be a file.
+_JOINED = "UMCB"
+_PATCHES = Options(short="pusazbwWRcmt", texts="SGLl", joined=_JOINED, long=_LOG, numbers=True)
+_CHANGES = Options(short="rpstmcuzR", joined=_JOINED, long=(*_DIFF, "--no-commit-id", "--root"))
 _LIST = ("--list=?", "--sort=", "--format=?", "--contains=?", "--no-contains=?", "--merged=?", "--no-merged=?",
          "--points-at=", "--color=?", "--no-color", "--column=?", "--no-column", "--ignore-case")  # fmt: skip
 
-_SUBCOMMANDS: dict[str, Options] = {
+SUBCOMMANDS: dict[str, Options] = {
     "status": Options(
         short="sbvz",
         long=("--short", "--branch", "--porcelain=?", "--long", "--verbose", "--untracked-files=?", "--ignored=?",
               "--show-stash", "--ahead-behind", "--no-ahead-behind", "--renames", "--no-renames", "--column=?"),
         single_dash=("-uno", "-unormal", "-uall", "-u"),
     ),
-    "diff": Options(short="pusbwWRazB", texts="USGl", long=_DIFF, single_dash=("-M", "-C")),
-    "log": Options(short="pusazbwWRcmtigEFP", texts="USGLln", long=_LOG, numbers=True, single_dash=("-M", "-C")),
+    "diff": Options(short="pusbwWRaz", texts="SGl", joined=_JOINED, long=_DIFF),
+    "log": Options(short="pusazbwWRcmtigEFP", texts="SGLln", joined=_JOINED, long=_LOG, numbers=True),
     "show": _PATCHES,
     "whatchanged": _PATCHES,
-    "shortlog": Options(short="sne", long=("--summary", "--numbered", "--email", "--all", "--no-merges", "--since=")),
+    "shortlog": Options(
+        short="snec", long=("--summary", "--numbered", "--email", "--all", "--no-merges", "--since="),
+    ),
     "blame": Options(
-        short="bcelfnpstwMC",
+        short="bcelfnpstw",
         texts="L",
+        joined="MC",
         long=("--porcelain", "--line-porcelain", "--date=", "--show-email", "--show-name", "--show-number",
               "--root", "--reverse", "--incremental"),
     ),
@@ -77,7 +85,15 @@ _SUBCOMMANDS: dict[str, Options] = {
     "check-ignore": Options(short="qvnz", long=("--verbose", "--quiet", "--non-matching", "--no-index")),
     "check-attr": Options(short="az", long=("--all", "--cached")),
     "count-objects": Options(short="vH", long=("--verbose", "--human-readable"), most_operands=0),
-    "diff-tree": Options(short="rpstmcuz", texts="U", long=(*_DIFF, "--no-commit-id", "--root")),
+    "diff-tree": _CHANGES,
+    "diff-index": _CHANGES,
+    "diff-files": _CHANGES,
+    "range-diff": Options(short="s", joined="U", long=(*_DIFF, "--no-dual-color", "--creation-factor=")),
+    "show-branch": Options(short="ar", long=("--all", "--remotes", "--list", "--sha1-name", "--no-name", "--current",
+                                             "--topo-order", "--merge-base", "--independent", "--more=?")),
+    "symbolic-ref": Options(short="q", long=("--short", "--quiet"), most_operands=1),
+    "fsck": Options(long=("--full", "--no-full", "--strict", "--no-dangling", "--unreachable", "--no-reflogs",
+                          "--connectivity-only", "--name-objects", "--no-progress", "--verbose")),
     "cherry": Options(short="v"),
     "version": Options(long=("--build-options",), most_operands=0),
     "grep": Options(
@@ -95,7 +111,7 @@ _SUBCOMMANDS: dict[str, Options] = {
         short="arv", long=(*_LIST, "--all", "--remotes", "--verbose", "--show-current"), most_operands=0,
         single_dash=("-vv",),
     ),
-    "tag": Options(short="ln", long=_LIST, most_operands=0),
+    "tag": Options(short="l", joined="n", long=_LIST, most_operands=0),
     "remote": Options(short="v", long=("--verbose",), most_operands=0),
 }  # fmt: skip
 # Of these only one or two words say that nothing changes.
@@ -105,10 +121,18 @@ _WORDS: dict[tuple[str, str], Options] = {
     ("remote", "get-url"): Options(long=("--all", "--push"), text_operands=1, most_operands=1),
     ("worktree", "list"): Options(short="vz", long=("--porcelain", "--verbose"), most_operands=0),
     ("reflog", "show"): Options(texts="n", long=_LOG, numbers=True),
+    ("bisect", "log"): Options(most_operands=0),
     ("notes", "list"): Options(most_operands=1),
     ("config", "--get"): Options(text_operands=1, most_operands=1),
     ("config", "--get-all"): Options(text_operands=1, most_operands=1),
 }
+# These only look when one of the words is there.
+_ONLY_WITH: dict[str, tuple[Options, tuple[str, ...]]] = {
+    "format-patch": (Options(short="k", long=("--stdout", "--root", "--no-stat"), numbers=True), ("--stdout",)),
+    "clean": (Options(short="ndxX", texts="e", long=("--dry-run", "--exclude=")), ("-n", "--dry-run")),
+}
+# With these, branch and tag list, and their operands are patterns.
+_LISTS = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"}
 
 
 def recognise_git(words: Sequence[Word], place: Place) -> None:
@@ -128,21 +152,34 @@ def recognise_git(words: Sequence[Word], place: Place) -> None:
         raise Refused("git below the root of the workspace may meet another repository")
     if not rest or any(each.glob for each in rest[:2]):
         raise Refused("git is given no plain subcommand")
+    if any("%G" in each.text or "%(signature" in each.text for each in rest):
+        raise Refused("git would have a signature checked by another program")
+    if any(each.text.startswith("-") for each in _after_the_options(rest)[1:]):
+        raise Refused("git blame takes options even behind --")
     _subcommand(rest, place)
 
 
 def _subcommand(words: list[Word], place: Place) -> Operands | None:
     name, second = words[0].text, words[1].text if len(words) > 1 else ""
-    if name == "reflog" and not second:
-        return None
     if (name, second) in _WORDS:
         return check(words[2:], _WORDS[name, second], place)
-    if name == "branch" and second in ("--list", "-l"):
-        return check(words[2:], Options(short="arv", long=_LIST, text_operands=99), place)
-    if name == "tag" and second in ("--list", "-l"):
-        return check(words[2:], Options(long=_LIST, text_operands=99), place)
-    if name not in _SUBCOMMANDS:
+    if name == "reflog" and (not second or second.startswith("-")):
+        return check(words[1:], _WORDS["reflog", "show"], place)
+    if name == "config" and len(words) == 2 and re.fullmatch(r"[a-z]+(\.[\w-]+)+", second, re.IGNORECASE):
+        return None
+    if name in ("branch", "tag") and _LISTS & {word.text for word in words}:
+        return check(words[1:], Options(short="arvil", joined="n", long=_LIST, text_operands=99), place)
+    if name in _ONLY_WITH:
+        known, needed = _ONLY_WITH[name]
+        operands = check(words[1:], known, place)
+        if not set(needed) & set(operands.options):
+            raise Refused(f"git {name} only looks with {needed[-1]}")
+        return operands
+    if name not in SUBCOMMANDS:
         raise Refused(f"git {name} is not known to only look")
-    if name in ("grep", "diff") and any(each.text.startswith("--no-index") for each in words):
-        raise Refused("git --no-index is not known to be harmless")
-    return check(words[1:], _SUBCOMMANDS[name], place)
+    return check(words[1:], SUBCOMMANDS[name], place)
+
+
+def _after_the_options(words: list[Word]) -> list[Word]:
+    """From `--` on."""
+    return list(dropwhile(lambda word: word.text != "--", words))

@@ -18,21 +18,26 @@ class Refused(Exception):
 class Options(Struct, frozen=True):
     """The harmless options of one program.
 
-    `short` take no value, `texts` take one, `files` take a path. Long names end in `=` when they take a
-    value, in `=/` when it is a path, in `=?` when it is only ever joined by `=`. The first `text_operands`
-    operands are no paths; an option in `instead` takes their place. When `any_option` is true no option
-    of the program does harm, so that a pattern may become one.
+    `short` take no value, `texts` take one, `files` take a path, `joined` one that is never a word of its
+    own. Long names end in `=` when they take a value, in `=/` when it is a path, in `=?` when it is only
+    ever joined by `=`. The first `text_operands` operands are no paths; an option in `instead` takes their
+    place. When `any_option` is true no option of the program does harm, so that a pattern may become one.
+    `at_files` says that `@file` stands for the arguments in that file, `operands_last` that an option behind
+    an operand may be one more operand.
     """
 
     short: str = ""
     texts: str = ""
     files: str = ""
+    joined: str = ""
     long: tuple[str, ...] = ()
     text_operands: int = 0
     instead: tuple[str, ...] = ()
     most_operands: int | None = None
     numbers: bool = False
     any_option: bool = False
+    at_files: bool = False
+    operands_last: bool = False
     single_dash: tuple[str, ...] = ()
 
 
@@ -53,6 +58,8 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
             raise Refused(f"the pattern {word.text} could leave the workspace")
         if word.glob and not known.any_option and word.text[0] in "-*?":
             raise Refused(f"the pattern {word.text} could become an option")
+        if known.operands_last and operands and word.text.startswith("-"):
+            raise Refused(f"{word.text} behind an operand may be a file")
         if word.text == "--":
             operands += rest
             break
@@ -74,6 +81,8 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
     if any(each.glob for each in operands[:texts]):
         raise Refused("a pattern is not a plain word")
     paths = [each.text for each in operands[texts:]]
+    if known.at_files and any(path.startswith("@") for path in paths):
+        raise Refused("a file of arguments could hold any option")
     _check_files(paths, place)
     return Operands(tuple(each.text for each in operands[:texts]), tuple(paths), tuple(seen))
 
@@ -102,6 +111,8 @@ def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[s
         seen.append(f"-{letter}")
         if letter in known.short:
             continue
+        if letter in known.joined:
+            return seen
         if letter not in known.texts and letter not in known.files:
             raise Refused(f"the option -{letter} is not known to be harmless")
         value = letters[at + 1 :] or _next(word, rest)

@@ -2,17 +2,26 @@
 
 from msgspec import Struct
 
+# Files of the system that are no secret of anybody's.
+_EVERYBODYS = {
+    "/etc/os-release", "/etc/debian_version", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version",
+}  # fmt: skip
+
 
 class Place(Struct, frozen=True):
-    """The workspace folders as absolute paths, and whether the command is still at the first one."""
+    """The workspace folders as absolute paths, and whether the command is still at the first one.
+
+    `reading` is true for a program that only reads, which may also look at what is everybody's.
+    """
 
     folders: tuple[str, ...] = ()
     at_root: bool = True
+    reading: bool = False
 
     def holds(self, path: str) -> bool:
         if ".." in path.split("/") or path.startswith("~"):
             return False
-        if not path.startswith("/") or path == "/dev/null":
+        if not path.startswith("/") or path == "/dev/null" or (self.reading and path in _EVERYBODYS):
             return True
         return any(path == folder or path.startswith(f"{folder}/") for folder in self._real_folders())
 

@@ -1,8 +1,9 @@
 """Programs with rules of their own that are too short for a file of their own."""
 
+import re
 from collections.abc import Sequence
 
-from coderelay.policy.recognisers.options import Refused
+from coderelay.policy.recognisers.options import Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
 
@@ -16,7 +17,20 @@ VERSIONS = {
     "gh": ("--version",), "jq": ("--version",), "rg": ("--version",), "sqlite3": ("--version",), "php": ("-v",),
 }  # fmt: skip
 _TESTS = {"-f", "-d", "-e", "-s", "-r", "-w", "-x", "-L", "-h"}
-_PROCESSES = {"aux", "-ef", "-e", "-f", "-A", "-a", "-x", "ax", "-aux", "-ax"}
+_FORMAT = re.compile(r"(?:[^%]|%%|%[-+ #'\d*.]*[hlLjzt]*[sdiouxXfFeEgGaAcbq])*")
+_COMPARES = {"=", "==", "!="}
+_COMPARES_FILES = {"-nt", "-ot", "-ef"}
+_DATE = re.compile(r"-u|-R|-I[a-z]*|--utc|--iso-8601(?:=\w+)?|--rfc-3339=\w+|--date=.*|\+.*", re.DOTALL)
+# Their values are no secrets; another variable may hold one.
+_VARIABLES = {
+    "PATH", "HOME", "USER", "SHELL", "PWD", "LANG", "LC_ALL", "TZ", "TERM", "TMPDIR", "VIRTUAL_ENV", "NODE_ENV",
+    "JAVA_HOME", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "HOSTNAME", "EDITOR", "CI",
+}  # fmt: skip
+_PIP: dict[str, Options] = {
+    "list": Options(long=("--format=", "--not-required", "--local", "--user"), most_operands=0),
+    "show": Options(short="f", long=("--files",), text_operands=99),
+    "check": Options(most_operands=0),
+}
 
 
 def recognise_echo(words: Sequence[Word], place: Place) -> None:
@@ -27,8 +41,8 @@ def recognise_echo(words: Sequence[Word], place: Place) -> None:
 
 
 def recognise_printf(words: Sequence[Word], place: Place) -> None:
-    """Never with an option: `-v` evaluates a name."""
-    if not words or words[0].text.startswith("-") or words[0].glob:
+    """Never with an option, as `-v` evaluates a name, and only with what prints: `%n` sets a variable."""
+    if not words or words[0].glob or not _FORMAT.fullmatch(words[0].text) or words[0].text.startswith("-"):
         raise Refused("printf is given no plain format")
     recognise_echo(words, place)
 
@@ -36,16 +50,32 @@ def recognise_printf(words: Sequence[Word], place: Place) -> None:
 def recognise_test(words: Sequence[Word], place: Place) -> None:
     texts = [word.text for word in words]
     texts = texts[1:] if texts[:1] == ["!"] else texts
-    if len(texts) != 2 or any(word.glob for word in words) or texts[0] not in _TESTS | {"-n", "-z"}:
-        raise Refused("only tests of one file are known to be harmless")
-    if texts[0] in _TESTS and not place.holds(texts[1]):
-        raise Refused(f"{texts[1]} is outside of the workspace")
+    match texts:
+        case [operator, path] if operator in _TESTS:
+            paths = [path]
+        case [one, operator, other] if operator in _COMPARES_FILES:
+            paths = [one, other]
+        case ["-n" | "-z", _]:
+            paths = []
+        case [_, operator, _] if operator in _COMPARES:
+            paths = []
+        case _:
+            raise Refused("only tests of files and plain texts are known to be harmless")
+    if any(word.glob for word in words):
+        raise Refused("a pattern is not a plain word")
+    for path in paths:
+        if not place.holds(path):
+            raise Refused(f"{path} is outside of the workspace")
 
 
 def recognise_date(words: Sequence[Word], place: Place) -> None:
-    for word in words:
-        if word.text not in ("-u", "-R", "-I", "--utc", "--iso-8601", "-Iseconds") and not word.text.startswith("+"):
-            raise Refused("date may set the clock")
+    """Shows a time; the one that is given, after -d."""
+    texts = [word.text for word in words]
+    if "-d" in texts[:-1] and not words[texts.index("-d") + 1].glob:
+        at = texts.index("-d")
+        del texts[at : at + 2]
+    if not all(map(_DATE.fullmatch, texts)):
+        raise Refused("date may set the clock")
 
 
 def recognise_command(words: Sequence[Word], place: Place) -> None:
@@ -53,6 +83,17 @@ def recognise_command(words: Sequence[Word], place: Place) -> None:
         raise Refused("command runs a program")
 
 
-def recognise_ps(words: Sequence[Word], place: Place) -> None:
-    if any(word.text not in _PROCESSES for word in words):
-        raise Refused("ps may show the environment of a process")
+def recognise_printenv(words: Sequence[Word], place: Place) -> None:
+    if not words or any(word.text not in _VARIABLES for word in words):
+        raise Refused("the environment may hold secrets")
+
+
+def recognise_ulimit(words: Sequence[Word], place: Place) -> None:
+    if len(words) > 1 or any(not re.fullmatch(r"-[SH]?[acdfnstuv]", word.text) for word in words):
+        raise Refused("ulimit may change what the shell may use")
+
+
+def recognise_pip(words: Sequence[Word], place: Place) -> None:
+    if not words or words[0].text not in _PIP:
+        raise Refused("pip is only known to be harmless when it lists, shows or checks")
+    check(words[1:], _PIP[words[0].text], place)

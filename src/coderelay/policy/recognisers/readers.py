@@ -2,7 +2,9 @@
 
 from coderelay.policy.recognisers.options import Options
 
-_SUMS = Options(short="bctwz", long=("--check", "--tag", "--binary", "--text", "--quiet", "--status"))
+# Not here: --check, which reads whatever a list names.
+_SUMS = Options(short="btz", long=("--tag", "--binary", "--text"))
+_CODED = Options(short="di", texts="w", long=("--decode", "--ignore-garbage", "--wrap="))
 
 READERS: dict[str, Options] = {
     "ls": Options(
@@ -88,6 +90,7 @@ READERS: dict[str, Options] = {
         texts="fsw",
         long=("--count", "--repeated", "--unique", "--ignore-case", "--skip-fields=", "--skip-chars="),
         most_operands=1,
+        operands_last=True,
     ),
     "comm": Options(short="123z", long=("--nocheck-order", "--check-order", "--total")),
     "diff": Options(
@@ -119,9 +122,9 @@ READERS: dict[str, Options] = {
     "fmt": Options(short="cstu", texts="wp"),
     "expand": Options(short="i", texts="t"),
     "column": Options(short="txe", texts="sNoc"),
-    "tree": Options(
+    "tree": Options(  # a letter with a value takes the next word, whatever letters are joined to it
         short="adfilpsughDFrtUvACnNqQ",
-        texts="LIP",
+        single_dash=("-L", "-I", "-P"),
         long=("--gitignore", "--dirsfirst", "--noreport", "--du", "--prune", "--filelimit=?", "--charset=?"),
     ),
     "stat": Options(short="Lft", texts="c", long=("--format=", "--printf=?", "--dereference", "--file-system")),
@@ -152,9 +155,27 @@ READERS: dict[str, Options] = {
     "sha512sum": _SUMS,
     "cksum": Options(),
     "od": Options(short="abcdfiloxv", texts="AjNt"),
-    "xxd": Options(short="bueip", texts="cgls", most_operands=1),
+    "xxd": Options(  # its letters do not go together
+        texts="cgls", single_dash=("-b", "-u", "-e", "-i", "-p"), most_operands=1, operands_last=True
+    ),
     "hexdump": Options(short="bcCdovx", texts="ns"),
-    "strings": Options(short="afo", texts="net"),
+    "strings": Options(short="afo", texts="net", at_files=True),
+    "nm": Options(short="ABCDgnpruS", at_files=True),
+    "size": Options(short="ABdt", at_files=True),
+    "readelf": Options(short="aehlSsrdVWnuAI", at_files=True),
+    "objdump": Options(  # not here: -S and -l, which open the files that an object names
+        short="dDhftTxprsCw", texts="jM", long=("--no-show-raw-insn", "--disassemble=?"), at_files=True
+    ),
+    "base64": _CODED,
+    "base32": _CODED,
+    "zcat": Options(),
+    "bc": Options(short="lqsw"),
+    "numfmt": Options(
+        long=("--to=", "--from=", "--suffix=", "--padding=", "--field=", "--round=", "--format=", "--header=?"),
+        text_operands=99,
+    ),
+    "getconf": Options(text_operands=1, most_operands=1),
+    "lscpu": Options(most_operands=0),
     "sleep": Options(text_operands=1, most_operands=1),
     "seq": Options(short="w", texts="sf", text_operands=3, numbers=True),
     "pwd": Options(short="LP", most_operands=0),

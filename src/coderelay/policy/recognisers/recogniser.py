@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
+from coderelay.policy.recognisers.archives import recognise_tar, recognise_unzip
 from coderelay.policy.recognisers.find import recognise_find
 from coderelay.policy.recognisers.git import recognise_git
 from coderelay.policy.recognisers.languages import recognise_awk, recognise_jq, recognise_sed
@@ -12,11 +15,24 @@ from coderelay.policy.recognisers.plain import (
     recognise_command,
     recognise_date,
     recognise_echo,
+    recognise_pip,
+    recognise_printenv,
     recognise_printf,
-    recognise_ps,
     recognise_test,
+    recognise_ulimit,
+)
+from coderelay.policy.recognisers.processes import (
+    recognise_jobs,
+    recognise_lsof,
+    recognise_netstat,
+    recognise_pgrep,
+    recognise_ps,
+    recognise_pstree,
+    recognise_ss,
+    recognise_top,
 )
 from coderelay.policy.recognisers.readers import READERS, SEARCHERS
+from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
 from coderelay.policy.shell_words import Word
 
 _TABLES: dict[str, Options] = {**READERS, **SEARCHERS}
@@ -31,7 +47,20 @@ _OWN_RULES: dict[str, Callable[[Sequence[Word], Place], object]] = {
     "test": recognise_test,
     "date": recognise_date,
     "command": recognise_command,
+    "printenv": recognise_printenv,
+    "ulimit": recognise_ulimit,
+    "pip": recognise_pip,
+    "pip3": recognise_pip,
+    "tar": recognise_tar,
+    "unzip": recognise_unzip,
     "ps": recognise_ps,
+    "top": recognise_top,
+    "pgrep": recognise_pgrep,
+    "pstree": recognise_pstree,
+    "ss": recognise_ss,
+    "netstat": recognise_netstat,
+    "lsof": recognise_lsof,
+    "jobs": recognise_jobs,
 }
 _EDITS: dict[str, Options] = {
     "mkdir": Options(short="pv", long=("--parents", "--verbose")),
@@ -43,12 +72,15 @@ _NEVER_EDITED = {".git", ".coder", ".mcp.json", ".vscode", ".idea", ".envrc", ".
 def recognise(words: Sequence[Word], place: Place) -> None:
     """Returns when the vector is proved to only read; otherwise Refused says what is in the way."""
     name, rest = program(words[0].text), words[1:]
+    place = replace(place, reading=True)
     if len(rest) == 1 and rest[0].text in VERSIONS.get(name, ()):
         return
     if name == "find":
         inner = recognise_find(rest, place)
         if inner is not None:
             recognise(inner, place)
+    elif name in WRAPPERS:
+        recognise(unwrap(name, rest), place)
     elif name in _OWN_RULES:
         _OWN_RULES[name](rest, place)
     elif name in _TABLES:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from coderelay.agents.native.prompt.background import background_notes
 from coderelay.agents.native.prompt.changes import change_notes
 from coderelay.agents.native.prompt.environment import environment_note
 from coderelay.agents.native.prompt.instructions import instruction_notes
@@ -22,6 +23,7 @@ def what_counts(state: State, disk: Disk, home: str, window: int) -> list[Note]:
         mode_note(settings.mode),
         *change_notes(state.seen, disk),
         *todo_notes(state),
+        *background_notes(state),
     ]
 
 

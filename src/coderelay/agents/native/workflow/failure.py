@@ -1,0 +1,170 @@
+"""How a check ended, and whether the work is to blame or the machine it ran on."""
+
+import re
+from collections.abc import Collection, Sequence
+from posixpath import splitext
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
+
+Trouble = Literal[
+    "tool missing",
+    "module missing",
+    "no network",
+    "no tests",
+    "not permitted",
+    "wrong use",
+    "no room",
+    "too slow",
+    "killed",
+    "not run",
+]
+
+
+class Run(Struct, frozen=True):
+    """`ended` is its exit code, or what came instead of one."""
+
+    ended: int | Literal["too slow", "killed", "not run"]
+    output: str = ""
+
+
+def run_of(outcome: Outcome) -> Run:
+    """What a call of bash came to. Its message begins with a line that says how the command ended."""
+    match outcome:
+        case Finished():
+            return Run(0, outcome.output)
+        case Failed():
+            head, _, output = outcome.message.partition("\n")
+            if code := re.fullmatch(r"exit code (\d+)", head):
+                return Run(int(code[1]), output)
+            if signal := re.fullmatch(r"ended by signal (\d+)", head):
+                return Run(128 + int(signal[1]), output)
+            return Run("too slow" if head.startswith("timed out") else "not run", outcome.message)
+        case Denied() | Stopped() | Unknown():
+            return Run("not run")
+
+
+# That tests ran and failed outweighs whatever else is in the output.
+_TESTS_FAILED = re.compile(
+    r"\b[1-9]\d* failed\b"  # pytest, cargo, vitest
+    r"|^[ \t]*--- FAIL:"  # go
+    r"|^Tests:.*\b[1-9]\d* failed"  # jest
+    r"|^[ \t]*[1-9]\d* failing\b"  # mocha
+    r"|^not ok \d|^# fail [1-9]"  # tap, node
+    r"|^test result: FAILED|^error\[E\d+\]"  # cargo
+    r"|There (?:are|were) (?:test failures|failing tests)|COMPILATION ERROR|Compilation failed",  # maven, gradle
+    re.MULTILINE,
+)
+
+_SIGNS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (
+    (
+        "no network",
+        re.compile(
+            r"could(?: not|n't) resolve (?:host|dependencies|all (?:files|dependencies|artifacts))|no such host"
+            r"|could(?: not|n't) connect to|could not be resolved|cannot access central|unable to update registry"
+            r"|temporary failure in name resolution|name or service not known|network is unreachable"
+            r"|failed to (?:download|fetch|get) |spurious network error|unknownhostexception"
+            r"|getaddrinfo (?:enotfound|eai_again)|proxyconnect|dial tcp|could not transfer artifact"
+            r"|could not install gradle",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "no tests",
+        re.compile(
+            r"no tests? (?:ran|found|files found|to run|specified)|no tests were (?:found|collected)"
+            r"|missing script:? .?test|command \"test\" not found|collected 0 items(?! /)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "wrong use",
+        re.compile(
+            r"unrecognized arguments?|unknown (?:option|argument|flag)|bad option:|does not take an argument"
+            r"|cannot find main module|no go\.mod|could not find `?cargo\.toml|no pom in this directory"
+            r"|does not contain a gradle build|requires go >= |unsupported class file major version",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "tool missing",
+        re.compile(
+            r"command not found|: not found$|is not recognized as an internal|executable file not found"
+            r"|linker `\S+` not found|no default toolchain|JAVA_HOME|unable to locate a java runtime"
+            r"|No module named '?(?:pytest|pip)'?$",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+    ),
+    ("no room", re.compile(r"no space left on device|disk quota exceeded|cannot allocate memory", re.IGNORECASE)),
+    (
+        "not permitted",
+        re.compile(
+            r"permission denied|operation not permitted|read-only file system|\b(?:EACCES|EPERM|EROFS)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_MODULE = re.compile(
+    r"No module named '?([\w.]+)"  # python
+    r"|Cannot find (?:module|package) '([^'\n]+)'"  # node
+    r"|no required module provides package (\S+)"  # go
+)
+_NO_TESTS_CODE = 5  # pytest
+_USAGE_CODE = 4
+_TOOL_CODES = (126, 127)
+_KILLED_CODES = (130, 137, 143)
+_LOOKED_AT = 50_000  # characters at each end of an output
+
+
+def trouble_of(run: Run, command: str, edited: Sequence[str] = ()) -> Trouble | None:
+    """Why trying again would not help. None if the work is to blame, and of a check that passed."""
+    output = _COLOURS.sub("", _ends_of(run.output))
+    if run.ended == 0 or _TESTS_FAILED.search(output):
+        return None
+    if isinstance(run.ended, str):
+        return run.ended
+    by_code = _by_code(run.ended, command)
+    return by_code or _missing_module(output, edited) or _by_output(run.ended, output, command)
+
+
+def _ends_of(output: str) -> str:
+    """Where runners begin and where they sum up: a search through megabytes would be felt."""
+    return output if len(output) <= 2 * _LOOKED_AT else f"{output[:_LOOKED_AT]}\n{output[-_LOOKED_AT:]}"
+
+
+def _by_code(code: int, command: str) -> Trouble | None:
+    if code in _TOOL_CODES:
+        return "tool missing"
+    if code in _KILLED_CODES:
+        return "killed"
+    return "no tests" if command == "pytest -q" and code == _NO_TESTS_CODE else None
+
+
+def _missing_module(output: str, edited: Sequence[str]) -> Trouble | None:
+    """A module of the project's own that is missing is the work's fault."""
+    missing = [found[1] or found[2] or found[3] for found in _MODULE.finditer(output)]
+    if not missing or any(_is_own(name, _parts_of(edited)) for name in missing):
+        return None
+    return "tool missing" if missing == ["pytest"] else "module missing"
+
+
+def _is_own(module: str, edited: Collection[str]) -> bool:
+    if module.startswith((".", "/", "@/", "~/")):
+        return True
+    return re.split(r"[./]", module)[0] in edited
+
+
+def _parts_of(edited: Sequence[str]) -> set[str]:
+    return {part for path in edited for part in splitext(path)[0].split("/")}
+
+
+def _by_output(code: int, output: str, command: str) -> Trouble | None:
+    if _MODULE.search(output):
+        return None
+    found: Trouble | None = next((trouble for trouble, sign in _SIGNS if sign.search(output)), None)
+    if found is None and command == "pytest -q" and code == _USAGE_CODE and "conftest" not in output:
+        return "wrong use"
+    return found

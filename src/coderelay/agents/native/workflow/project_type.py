@@ -1,0 +1,162 @@
+"""Which command checks a project, by the files that mark it: those nearest to what was edited."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from posixpath import dirname, join, splitext
+from typing import Literal, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.agents.native.workflow.verify_command import Choice
+
+Language = Literal["go", "python", "node", "rust", "java"]
+
+
+class Files(Protocol):
+    """The session's folder. Paths are relative to it, with `/`; the empty one is the folder itself."""
+
+    def names(self, folder: str) -> Collection[str]:
+        """What lies in a folder; nothing if there is none."""
+        ...
+
+    def text(self, path: str) -> str:
+        """Empty if it cannot be read."""
+        ...
+
+
+class Kind(Struct, frozen=True):
+    language: Language
+    markers: tuple[str, ...]
+    suffixes: tuple[str, ...]
+
+
+_JAVA = (".java", ".kt", ".kts", ".groovy", ".scala")
+_SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+_GO = Kind("go", ("go.mod",), (".go",))
+_PYTHON = Kind(
+    "python",
+    ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt"),
+    (".py", ".pyi"),
+)
+_NODE = Kind("node", ("package.json",), _SCRIPTS)
+_RUST = Kind("rust", ("Cargo.toml",), (".rs",))
+_MAVEN = Kind("java", ("pom.xml",), _JAVA)
+_GRADLE = Kind("java", ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"), _JAVA)
+KINDS = (
+    _GO,
+    _PYTHON,
+    _NODE,
+    _RUST,
+    _MAVEN,
+    _GRADLE,
+)  # of two in one folder the first counts, if nothing else decides
+
+_LOCKS = {
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "package-lock.json": "npm",
+    "npm-shrinkwrap.json": "npm",
+}
+_NODE_COMMANDS = {
+    "npm": "npm test -- --watch=false",
+    "pnpm": "pnpm test -- --watch=false",
+    "yarn": "yarn test --watch=false",
+}
+
+
+def infer_command(files: Files, edited: Sequence[str]) -> Choice | None:
+    """For the project that most of the edited files belong to; of several, the one edited first."""
+    found = [choice for path in edited if (choice := _choice_for(files, path)) is not None]
+    return Counter(found).most_common(1)[0][0] if found else None
+
+
+def _choice_for(files: Files, path: str) -> Choice | None:
+    """A file in a language that is at home here is only checked by a project of that language."""
+    suffix = splitext(path)[1].lower()
+    marked = list(_marked(files, path))
+    own = [each for each in marked if suffix in each[1].suffixes]
+    if not own and suffix in _PYTHON.suffixes and (loose := _loose_tests(files)):
+        return loose
+    choices = (_choice(files, folder, kind) for folder, kind in own or marked)
+    return next((choice for choice in choices if choice is not None), None)
+
+
+def _marked(files: Files, path: str) -> Iterator[tuple[str, Kind]]:
+    """The projects a file is in, the innermost first."""
+    for folder in _upwards(dirname(path)):
+        names = files.names(folder)
+        for kind in KINDS:
+            if any(marker in names for marker in kind.markers):
+                yield folder, kind
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """From a folder to the session's own, or to the root of the disk for one that lies elsewhere."""
+    while folder not in ("", "/"):
+        yield folder
+        folder = dirname(folder)
+    yield folder
+
+
+def _choice(files: Files, folder: str, kind: Kind) -> Choice | None:
+    if kind is _GO:
+        return Choice("go test ./...", folder)
+    if kind is _PYTHON:
+        return Choice("pytest -q", folder)
+    if kind is _RUST:
+        return Choice("cargo test", folder)
+    if kind is _MAVEN:
+        return Choice("mvn -q test", folder)
+    return _gradle(files, folder) if kind is _GRADLE else _node(files, folder)
+
+
+def _gradle(files: Files, folder: str) -> Choice:
+    """The script that a project brings is usually at its top."""
+    for above in _upwards(folder):
+        if "gradlew" in files.names(above):
+            return Choice("./gradlew test", above)
+    return Choice("gradle test", folder)
+
+
+class Package(Struct, frozen=True, rename="camel"):
+    scripts: dict[str, object] = {}
+    package_manager: str = ""
+
+
+def _node(files: Files, folder: str) -> Choice | None:
+    try:
+        package = msgspec.json.decode(files.text(join(folder, "package.json")), type=Package)
+    except msgspec.DecodeError:
+        return None
+    if not _is_real(package.scripts.get("test")):
+        return None
+    return Choice(_NODE_COMMANDS[_package_manager(files, folder, package)], folder)
+
+
+def _is_real(script: object) -> bool:
+    """`npm init` writes one that only says that there are no tests. `node --test` would watch for ever: it takes
+    `--watch=false`, which the listed commands pass on, for `--watch`."""
+    if not isinstance(script, str) or not script.strip() or "no test specified" in script:
+        return False
+    return re.search(r"\bnode\b.*--test\b", script) is None
+
+
+def _package_manager(files: Files, folder: str, package: Package) -> str:
+    for above in _upwards(folder):
+        names = files.names(above)
+        if lock := next((lock for lock in _LOCKS if lock in names), None):
+            return _LOCKS[lock]
+    said = package.package_manager.partition("@")[0]
+    return said if said in _NODE_COMMANDS else "npm"
+
+
+def _loose_tests(files: Files) -> Choice | None:
+    """Scripts with tests beside them and nothing else."""
+    names = [*files.names(""), *files.names("tests"), *files.names("test")]
+    return Choice("pytest -q") if any(_is_test(name) for name in names) else None
+
+
+def _is_test(name: str) -> bool:
+    return name == "conftest.py" or (name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py")))

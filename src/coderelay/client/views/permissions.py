@@ -1,0 +1,56 @@
+"""What an ask or a whole batch of them is about, in the fields that outside programs know."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from coderelay.client.views.permission_types import permission_type, permission_type_of_batch
+from coderelay.protocol.calls import Need
+
+Payload = dict[str, Any]
+
+
+def permission_payload(need: Need, cwd: str) -> Payload:
+    """Only the fields that say something."""
+    payload: Payload = {"permissionType": permission_type(need)}
+    if need.paths:
+        payload["paths"] = list(need.paths)
+    if need.diff:
+        payload["diff"] = need.diff
+    if need.command is not None:
+        payload["commandInfo"] = {
+            "command": need.command,
+            "cwd": cwd,
+            "background": need.background,
+            "rights": list(need.rights),
+            "sandbox": need.sandbox,
+        }
+        payload["commandSignature"] = command_signature(need)
+    if need.kind == "network":
+        payload["url"] = need.title
+    if need.kind == "mcp":
+        _, server, tool = (*need.tool.split("__", 2), "", "")[:3]
+        payload |= {"server": server, "tool": tool}
+    return payload
+
+
+def command_signature(need: Need) -> Payload:
+    """What `always` remembers: words that more may follow (`prefix`), exactly these words, or only this text."""
+    if need.words:
+        return {"words": list(need.words), "prefix": need.prefix}
+    return {"text": need.command}
+
+
+def permission_payload_of_batch(needs: Sequence[Need], cwd: str) -> Payload:
+    """All fields of all calls: paths one after the other, of everything else a list with one entry for each call."""
+    payloads = [permission_payload(need, cwd) for need in needs]
+    if len(payloads) == 1:
+        return payloads[0]
+    merged: Payload = {"permissionType": permission_type_of_batch(needs)}
+    for payload in payloads:
+        for name, value in payload.items():
+            if name == "paths":
+                known: list[str] = merged.setdefault(name, [])
+                known += [path for path in value if path not in known]
+            elif name != "permissionType":
+                merged.setdefault(name, []).append(value)
+    return merged

@@ -1,0 +1,21 @@
+"""Rules about what needs no asking: whether each of them means something."""
+
+from coderelay.config.place import printable
+from coderelay.config.settings import Permissions
+from coderelay.policy.rules import EXPECTED, OddRule, read_rule
+from coderelay.protocol.errors import BadInput
+
+_LONGEST = 60
+
+
+def refuse_odd_rules(written: Permissions, file: str) -> None:
+    """Raises BadInput. A rule that nobody understands would protect nobody."""
+    for name, texts in (("allow", written.allow), ("ask", written.ask), ("deny", written.deny)):
+        for number, text in enumerate(texts):
+            try:
+                read_rule(text)
+            except OddRule as odd:
+                shown = printable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+                raise BadInput(
+                    f'{file}: permissions.{name}[{number}] must be {EXPECTED}, not "{shown}": {printable(str(odd))}'
+                ) from odd

@@ -1,0 +1,192 @@
+"""The background commands of a host's sessions: kept running, ended when somebody says so, and written down."""
+
+import asyncio
+import logging
+
+from msgspec.structs import replace
+
+from coderelay.host.ownership import Ownership
+from coderelay.host.record import Record
+from coderelay.protocol.asks import By
+from coderelay.protocol.background import BackgroundRow, End, Exited, Gone, StoppedBy
+from coderelay.protocol.commands import Accepted, Outcome, StopBackground, Unchanged
+from coderelay.protocol.errors import BadInput, StoreFailed, ToolFailed
+from coderelay.protocol.events import Recorded
+from coderelay.protocol.ids import BackgroundId, SessionId
+from coderelay.session import background, decide
+from coderelay.session.state import BackgroundCommand, State
+from coderelay.workspace.background import Look
+from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
+
+log = logging.getLogger(__name__)
+
+MOST_RUNNING = 16
+AGENT = By(who="the agent", via="bash_stop")
+_STOPPING_MAY_TAKE = 15.0  # in whatever process has it
+
+
+class Backgrounds:
+    def __init__(self, ownership: Ownership) -> None:
+        self._ownership = ownership
+        self._sessions: dict[SessionId, SessionBackground] = {}
+
+    def of(self, record: Record) -> "SessionBackground":
+        known = self._sessions.get(record.session)
+        if known is None:
+            known = self._sessions[record.session] = SessionBackground(record, self)
+        return known
+
+    async def rows(self, state: State) -> list[BackgroundRow]:
+        decide.require(state)
+        return [
+            BackgroundRow(each.id, each.command, each.started_at, Gone() if await self.is_gone(each) else each.end)
+            for each in state.background.values()
+        ]
+
+    async def carry_out(self, record: Record, command: StopBackground) -> Outcome:
+        decide.require(record.state)
+        written = await self.stop(record, command.background, command.by)
+        return Accepted(record.state.head) if written else Unchanged(record.state.head)
+
+    async def stop(self, record: Record, wanted: BackgroundId, by: By) -> list[Recorded]:
+        """Ask whoever has it to end it. Raises BadInput if there is no such command."""
+        if await self.is_gone(background.find(record.state, wanted)):
+            return await record.append(lambda state: background.end(state, wanted, Gone()))
+        return await record.append(lambda state: background.request_stop(state, wanted, by))
+
+    async def is_gone(self, command: BackgroundCommand) -> bool:
+        """Without an end in the log, and so is the process that would have to write it. One that stands still is
+        there: what it has runs on."""
+        if command.end is not None or command.owner is None:
+            return False
+        return command.owner != await self._ownership.me() and not await self._ownership.is_elsewhere(command.owner)
+
+    async def close(self) -> None:
+        """End them all. The log says so when this returns."""
+        await asyncio.gather(*(each.close() for each in self._sessions.values()))
+
+
+class SessionBackground:
+    """Those of one session that this process has, by number. What is to be done with them is read from the log."""
+
+    def __init__(self, record: Record, all_of_them: Backgrounds) -> None:
+        self._record = record
+        self._all = all_of_them
+        self._kept: dict[BackgroundId, _Kept] = {}
+        record.watchers.add(self._obey)
+
+    def make_room(self) -> None:
+        running = background.running(self._record.state)
+        if len(running) >= MOST_RUNNING:
+            names = ", ".join(map(background.name, running))
+            raise ToolFailed(f"{len(running)} commands run in the background already: {names}; stop one first")
+
+    def keep(self, running: Running) -> BackgroundId:
+        self._forget_the_oldest()
+        number = background.next_id(self._record.state)
+        self._kept[number] = _Kept(running)
+        return number
+
+    def look(self, wanted: BackgroundId) -> Look:
+        command, kept = self._find(wanted), self._kept.get(wanted)
+        if kept is not None:
+            return kept.look(command)
+        what = background.told(command)
+        if command.end is None:
+            return Look("", f"{what}, in another process of coder: its output cannot be read here", over=False)
+        return Look("", f"{what}; what it wrote is not there any more", over=True)
+
+    async def stop(self, wanted: BackgroundId) -> Look:
+        if self._find(wanted).end is None:
+            await self._all.stop(self._record, wanted, AGENT)
+            await self._ends(wanted)
+        return self.look(wanted)
+
+    def drop_unrecorded(self) -> None:
+        """What the log does not know nobody could ever stop."""
+        for number, kept in self._kept.items():
+            if number not in self._record.state.background:
+                kept.stop(Gone())
+
+    async def close(self) -> None:
+        for kept in self._kept.values():
+            kept.stop(Gone())
+        await asyncio.gather(*(each.stopping for each in self._kept.values() if each.stopping is not None))
+        self._obey(self._record.state)
+        await asyncio.gather(*(each.telling for each in self._kept.values() if each.telling is not None))
+        self._record.watchers.discard(self._obey)
+
+    def _forget_the_oldest(self) -> None:
+        known = self._record.state.background
+        over = [number for number in self._kept if number in known and known[number].end is not None]
+        for number in over[: -MOST_RUNNING + 1]:
+            del self._kept[number]
+
+    def _find(self, wanted: BackgroundId) -> BackgroundCommand:
+        try:
+            return background.find(self._record.state, wanted)
+        except BadInput as refused:
+            raise ToolFailed(refused.message) from refused
+
+    async def _ends(self, wanted: BackgroundId) -> None:
+        state = self._record.state
+        try:
+            async with asyncio.timeout(_STOPPING_MAY_TAKE):
+                while wanted in state.background and state.background[wanted].end is None:
+                    await self._record.moves(state.head, _STOPPING_MAY_TAKE)
+        except TimeoutError as error:
+            raise ToolFailed(f"background command {wanted} is asked to stop, but has not done so yet") from error
+
+    def _obey(self, state: State) -> None:
+        """Whenever the log has moved."""
+        for number, kept in self._kept.items():
+            command = state.background.get(number)
+            if command is None:
+                if state.deleted:
+                    kept.stop(Gone())
+                continue
+            if command.end is not None:
+                kept.stop(command.end)  # somebody took this process for dead
+            elif command.stop_by is not None:
+                kept.stop(StoppedBy(command.stop_by))
+            if command.end is None and kept.telling is None:
+                kept.telling = asyncio.create_task(self._tell_end(number, kept))
+
+    async def _tell_end(self, number: BackgroundId, kept: "_Kept") -> None:
+        await kept.running.wait()
+        try:
+            await self._record.append(lambda state: background.end(state, number, kept.end()))
+        except StoreFailed as error:
+            log.warning("the end of background command %s could not be written: %s", number, error)
+            kept.telling = None  # tried again when the log moves
+
+
+class _Kept:
+    """One command. `telling` waits for its end and writes that down; `stopping` brings it about."""
+
+    def __init__(self, running: Running) -> None:
+        self.running = running
+        self.telling: asyncio.Task[None] | None = None
+        self.stopping: asyncio.Task[None] | None = None
+        self._stopped_as: End | None = None
+
+    def stop(self, how: End) -> None:
+        if self.stopping is None and not self.running.is_over:
+            self._stopped_as = how
+            self.stopping = asyncio.create_task(self.running.stop())
+
+    def end(self) -> End:
+        if self._stopped_as is not None:
+            return self._stopped_as
+        try:
+            ended = self.running.finished()
+        except (CannotStart, ProcessesLost):
+            return Gone()
+        return Exited(ended.exit_code, ended.signal)
+
+    def look(self, command: BackgroundCommand) -> Look:
+        end = command.end or (self.end() if self.running.is_over else None)  # the log may not know yet
+        what = background.told(replace(command, end=end))
+        if end is None:
+            what = f"{what}, for {self.running.seconds:.1f} s now"
+        return Look(self.running.take_output(), what, over=end is not None)

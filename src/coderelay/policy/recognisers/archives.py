@@ -1,0 +1,33 @@
+"""What is in an archive. Listing starts no program of anybody's as long as no option of another kind is there."""
+
+import re
+from collections.abc import Sequence
+
+from coderelay.policy.recognisers.options import Refused
+from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.shell_words import Word
+
+_LISTS = re.compile(r"-?(?=[^t]*t)[tvzjJ]+f")
+
+
+def recognise_tar(words: Sequence[Word], place: Place) -> None:
+    """Only `tf`, perhaps with more letters, and an archive: a colon would make it one on another machine."""
+    if len(words) < 2 or not _LISTS.fullmatch(words[0].text):
+        raise Refused("tar is only known to be harmless when it lists, as tar tf")
+    _check_names(words[1:], place)
+    if ":" in words[1].text:
+        raise Refused("tar may ask another machine")
+
+
+def recognise_unzip(words: Sequence[Word], place: Place) -> None:
+    if len(words) < 2 or words[0].text not in ("-l", "-v", "-Z1"):
+        raise Refused("unzip is only known to be harmless when it lists, as unzip -l")
+    _check_names(words[1:], place)
+
+
+def _check_names(words: Sequence[Word], place: Place) -> None:
+    for word in words:
+        if word.glob or (word.text.startswith("-") and word.text != "-"):
+            raise Refused(f"{word.text} could be an option")
+        if not place.holds(word.text):
+            raise Refused(f"{word.text} is outside of the workspace")

@@ -1,0 +1,45 @@
+"""Commands that run in the background: how one ended, and one in a line."""
+
+from msgspec import Struct
+
+from coderelay.protocol.asks import By
+from coderelay.protocol.ids import BackgroundId
+
+
+class Exited(Struct, frozen=True, tag="exited", omit_defaults=True):
+    """By itself with an exit code, or by a signal."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+
+
+class StoppedBy(Struct, frozen=True, tag="stopped"):
+    by: By
+
+
+class Gone(Struct, frozen=True, tag="gone"):
+    """With the process that had it, or because that one was closed."""
+
+
+End = Exited | StoppedBy | Gone
+
+
+def in_words(end: End) -> str:
+    match end:
+        case Exited(signal=None):
+            return f"ended with exit code {end.exit_code}"
+        case Exited():
+            return f"was ended by signal {end.signal}"
+        case StoppedBy():
+            return f"was stopped by {end.by}"
+        case Gone():
+            return "is gone with its process"
+
+
+class BackgroundRow(Struct, frozen=True, omit_defaults=True):
+    """`end` is None as long as it runs; `started_at` is milliseconds since 1970."""
+
+    id: BackgroundId
+    command: str
+    started_at: int
+    end: End | None = None

@@ -1,0 +1,67 @@
+"""Commands that a call left running: which there are, what may be said of them, and when."""
+
+from coderelay.protocol.asks import By
+from coderelay.protocol.background import End, in_words
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.events import AnyEvent, BackgroundEnded, BackgroundStopRequested
+from coderelay.protocol.ids import BackgroundId
+from coderelay.session.state import BackgroundCommand, State
+
+
+def next_id(state: State) -> BackgroundId:
+    """From the log, so that no number is used twice."""
+    return BackgroundId(str(len(state.background) + 1))
+
+
+def running(state: State) -> list[BackgroundCommand]:
+    return [each for each in state.background.values() if each.end is None]
+
+
+def find(state: State, background: BackgroundId) -> BackgroundCommand:
+    """Raises BadInput if there never was one of that number."""
+    found = state.background.get(background)
+    if found is None:
+        raise BadInput(f"there is no background command {background}; {_which(state)}")
+    return found
+
+
+def request_stop(state: State, background: BackgroundId, by: By) -> list[AnyEvent]:
+    """Nothing, if it is over or somebody was faster."""
+    command = find(state, background)
+    if command.end is not None or command.stop_by is not None:
+        return []
+    return [BackgroundStopRequested(background_id=background, by=by)]
+
+
+def end(state: State, background: BackgroundId, how: End) -> list[AnyEvent]:
+    """Nothing, if the log says so already, or knows nothing of it: the session was deleted."""
+    command = state.background.get(background)
+    if command is None or command.end is not None:
+        return []
+    return [BackgroundEnded(background_id=background, end=how)]
+
+
+def name(command: BackgroundCommand) -> str:
+    line = command.command.strip().partition("\n")[0]
+    return f"{command.id} ({line if len(line) <= 80 else line[:79] + '…'})"
+
+
+def told(command: BackgroundCommand) -> str:
+    """What became of it, for a model."""
+    how = "still runs" if command.end is None else in_words(command.end)
+    return f"background command {name(command)} {how}"
+
+
+def background_topic(background: BackgroundId) -> str:
+    """The model knows that there is this command."""
+    return f"background:{background}"
+
+
+def over_topic(background: BackgroundId) -> str:
+    """The model knows that it is over."""
+    return f"background:{background}:over"
+
+
+def _which(state: State) -> str:
+    names = ", ".join(map(name, running(state)))
+    return f"{names} run" if len(running(state)) > 1 else f"{names} runs" if names else "none runs"

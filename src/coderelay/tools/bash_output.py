@@ -1,0 +1,42 @@
+"""bash_output: what a background command has written since the last look, and whether it runs."""
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.ids import BackgroundId
+from coderelay.workspace.background import Look
+from coderelay.workspace.workspace import Workspace
+
+
+class WhichArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    id: str | int
+
+    @property
+    def number(self) -> BackgroundId:
+        return BackgroundId(str(self.id).strip())
+
+
+class BashOutput:
+    spec = ToolSpec(
+        name="bash_output",
+        description="What a background command has written since you looked last, and whether it still runs.",
+        parameters={
+            "type": "object",
+            "properties": {"id": {"type": "string", "description": "its number"}},
+            "required": ["id"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = WhichArguments
+
+    def need(self, arguments: WhichArguments, workspace: Workspace) -> Need:
+        return Need(tool="bash_output", kind="read", title=arguments.number)
+
+    async def run(self, arguments: WhichArguments, workspace: Workspace) -> Finished:
+        return shown(workspace.background().look(arguments.number), arguments.number)
+
+
+def shown(look: Look, number: BackgroundId) -> Finished:
+    told = look.told[:1].upper() + look.told[1:]
+    output = look.output.rstrip("\n")
+    return Finished(f"{told}.\n{output}".strip(), summary=look.told, over=number if look.over else None)

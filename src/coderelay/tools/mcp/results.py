@@ -1,0 +1,76 @@
+"""What a server answers to a call, as the outcome of that call."""
+
+from base64 import b64decode, b64encode
+
+import msgspec
+
+from coderelay.protocol.calls import Finished
+from coderelay.protocol.content import Image
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.image_kind import MOST_BYTES, image_kind
+from coderelay.tools.mcp.words import CallResult, Content, Part
+from coderelay.tools.shortened import shortened
+
+_IMAGES = 5
+
+
+def finished(result: CallResult) -> Finished:
+    """Raises ToolFailed if the server says that it is an error."""
+    texts: list[str] = []
+    images: list[Image] = []
+    for part in result.content:
+        image = _image(part) if len(images) < _IMAGES else None
+        if image is not None:
+            images.append(image)
+        else:
+            texts.append(part_text(part))
+    said = shortened("\n".join(texts) or _structured(result))
+    if result.is_error:
+        raise ToolFailed(said or "the tool failed and does not say why")
+    return Finished(output=said or _count(images) or "(no output)", summary=_summary(said, images), images=(*images,))
+
+
+def part_text(part: Part) -> str:
+    if part.text is not None:
+        return part.text
+    if part.resource is not None:
+        return content_text(part.resource)
+    if part.type == "resource_link":
+        return f"[{part.name or 'resource'}: {part.uri}]"
+    size = f", {len(part.data)} characters of base64" if part.data else ""
+    return f"[{part.mime_type or part.type}{size}, which cannot be shown]"
+
+
+def content_text(content: Content) -> str:
+    """An embedded resource, or one that was read."""
+    if content.text is not None:
+        return f"{content.uri}:\n{content.text}" if content.uri else content.text
+    return f"[{content.uri or 'resource'}: {content.mime_type or 'binary'}, which cannot be shown]"
+
+
+def _image(part: Part) -> Image | None:
+    """None too for what only says it is one: a provider would refuse the whole conversation from then on."""
+    data = part.data if part.type == "image" else part.resource.blob if part.resource is not None else None
+    if not data or len(data) > MOST_BYTES * 4 // 3 + 4:
+        return None
+    try:
+        content = b64decode(data, validate=True)
+    except ValueError:
+        return None
+    kind = image_kind(content)
+    return Image(kind, b64encode(content).decode()) if kind is not None else None
+
+
+def _structured(result: CallResult) -> str:
+    """Most servers say the same as text, which is then enough."""
+    return "" if result.structured_content is None else msgspec.json.encode(result.structured_content).decode()
+
+
+def _count(images: list[Image]) -> str:
+    return "" if not images else "1 image" if len(images) == 1 else f"{len(images)} images"
+
+
+def _summary(said: str, images: list[Image]) -> str:
+    lines = said.count("\n") + 1 if said else 0
+    text = "1 line" if lines == 1 else f"{lines} lines" if lines else ""
+    return ", ".join(each for each in (text, _count(images)) if each) or "no output"

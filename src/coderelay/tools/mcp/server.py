@@ -1,0 +1,189 @@
+"""One configured server: started when it is needed, started again when it died."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from msgspec import Raw, Struct
+
+from coderelay.tools.mcp.client import Client
+from coderelay.tools.mcp.failures import Forgotten, Refused, ServerFailed, Silent
+from coderelay.tools.mcp.line import Line
+from coderelay.tools.mcp.words import CallResult, Content, ListedTool, Prompt, PromptMessage, Resource
+
+_SAID_LINES = 5
+_SAID_CHARS = 600
+
+Value = TypeVar("Value")
+
+
+class Limits(Struct, frozen=True):
+    """In seconds, but for `starts`: how often a server may be started in `starts_within`."""
+
+    start: float = 30.0
+    answer: float = 30.0
+    ping: float = 5.0
+    call: float = 120.0
+    call_with_progress: float = 1800.0
+    starts: int = 3
+    starts_within: float = 60.0
+
+
+class Server:
+    """`tools` stay known when it dies: the next call starts it again."""
+
+    def __init__(self, name: str, make_line: Callable[[], Line], folders: Sequence[str], limits: Limits) -> None:
+        self.name = name
+        self.tools: tuple[ListedTool, ...] = ()
+        self._make_line = make_line
+        self._folders = folders
+        self._limits = limits
+        self._client: Client | None = None
+        self._starting: asyncio.Task[Client] | None = None
+        self._started: deque[float] = deque(maxlen=limits.starts)
+        self._trouble = ""
+        self._changed = False
+        self._closed = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._client is not None and not self._client.lost
+
+    @property
+    def is_starting(self) -> bool:
+        return self._starting is not None
+
+    @property
+    def was_started(self) -> bool:
+        return bool(self._started)
+
+    @property
+    def note(self) -> str:
+        """What is wrong with it, for people, as the end of a sentence; nothing while all is well."""
+        if self.is_starting:
+            return "is still starting"
+        if self._client is not None and self._client.lost and not self._trouble:
+            return self._explained(self._client, ServerFailed(self._client.lost)).what
+        return self._trouble
+
+    async def ready(self) -> None:
+        """Started if its tools are not known, which are listed anew if they changed. What fails is the `note`."""
+        if self.tools and not self.is_running:
+            return
+        try:
+            client = await self._running()
+            if self._changed:
+                await self._list(client)
+                self._trouble = ""
+        except ServerFailed as failed:
+            self._trouble = failed.what
+
+    async def call(self, tool: str, arguments: Mapping[str, Raw]) -> CallResult:
+        """Raises ServerFailed. A server acts on it once at most: if it dies in the middle, it may have done so."""
+        limits = self._limits
+        return await self._asked(lambda client: client.call(tool, arguments, limits.call, limits.call_with_progress))
+
+    async def resources(self) -> list[Resource]:
+        return await self._asked(lambda client: client.resources(self._limits.answer))
+
+    async def read(self, uri: str) -> tuple[Content, ...]:
+        return await self._asked(lambda client: client.read(uri, self._limits.answer))
+
+    async def prompts(self) -> list[Prompt]:
+        return await self._asked(lambda client: client.prompts(self._limits.answer))
+
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> tuple[PromptMessage, ...]:
+        return await self._asked(lambda client: client.prompt(name, arguments, self._limits.answer))
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        if self._client is not None:
+            await self._client.close()
+
+    async def _asked(self, ask: Callable[[Client], Awaitable[Value]]) -> Value:
+        """Raises ServerFailed."""
+        try:
+            return await self._asked_once(ask)
+        except Forgotten:
+            return await self._asked_once(ask)
+
+    async def _asked_once(self, ask: Callable[[Client], Awaitable[Value]]) -> Value:
+        client = await self._running()
+        try:
+            return await ask(client)
+        except Forgotten:
+            await client.close()
+            raise
+        except Silent:
+            if not await client.is_alive(self._limits.ping):
+                await client.close()
+            raise
+        except ServerFailed as failed:
+            raise self._explained(client, failed) from failed
+
+    async def _running(self) -> Client:
+        """However many ask at once, it is started once; and goes on starting if they do not want to wait."""
+        if self._client is not None and not self._client.lost:
+            return self._client
+        if self._starting is None:
+            self._check_starts()
+            self._starting = asyncio.ensure_future(self._start())
+            self._starting.add_done_callback(self._over)
+        return await asyncio.shield(self._starting)
+
+    def _over(self, starting: asyncio.Task[Client]) -> None:
+        self._starting = None
+        if starting.cancelled():
+            return
+        failed = starting.exception()
+        self._trouble = failed.what if isinstance(failed, ServerFailed) else ""
+
+    def _check_starts(self) -> None:
+        if self._closed:
+            raise ServerFailed("was closed")
+        now, limits = time.monotonic(), self._limits
+        if len(self._started) == limits.starts and now - self._started[0] < limits.starts_within:
+            why = f"; at last it {self.note}" if self.note else ""
+            raise ServerFailed(f"was started {limits.starts} times in {limits.starts_within:g} s{why}")
+        self._started.append(now)
+
+    async def _start(self) -> Client:
+        if self._client is not None:
+            await self._client.close()
+        client = Client(self._make_line(), self._folders, self._note_change)
+        try:
+            async with asyncio.timeout(self._limits.start):
+                await client.open(self._limits.start)
+                await self._list(client)
+        except TimeoutError as error:
+            await client.close()
+            slow = ServerFailed(f"did not start within {self._limits.start:g} s")
+            raise self._explained(client, slow) from error
+        except ServerFailed as failed:
+            await client.close()
+            raise self._explained(client, failed) from failed
+        except BaseException:
+            await client.close()
+            raise
+        self._client = client
+        return client
+
+    async def _list(self, client: Client) -> None:
+        self._changed = False
+        self.tools = tuple(await client.tools(self._limits.answer))
+
+    def _note_change(self) -> None:
+        self._changed = True
+
+    def _explained(self, client: Client, failed: ServerFailed) -> ServerFailed:
+        """With the end of what it wrote as errors, unless it is alive and said itself what is wrong."""
+        if isinstance(failed, Refused):
+            return failed
+        lines = client.last_words.splitlines()[-_SAID_LINES:]
+        said = "\n".join(lines)[-_SAID_CHARS:]
+        return ServerFailed(f"{failed.what}; it said:\n{said}", sent=failed.sent) if said else failed

@@ -1,0 +1,60 @@
+"""One tool of a server, as the agent has it."""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.mcp.failures import Refused, ServerFailed
+from coderelay.tools.mcp.results import finished
+from coderelay.tools.mcp.server import Server
+from coderelay.tools.mcp.words import ListedTool
+from coderelay.workspace.workspace import Workspace
+
+_DESCRIPTION_CHARS = 2000
+_SHOWN_ARGUMENTS = 2000
+
+Object = dict[str, Raw]
+"""Handed on as the model wrote it: only the server knows what it means."""
+
+
+class McpTool:
+    arguments = Object
+
+    def __init__(self, name: str, server: Server, listed: ListedTool, parameters: dict[str, Any]) -> None:
+        self.spec = ToolSpec(name, _description(server, listed), parameters)
+        self._server = server
+        self._tool = listed.name
+
+    def need(self, arguments: Object, workspace: Workspace) -> Need:
+        """All arguments are shown, and an approval that is remembered is for exactly these."""
+        title = f"{self._server.name}: {self._tool} {_shown(arguments)}".rstrip()
+        return Need(tool=self.spec.name, kind="mcp", title=title)
+
+    async def run(self, arguments: Object, workspace: Workspace) -> Finished:
+        try:
+            return finished(await self._server.call(self._tool, arguments))
+        except Refused as refused:
+            raise ToolFailed(f"{self._server.name} {refused.what}") from refused
+        except ServerFailed as failed:
+            unsure = "\nThe call may have run; check before repeating it." if failed.sent else ""
+            raise ToolFailed(f"the MCP server {self._server.name} {failed.what}{unsure}") from failed
+
+
+def _description(server: Server, listed: ListedTool) -> str:
+    text = (listed.description or listed.title or f"{listed.name} of {server.name}").strip()
+    return text if len(text) <= _DESCRIPTION_CHARS else f"{text[:_DESCRIPTION_CHARS]}…"
+
+
+def _shown(arguments: Object) -> str:
+    """What is too long to read is told apart by its hash."""
+    if not arguments:
+        return ""
+    text = msgspec.json.encode(arguments).decode()
+    if len(text) <= _SHOWN_ARGUMENTS:
+        return text
+    mark = sha256(text.encode()).hexdigest()[:16]
+    return f"{text[:_SHOWN_ARGUMENTS]}… ({len(text)} characters, sha256 {mark})"

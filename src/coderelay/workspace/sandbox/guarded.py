@@ -1,0 +1,109 @@
+"""What a command may not change beneath folders that it may: what others would obey later, outside of the sandbox."""
+
+import os
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from coderelay.workspace.folders import is_in
+
+_NAMES = (".coder", ".mcp.json", ".vscode", ".idea", ".envrc")
+_CLAUDE_FILES = ("settings.json", "settings.local.json")
+
+
+class Guarded(Struct, frozen=True):
+    """`paths` are guarded whether they exist or not. `git` are folders of git that commits are written to, although
+    they lie outside of the workspace."""
+
+    paths: tuple[str, ...]
+    git: tuple[str, ...]
+
+
+def guarded(folders: tuple[str, ...]) -> Guarded:
+    paths: dict[str, None] = {}
+    outside: dict[str, None] = {}
+    for folder in folders:
+        paths |= dict.fromkeys(_settings(folder))
+        if os.path.isfile(link := os.path.join(folder, ".git")):
+            paths[link] = None  # who changes it chooses whose hooks are run
+        git = _git_folder(folder)
+        if git is None:
+            continue
+        if not any(is_in(git, each) for each in folders):
+            outside[git] = None
+        paths |= dict.fromkeys(_in_git(git))
+    return Guarded(tuple(paths), tuple(outside))
+
+
+def _settings(folder: str) -> Iterator[str]:
+    for name in _NAMES:
+        yield os.path.join(folder, name)
+    claude = os.path.join(folder, ".claude")
+    if not os.path.isdir(claude) or not (found := _names_in(claude)):
+        yield claude
+        return
+    for name in {*_CLAUDE_FILES, *(each for each in found if re.fullmatch(r"settings.*\.json", each))}:
+        yield os.path.join(claude, name)
+
+
+def _in_git(git: str) -> Iterator[str]:
+    yield os.path.join(git, "hooks")
+    yield os.path.join(git, "config")
+    for tree in _names_in(os.path.join(git, "worktrees")):
+        for name in ("commondir", "gitdir", "config.worktree"):
+            if os.path.lexists(path := os.path.join(git, "worktrees", tree, name)):
+                yield path
+    for module in _names_in(os.path.join(git, "modules")):
+        inner = os.path.join(git, "modules", module)
+        if os.path.isfile(os.path.join(inner, "HEAD")):
+            yield from _in_git(inner)
+
+
+def _git_folder(folder: str) -> str | None:
+    """Where a commit made in this folder is written to: of a work tree, the folder that it shares."""
+    above = folder
+    while True:
+        entry = os.path.join(above, ".git")
+        if os.path.isdir(entry):
+            real = os.path.realpath(entry)  # a link may have come with somebody's archive, and lead anywhere
+            return real if is_in(real, folder) or (real == entry and _is_ours(entry)) else None
+        if os.path.isfile(entry):
+            return _linked(entry)
+        if above == os.path.dirname(above):
+            return None
+        above = os.path.dirname(above)
+
+
+def _linked(entry: str) -> str | None:
+    """The folder a `.git` file leads to, if that one says so too: the file may be somebody else's."""
+    named = re.fullmatch(r"gitdir: (.+)\n?", _text(entry))
+    if named is None:
+        return None
+    git = os.path.realpath(os.path.join(os.path.dirname(entry), named[1]))
+    back = _text(os.path.join(git, "gitdir")).strip()
+    if back and os.path.realpath(os.path.join(git, back)) == os.path.realpath(entry) and _is_ours(git):
+        return os.path.realpath(os.path.join(git, _text(os.path.join(git, "commondir")).strip() or "."))
+    tree = re.search(r"^\s*worktree\s*=\s*(.+?)\s*$", _text(os.path.join(git, "config")), re.MULTILINE)
+    if tree and os.path.realpath(os.path.join(git, tree[1])) == os.path.dirname(entry) and _is_ours(git):
+        return git
+    return None
+
+
+def _is_ours(path: str) -> bool:
+    return os.stat(path).st_uid == os.getuid()
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(1 << 16)
+    except OSError:
+        return ""

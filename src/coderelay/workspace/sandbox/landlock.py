@@ -1,0 +1,68 @@
+"""A profile as sandlock takes it, for machines without namespaces: Landlock, and a filter of system calls.
+
+There are no mounts. What may be read is listed, around everything hidden; a hidden thing in a folder that may be
+written is refused by name, and so is what is guarded, even to be read. Only git's own configuration must be read:
+that, and folders that were moved away, are put back after each command (`mend`). /tmp is where TMPDIR says, and the
+loopback is closed, since there is only that of the machine.
+"""
+
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from coderelay.workspace.folders import is_in
+from coderelay.workspace.sandbox.limits import PROCESSES
+from coderelay.workspace.sandbox.profile import Profile
+
+_SCRIPT = Path(__file__).with_name("landlocked.py")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+_READ_BY_GIT = ("config", "commondir", "gitdir", "config.worktree", ".git")
+
+
+def landlock(profile: Profile) -> list[str]:
+    """The beginning of a command. Raises ImportError where sandlock is not installed."""
+    found = importlib.util.find_spec("sandlock")
+    if found is None or found.origin is None:
+        raise ImportError("sandlock is not installed")
+    where = os.path.dirname(os.path.dirname(found.origin))
+    return [sys.executable, "-I", "-S", str(_SCRIPT), where, _written(profile)]
+
+
+def _written(profile: Profile) -> str:
+    """In a file beside the temporary ones, since it may be longer than an argument can be."""
+    path = os.path.join(os.path.dirname(profile.temporary), f"policy-{'open' if profile.network else 'closed'}.json")
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        json.dump(_policy(profile), file, ensure_ascii=True)
+    return path
+
+
+def _policy(profile: Profile) -> dict[str, object]:
+    writable = [*profile.folders, profile.cache, profile.temporary]
+    inside = [path for path in profile.hidden if any(is_in(path, folder) for folder in profile.folders)]
+    guarded = [path for path in profile.guarded if os.path.basename(path) not in _READ_BY_GIT]
+    shown = [path for each in profile.shown if os.path.exists(each) for path in _visible(each, profile.hidden)]
+    return {
+        "fs_readable": [*dict.fromkeys([*_visible("/", [*profile.hidden, "/tmp", "/var/tmp"]), *shown])],
+        "fs_writable": [*writable, *(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))],
+        "fs_denied": [*inside, *guarded],
+        "max_processes": PROCESSES,
+        "net_allow": ["*:*"] if profile.network else [],
+        "net_allow_bind": ["*"],
+    }
+
+
+def _visible(folder: str, hidden: Collection[str]) -> Iterator[str]:
+    """As few paths as there can be that hold everything in a folder but what is hidden."""
+    within = [path for path in hidden if is_in(path, folder)]
+    if not within:
+        yield folder
+    elif folder not in within:
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return
+        for name in names:
+            yield from _visible(os.path.join(folder, name), within)

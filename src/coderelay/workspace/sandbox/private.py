@@ -1,0 +1,134 @@
+"""A folder of ours for one sandbox: temporary files of its commands, and what was made in the workspace for it.
+
+It lies beneath the person's `~/.coder`, which no command sees. The lock in it is held while its owner lives; what a
+dead one left is cleared away by the next who makes one.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
+from errno import EACCES, EEXIST, ENOENT, ENOTDIR, EPERM, EROFS
+
+_BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
+_NAME_LENGTH = 32
+_MADE, _LOCK, _TEMPORARY, _BLANK = "made", "lock", "tmp", "blank"
+
+
+class PrivateFolder:
+    def __init__(self, home: str) -> None:
+        """`home` is that of coder."""
+        self._all = os.path.join(home, "sandboxes")
+        self.path = os.path.join(self._all, os.urandom(_NAME_LENGTH // 2).hex())
+        os.makedirs(self._all, mode=0o700, exist_ok=True)
+        with _alone(self._all):
+            self._clear_dead()
+            os.mkdir(self.path, mode=0o700)
+            self._lock = os.open(os.path.join(self.path, _LOCK), os.O_CREAT | os.O_RDWR, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.temporary = os.path.join(self.path, _TEMPORARY)
+        os.mkdir(self.temporary, mode=0o700)
+        for suffix, text in _BLANKS.items():
+            _write(os.path.join(self.path, _BLANK + suffix), text)
+
+    def blank(self, path: str) -> str:
+        """A file that holds nothing, and that the reader of that one can read."""
+        suffix = os.path.splitext(path)[1]
+        return os.path.join(self.path, _BLANK + (suffix if suffix in _BLANKS else ""))
+
+    def make_folders(self, paths: Iterable[str]) -> None:
+        """Empty ones where there is nothing, for as long as anybody needs them. Not where nobody can write."""
+        with _alone(self._all):
+            made = set(_made(self.path))
+            others = {path for each in self._others() for path in _made(each)}
+            wanted = [path for path in paths if path not in made and (path in others or not os.path.lexists(path))]
+            if not wanted:
+                return
+            _write(os.path.join(self.path, _MADE), "".join(f"{path}\0" for path in [*made, *wanted]))
+            for path in wanted:
+                _make(path)
+
+    def remove_folders(self) -> None:
+        """Those that were made; all else stays."""
+        with _alone(self._all):
+            self._clear_made(self.path)
+            _write(os.path.join(self.path, _MADE), "")
+
+    def remove(self) -> None:
+        with _alone(self._all):
+            self._clear(self.path)
+        os.close(self._lock)
+
+    def _clear_dead(self) -> None:
+        for each in self._others():
+            if not _is_alive(each):
+                self._clear(each)
+
+    def _clear(self, folder: str) -> None:
+        self._clear_made(folder)
+        with suppress(RecursionError):  # folders in folders without end; they are private, and only take room
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _clear_made(self, folder: str) -> None:
+        needed = {path for each in self._others() if each != folder and _is_alive(each) for path in _made(each)}
+        for path in _made(folder):
+            if path not in needed:
+                _remove_empty(path)
+
+    def _others(self) -> list[str]:
+        names = [name for name in os.listdir(self._all) if len(name) == _NAME_LENGTH]
+        return [path for name in names if (path := os.path.join(self._all, name)) != self.path]
+
+
+def _make(path: str) -> None:
+    try:
+        os.mkdir(path, mode=0o755)
+    except OSError as error:
+        if error.errno not in (EEXIST, EACCES, EPERM, EROFS, ENOENT, ENOTDIR):
+            raise
+
+
+def _remove_empty(path: str) -> None:
+    """With what commands may have made in it, but nothing that has any content."""
+    for folder, _, _ in os.walk(path, topdown=False):
+        with suppress(OSError):  # somebody has put something there, or taken it away
+            os.rmdir(folder)
+
+
+def _made(folder: str) -> list[str]:
+    try:
+        with open(os.path.join(folder, _MADE), encoding="utf-8", errors="surrogateescape") as file:
+            return [path for path in file.read().split("\0") if path]
+    except FileNotFoundError:
+        return []
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+        file.write(text)
+
+
+def _is_alive(folder: str) -> bool:
+    try:
+        lock = os.open(os.path.join(folder, _LOCK), os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _alone(folder: str) -> Generator[None]:
+    lock = os.open(os.path.join(folder, ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

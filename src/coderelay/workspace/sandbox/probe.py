@@ -1,0 +1,94 @@
+"""Whether a way to confine commands works here: it is tried, with what must fail and what must succeed."""
+
+import os
+import socket
+import subprocess
+import sys
+
+from coderelay.workspace.sandbox.guarded import Guarded
+from coderelay.workspace.sandbox.ladder import bubblewrap_program
+from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.sandbox.private import PrivateFolder
+from coderelay.workspace.sandbox.profile import profile
+from coderelay.workspace.sandbox.wrapper import wrapped
+
+_SECONDS = 20
+_WORKS = "confined"
+_SCRIPT = """
+import os, sys
+from _socket import socket, SOCK_DGRAM
+inside, outside, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
+open(inside, "w").close()
+try:
+    open(outside, "w").close()
+except OSError:
+    pass
+try:
+    socket().connect(("127.0.0.1", port))
+    sys.exit("it can reach other machines")
+except OSError:
+    pass
+try:
+    socket(type=SOCK_DGRAM).sendto(b"out", ("127.0.0.1", port))
+except OSError:
+    pass
+print("confined")
+"""
+
+
+def probe(rung: Rung, coder_home: str) -> str:
+    """Why it cannot be used, or nothing."""
+    if rung == "bubblewrap" and bubblewrap_program() is None:
+        return "bwrap is not installed"
+    private = PrivateFolder(coder_home)
+    try:
+        return _try(rung, coder_home, private)
+    except (OSError, subprocess.SubprocessError, ImportError) as error:
+        return str(error)
+    finally:
+        private.remove()
+
+
+def _try(rung: Rung, coder_home: str, private: PrivateFolder) -> str:
+    folder = os.path.join(private.path, "probe")
+    os.mkdir(folder)
+    inside, outside = os.path.join(folder, "inside"), os.path.join(private.path, "outside")
+    # Two folders of ours side by side: one is opened, and the other must stay closed.
+    allowed = profile(
+        (folder,),
+        Guarded((), ()),
+        coder_home=os.path.join(private.path, "nothing"),
+        env={},
+        cache=folder,
+        temporary=private.temporary,
+        network=False,
+    )
+    with socket.create_server(("127.0.0.1", 0)) as stream, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
+        port = stream.getsockname()[1]
+        datagrams.bind(("127.0.0.1", port))
+        argv = [sys.executable, "-I", "-S", "-c", _SCRIPT, inside, outside, str(port)]
+        tried = subprocess.run(
+            wrapped(rung, argv, allowed, private.blank),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={},
+            cwd="/",
+            timeout=_SECONDS,
+            text=True,
+        )
+        datagrams.setblocking(False)
+        leaked = _received(datagrams)
+    if leaked:
+        return "it can reach other machines"
+    if os.path.exists(outside):
+        return "it can write outside of the workspace"
+    if tried.stdout.strip() != _WORKS or not os.path.exists(inside):
+        return tried.stderr.strip() or tried.stdout.strip() or f"exit code {tried.returncode}"
+    return ""
+
+
+def _received(datagrams: socket.socket) -> bool:
+    try:
+        return bool(datagrams.recv(16))
+    except BlockingIOError:
+        return False

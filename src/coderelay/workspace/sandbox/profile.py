@@ -1,0 +1,109 @@
+"""What the commands of one session may see and change, said without regard to how it is enforced."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from coderelay.workspace.folders import is_in
+from coderelay.workspace.sandbox.credentials import credential_places
+from coderelay.workspace.sandbox.guarded import Guarded
+
+_RUN = ("/run", "/var/run")
+_NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system")  # NixOS
+_LISTENING = "00010000"
+
+
+class Profile(Struct, frozen=True):
+    """Everything is readable but `hidden`, in which `shown` is readable all the same. `folders` and `cache` can be
+    written, but not what is `guarded` in them, nor can what is around that be moved away (`pinned`). `temporary` is
+    what commands know as /tmp."""
+
+    folders: tuple[str, ...]
+    cache: str
+    temporary: str
+    hidden: tuple[str, ...]
+    shown: tuple[str, ...]
+    guarded: tuple[str, ...]
+    pinned: tuple[str, ...]
+    network: bool
+
+
+def profile(
+    folders: tuple[str, ...],
+    guard: Guarded,
+    *,
+    coder_home: str,
+    env: Mapping[str, str],
+    cache: str,
+    temporary: str,
+    network: bool,
+) -> Profile:
+    home = env.get("HOME") or os.path.expanduser("~")
+    writable = (*folders, *guard.git)
+    guarded = tuple(path for path in guard.paths if os.path.exists(path) and not os.path.islink(path))
+    return Profile(
+        folders=writable,
+        cache=cache,
+        temporary=temporary,
+        hidden=tuple(dict.fromkeys(_hidden(home, coder_home, env, writable))),
+        shown=tuple(dict.fromkeys(_shown(home, network))),
+        guarded=guarded,
+        pinned=around(guard, folders),
+        network=network,
+    )
+
+
+def _hidden(home: str, coder_home: str, env: Mapping[str, str], folders: tuple[str, ...]) -> Iterator[str]:
+    if os.path.isdir(coder_home):
+        yield os.path.realpath(coder_home)
+    for each in {home, os.path.expanduser("~")}:
+        yield from credential_places(each)
+    yield from (path for path in _RUN if os.path.isdir(path) and not os.path.islink(path))
+    runtime = env.get("XDG_RUNTIME_DIR", "")
+    if os.path.isdir(runtime) and not any(is_in(folder, runtime) for folder in folders):
+        yield os.path.realpath(runtime)
+    yield from (path for path in _listening_sockets() if not any(is_in(path, folder) for folder in folders))
+
+
+def _listening_sockets() -> Iterator[str]:
+    """Whoever can name one can talk to the program behind it, which is not confined."""
+    try:
+        with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
+            rows = [line.split(None, 7) for line in file.read().splitlines()[1:]]
+    except OSError:
+        return
+    for row in rows:
+        if len(row) == 8 and row[3] == _LISTENING and row[7].startswith("/") and os.path.exists(row[7]):
+            yield os.path.realpath(row[7])
+
+
+def _shown(home: str, network: bool) -> Iterator[str]:
+    """What commands and our own supervisor need, wherever it is."""
+    yield os.path.realpath(home)
+    for path in (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable), _OUR_FILES):
+        yield path
+        yield os.path.realpath(path)
+    yield from (path for path in _NEEDED_IN_RUN if os.path.isdir(path))
+    resolver = os.path.realpath("/etc/resolv.conf")
+    if network and os.path.isfile(resolver):
+        yield resolver
+
+
+_OUR_FILES = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def around(guard: Guarded, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """The folders between those that may be written and what is guarded in them: to move one would move it too."""
+    return tuple(dict.fromkeys(_around(guard.paths, (*folders, *guard.git))))
+
+
+def _around(guarded: tuple[str, ...], folders: tuple[str, ...]) -> Iterator[str]:
+    for path in guarded:
+        above = os.path.dirname(path)
+        while (
+            above not in folders and above != os.path.dirname(above) and any(is_in(above, each) for each in folders)
+        ):
+            yield above
+            above = os.path.dirname(above)

@@ -1,0 +1,21 @@
+"""A command, begun in the sandbox of a rung."""
+
+from collections.abc import Callable
+
+from coderelay.workspace.sandbox.ladder import bubblewrap_program
+from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.sandbox.profile import Profile
+
+
+def wrapped(rung: Rung, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
+    match rung:
+        case "bubblewrap":
+            from coderelay.workspace.sandbox.bubblewrap import bubblewrap
+
+            return [*bubblewrap(bubblewrap_program() or "bwrap", profile, blank), *argv]
+        case "sandlock":
+            from coderelay.workspace.sandbox.landlock import landlock
+
+            return [*landlock(profile), *argv]
+        case "none":
+            raise ValueError("there is no sandbox to run it in")

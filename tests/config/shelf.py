@@ -1,0 +1,33 @@
+"""The places where people and folders keep texts for agents."""
+
+from pathlib import Path
+
+from coderelay.config.folder_texts import folder_texts
+from coderelay.config.text_places import Kind, Place, places_of
+
+
+class Shelf:
+    """A person's home, coder's own, and a folder to work in."""
+
+    def __init__(self, root: Path) -> None:
+        self.user, self.home, self.folder = root / "user", root / "home", root / "work"
+        for each in (self.user, self.home, self.folder):
+            each.mkdir()
+
+    def put(self, file: Path, content: str = "Do it.") -> Path:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+        return file
+
+    def put_skill(
+        self, place: Path, name: str, description: str = "does it", body: str = "Do it.", *more: str
+    ) -> Path:
+        head = ("---", f"name: {name}", f"description: {description}", *more, "---", body)
+        return self.put(place / name / "SKILL.md", "\n".join(head))
+
+    def places(self, kind: Kind) -> list[Place]:
+        return places_of(kind, home=str(self.home), user_home=str(self.user), folder=str(self.folder))
+
+    def trusted(self) -> dict[str, str]:
+        """What a person agrees to who trusts the folder now."""
+        return folder_texts(home=str(self.home), user_home=str(self.user), folder=str(self.folder))

@@ -1,14 +1,17 @@
 """`coder sessions`, `coder resume`, `coder doctor`, `coder --version`."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from coderelay import __version__
-from coderelay.testing.command import Coder, Ran
+from coderelay.testing.command import PROGRAM, Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.conftest import Serve
 
@@ -181,3 +184,22 @@ def test_ctrl_c_at_once_leaves_cleanly(serve: Serve, coder_on: CoderOn) -> None:
         assert ran.code in (0, 130, -2) or before_coder
         assert "Traceback" not in ran.err or "coderelay" not in ran.err
     assert coder.run("doctor").code == 0
+
+
+def test_a_pipe_that_nobody_reads_any_more_is_no_crash(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(*[says("done")] * 3)))
+    for _ in range(3):
+        coder.run("-p", "x" * 5000)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-u", *PROGRAM, "sessions"],
+        cwd=coder.cwd,
+        env=coder.env,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -15,6 +15,10 @@ pytestmark = pytest.mark.quick
 
 NETWORK = [
     "curl https://x.example",
+    "curl http://localhost:1 https://x.example",
+    "curl http://localhost.x.example/",
+    "curl http://127.0.0.1.x.example/",
+    "curl http://localhost@x.example/",
     "/usr/bin/wget x",
     "git fetch",
     "git -C sub pull --rebase",
@@ -53,6 +57,11 @@ NOTHING = [
     "go test ./...",
     "rsync -a src/ copy/",
     "echo curl x",
+    "curl -s http://localhost:8000/health",
+    "curl -sf 127.0.0.1:3000 -H 'Accept: text/html'",
+    "curl -X POST -d '{}' http://[::1]:8080/api",
+    "wget -qO- http://0.0.0.0:8000/",
+    "nc -z localhost 5432",
     "grep -rn curl src",
     "cat curl.txt",
     "python curl.py",

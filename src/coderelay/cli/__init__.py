@@ -6,6 +6,7 @@ import sys
 
 from coderelay import __version__
 
+_NOBODY_READS = 141  # what a shell says of a program that SIGPIPE has ended
 SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "model", "doctor")
 
 
@@ -35,3 +36,5 @@ def main() -> int:
         return command.main(arguments[1:] if name != "start" else arguments)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        return _NOBODY_READS

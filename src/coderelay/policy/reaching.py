@@ -52,6 +52,7 @@ _PROGRAMS: dict[str, frozenset[str]] = {
 }  # fmt: skip
 _KNOWN = {*_PROGRAMS, *_SHELLS, *_WRAPPERS, "rsync", "python", "python3"}
 _TAKE_A_VALUE = {"-C", "-c", "--git-dir", "--work-tree", "--prefix", "--cwd", "--project", "--directory"}
+_HERE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|::1)(?::\d+)?(?:[/?#].*)?$")
 _SUSPECT = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, [*_PROGRAMS, "rsync"])) + r")(?![\w-])")
 
 
@@ -96,10 +97,17 @@ def _is_one(words: list[str]) -> bool:
         name, rest = "pip", rest[2:]
     if name == "rsync":
         return any(re.match(r"(?:[\w.-]+@)?[\w.-]+:", word) for word in rest)
-    if name not in _PROGRAMS:
+    if name not in _PROGRAMS or _stays_here(rest):
         return False
     subcommands = _PROGRAMS[name]
     return not subcommands or _subcommand(rest) in subcommands or (name == "yarn" and not rest)
+
+
+def _stays_here(words: list[str]) -> bool:
+    """All addresses it names are of this machine: of the sandbox, where a server of the session's own may run."""
+    named = [word.partition("://")[2] for word in words if "://" in word]
+    bare = [word for word in words if _HERE.match(word)]
+    return bool(named or bare) and all(map(_HERE.match, named))
 
 
 def _subcommand(words: list[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from coderelay.policy.rights import rights_of
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
 from coderelay.workspace.processes import Finished as Ended
@@ -39,8 +39,9 @@ class Bash:
         description="Run a shell command in the workspace and return its output. No input is possible; "
         "whatever it leaves running is ended with it. What must go on running, such as a server, is started with "
         "background=true: that returns a number at once, bash_output shows what it has written, bash_stop ends it. "
-        "Commands run in a sandbox without network. One that needs the network begins with `CODER_NETWORK=1 `, one "
-        "that must run outside of the sandbox with `CODER_SANDBOX=0 `; for each of them the person is asked.",
+        "Where there is a sandbox, commands run in it without network. One that needs the network begins with "
+        "`CODER_NETWORK=1 `, one that must run outside of the sandbox with `CODER_SANDBOX=0 `; for each of them the "
+        "person is asked.",
         parameters={
             "type": "object",
             "properties": {
@@ -83,25 +84,25 @@ class Bash:
             if arguments.background:
                 workspace.background().make_room()
                 running = await workspace.commands.start(argv, rights=rights, output_bytes=limits.output_bytes)
-                return await self._leave_running(running, workspace)
+                return await self._leave_running(running, workspace, rights)
             seconds = _seconds(arguments, limits)
             ended = await workspace.commands.run(
                 argv, rights=rights, seconds=seconds, output_bytes=limits.output_bytes
             )
-            return _result(ended, seconds)
+            return _result(ended, seconds, lambda output: _hint(output, workspace, rights))
         except CannotStart as error:
             raise ToolFailed(f"the command could not be started: {error}") from error
         except ProcessesLost as error:
             raise ToolFailed("the command was lost: it may have run; check before repeating it") from error
 
-    async def _leave_running(self, running: Running, workspace: Workspace) -> Finished:
+    async def _leave_running(self, running: Running, workspace: Workspace, rights: tuple[Right, ...]) -> Finished:
         try:
             over = await running.wait(self._first_moment)
         except BaseException:
             await running.stop()
             raise
         if over:
-            return _result(running.finished())
+            return _result(running.finished(), hint=lambda output: _hint(output, workspace, rights))
         number = workspace.background().keep(running)
         lines = [f"It runs in the background as number {number}.", running.take_output().rstrip("\n")]
         return Finished("\n".join(filter(None, lines)), summary=f"background {number}", background=number)
@@ -113,10 +114,16 @@ def _seconds(arguments: BashArguments, limits: BashLimits) -> float:
     return min(max(wanted, 0.1), max(_MOST_SECONDS, limits.seconds))
 
 
-def _result(ended: Ended, seconds: float = 0) -> Finished:
-    trouble = _trouble(ended, seconds)
+def _hint(output: str, workspace: Workspace, rights: tuple[Right, ...]) -> str:
+    from coderelay.workspace.sandbox.hints import sandbox_hint  # few commands fail
+
+    return sandbox_hint(output, workspace.commands.rung, rights)
+
+
+def _result(ended: Ended, seconds: float = 0, hint: Callable[[str], str] = lambda output: "") -> Finished:
+    trouble, output = _trouble(ended, seconds), _output(ended)
     if trouble:
-        raise ToolFailed(f"{trouble}\n{_output(ended)}".strip())
+        raise ToolFailed("\n".join(filter(None, [trouble, output, hint(output)])))
     return Finished(output=_output(ended), summary=f"exit code 0, {ended.seconds:.1f} s")
 
 

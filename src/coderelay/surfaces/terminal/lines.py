@@ -12,6 +12,7 @@ from coderelay.client.asking import choices, in_words, understand
 from coderelay.client.client import Client
 from coderelay.client.session_commands import HELP, RememberModel, SessionCommands
 from coderelay.client.slash import Prompted, Shell, Slash, classify
+from coderelay.protocol import background
 from coderelay.protocol.asks import Ask, By, Decision, Deny, DenyAndStop, PlanAsk, PlanDecision, QuestionAsk
 from coderelay.protocol.calls import one_line
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
@@ -21,6 +22,7 @@ from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
     AskOpened,
+    BackgroundEnded,
     BatchOpened,
     CallAsked,
     CallEnded,
@@ -37,7 +39,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, PromptId, SessionId, new_id
 from coderelay.protocol.live import Live, Notice, TextDelta
-from coderelay.protocol.queries import ShowSession
+from coderelay.protocol.queries import ShowPermissions, ShowSession
 from coderelay.protocol.summary import Summary
 
 _HELP = f"""\
@@ -83,7 +85,8 @@ class LineLoop:
         self._while_running = while_running
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._stop()))
-        self._greet(await self._client.get(ShowSession(self._session)))
+        sandbox = (await self._client.get(ShowPermissions(self._session))).sandbox
+        self._greet(await self._client.get(ShowSession(self._session)), sandbox)
         # A daemon, because a thread that waits for a line cannot be ended.
         threading.Thread(target=self._read_lines, args=(loop,), daemon=True).start()
         follower = asyncio.create_task(self._follow(after))
@@ -95,8 +98,9 @@ class LineLoop:
             await asyncio.wait({follower})
         return 0
 
-    def _greet(self, summary: Summary) -> None:
-        _print(f"coder · {summary.model} · {summary.mode} · {summary.cwd}\nsession {self._session}\n")
+    def _greet(self, summary: Summary, sandbox: str) -> None:
+        facts = [summary.model, summary.mode, f"sandbox: {sandbox}", summary.cwd]
+        _print(f"coder · {' · '.join(facts)}\nsession {self._session}\n")
         self._carrying_on = summary.turn_open
         if self._carrying_on:
             _print("(carrying on what was cut off)\n")
@@ -216,6 +220,9 @@ class LineLoop:
                 _print(f"• {self._titles.get(event.call_id, '')}\n")
             case CallEnded():
                 _print(f"  {one_line(event.outcome)}\n")
+            case BackgroundEnded():
+                self._end_line()
+                _print(f"(background command {event.background_id} {background.in_words(event.end)})\n")
             case _:
                 pass
 

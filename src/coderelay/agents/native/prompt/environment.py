@@ -16,6 +16,5 @@ def environment_note(cwd: str, folders: Sequence[str] = ()) -> Note:
         f"System: {system.sysname} {system.release} ({system.machine})",
         f"Date: {time.strftime('%Y-%m-%d')}",
         f"Git: {branch_of(os.path.realpath(cwd)) or 'not a repository'}",
-        "Commands run without a sandbox.",
     ]
     return Note("environment", "\n".join(["<environment>", *lines, "</environment>"]))

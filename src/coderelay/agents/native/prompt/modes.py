@@ -4,10 +4,12 @@ from coderelay.protocol.content import Note
 from coderelay.protocol.events import Mode
 
 _MODES: dict[Mode, str] = {
-    "plan": "plan: look and think only. Files cannot be changed and commands cannot be run. Find out what must be "
-    "done, then propose it with plan_exit: what to change, where, in which order, and how to check it.",
-    "default": "default: the person is asked before a file is changed or a command is run.",
-    "auto-edit": "auto-edit: files may be changed without asking; the person is asked before a command is run.",
+    "plan": "plan: look and think only. Files cannot be changed, and only commands that read can be run. Find out "
+    "what must be done, then propose it with plan_exit: what to change, where, in which order, and how to check it.",
+    "default": "default: the person is asked before a file is changed, and before a command that does more than "
+    "read.",
+    "auto-edit": "auto-edit: files may be changed, and tests and builds run in the sandbox, without asking; the "
+    "person is asked before other commands that do more than read.",
     "yolo": "yolo: files may be changed and commands run without asking. Nobody looks over your shoulder, so take "
     "care: nothing that cannot be undone unless it was asked for.",
 }

@@ -7,77 +7,24 @@ which also says what is spoken on the two kinds of socket.
 from __future__ import annotations
 
 import asyncio
-import codecs
 import marshal
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from errno import EINVAL, ENOEXEC
-from pathlib import Path
-from typing import Literal
+from errno import EINVAL
 
-import msgspec
+from coderelay.workspace.ended import CannotStart, Finished, ProcessesLost
+from coderelay.workspace.output import Output
+from coderelay.workspace.supervision import Supervisor, Wrap
 
-from coderelay.workspace.own_environment import blank_own_environment
-
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
 TERM_GRACE = 0.5
 KILL_GRACE = 5.0
 READ_BYTES = 1 << 16
 PIPE_BYTES = 1 << 20
-CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
-
-
-class Finished(msgspec.Struct, frozen=True):
-    """A command that ended: by itself with an exit code, or by a signal.
-
-    `output` is what it wrote to standard output and error, in the order written. When `omitted_bytes`
-    is not 0, a line in the middle of it says so.
-    """
-
-    exit_code: int | None
-    signal: int | None
-    output: str
-    omitted_bytes: int
-    timed_out: bool
-    seconds: float
-
-
-class CannotStart(Exception):
-    """The command did not begin: nothing of it ran. Of a sandbox that does not start, `detail` says why."""
-
-    def __init__(
-        self,
-        *,
-        program: str,
-        cwd: str,
-        what: Literal["folder", "program", "process", "sandbox"],
-        errno: int,
-        detail: str = "",
-    ) -> None:
-        super().__init__(f"{cwd if what == 'folder' else program}: {detail or os.strerror(errno)}")
-        self.program = program
-        self.cwd = cwd
-        self.what = what
-        self.errno = errno
-
-
-class ProcessesLost(Exception):
-    """The command may have run; how it ended is not known, because its supervisor ended or was closed."""
-
-    def __init__(self, *, program: str, closed: bool) -> None:
-        super().__init__(f"{program}: its supervisor {'was closed' if closed else 'ended'}")
-        self.program = program
-        self.closed = closed
-
-
-Wrap = Callable[[list[str]], list[str]]
-"""The command that starts the supervisor in a sandbox, made from the one that starts it here."""
 
 
 class Processes:
@@ -86,7 +33,7 @@ class Processes:
     def __init__(self, *, supervisor_python: str = sys.executable, wrap: Wrap | None = None) -> None:
         self._python = supervisor_python
         self._wrap = wrap
-        self._supervisor: _Supervisor | None = None
+        self._supervisor: Supervisor | None = None
         self._running: set[_Command] = set()
         self._closed = False
 
@@ -145,10 +92,10 @@ class Processes:
         if self._supervisor is not None:
             await self._supervisor.close()
 
-    async def _hand_over(self, command: _Command, program: str) -> _Supervisor:
+    async def _hand_over(self, command: _Command, program: str) -> Supervisor:
         while not self._closed:
             if self._supervisor is None or not self._supervisor.is_alive():
-                self._supervisor = _Supervisor(self._python, self._wrap, when_gone=self._abandon_running)
+                self._supervisor = Supervisor(self._python, self._wrap, when_gone=self._abandon_running)
             try:
                 self._supervisor.take(command)
                 self._running.add(command)
@@ -166,7 +113,7 @@ class Running:
     """A command that was started, and may be over by now."""
 
     def __init__(
-        self, command: _Command, supervisor: _Supervisor, program: str, cwd: str, is_closed: Callable[[], bool]
+        self, command: _Command, supervisor: Supervisor, program: str, cwd: str, is_closed: Callable[[], bool]
     ) -> None:
         self._command = command
         self._supervisor = supervisor
@@ -223,102 +170,6 @@ def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
     return len(body).to_bytes(4, "big") + body
 
 
-class _Supervisor:
-    """Our end of the supervisor process. It says once that it is ready; the end of its socket is its end."""
-
-    def __init__(self, python: str, wrap: Wrap | None, *, when_gone: Callable[[], None]) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._when_gone = when_gone
-        self._is_wrapped = wrap is not None
-        self._process, self._control = _start_supervisor(python, wrap)
-        self._control.setblocking(False)
-        self._is_ready = False
-        self._last_words = ""
-        self._gone = asyncio.Event()
-        self._loop.add_reader(self._control, self._hear)
-
-    def is_alive(self) -> bool:
-        if not self._gone.is_set() and self._process.poll() is not None:
-            self._bury()
-        return not self._gone.is_set()
-
-    def take(self, command: _Command) -> None:
-        with suppress(ConnectionError):  # it died just now, and the command's socket ends with it
-            socket.send_fds(self._control, [b"+"], command.lent())
-        command.close_lent()
-
-    async def close(self) -> None:
-        if not self._gone.is_set():
-            self._control.shutdown(socket.SHUT_WR)
-            await self._gone.wait()
-
-    def check_it_began(self, program: str) -> None:
-        """After a command that ended without a reply. Raises CannotStart if this never took any."""
-        if not self._gone.is_set():
-            self._hear()
-        if self._is_ready:
-            return
-        self._process.kill()
-        if not self._gone.is_set():
-            self._bury()
-        if self._is_wrapped:
-            detail = self._last_words or "it does not start"
-            raise CannotStart(program="the sandbox", cwd="/", what="sandbox", errno=ENOEXEC, detail=detail)
-        raise CannotStart(program=program, cwd="/", what="process", errno=ENOEXEC)
-
-    def end_sandbox(self) -> None:
-        """With everything in it: one of its commands outlived even SIGKILL."""
-        if self._is_wrapped and not self._gone.is_set():
-            self._process.kill()
-
-    def _hear(self) -> None:
-        said = b""
-        try:
-            said = self._control.recv(1)
-        except BlockingIOError:
-            return
-        except ConnectionError:
-            pass  # it died before it read all we sent
-        if said:
-            self._is_ready = True
-        else:
-            self._bury()
-
-    def _bury(self) -> None:
-        """Its socket closed with it, so it is exiting, and waiting for it is short."""
-        self._loop.remove_reader(self._control)
-        with suppress(OSError):  # nothing was said
-            self._is_ready = self._is_ready or self._control.recv(1) != b""
-        self._control.close()
-        self._process.wait()
-        if self._process.stderr is not None:
-            with self._process.stderr as words:
-                os.set_blocking(words.fileno(), False)  # what it left running may hold the other end
-                self._last_words = (words.read(READ_BYTES) or b"").decode(errors="replace").strip()
-        self._gone.set()
-        self._when_gone()
-
-
-def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    # Commands can read the environment of their parents in /proc, so no key of ours is in it.
-    blank_own_environment()
-    env = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
-    argv = [python, "-I", "-S", str(SUPERVISOR)]
-    argv, words = (argv, subprocess.DEVNULL) if wrap is None else (wrap(argv), subprocess.PIPE)
-    control, theirs = socket.socketpair()
-    with theirs:
-        end, null = theirs.fileno(), subprocess.DEVNULL
-        try:
-            process = subprocess.Popen(
-                argv, stdin=end, stdout=null, stderr=words, start_new_session=True, cwd="/", env=env
-            )
-        except OSError as error:
-            control.close()
-            what = "process" if wrap is None else "sandbox"
-            raise CannotStart(program=argv[0], cwd="/", what=what, errno=error.errno or EINVAL) from error
-    return process, control
-
-
 class _Command:
     """Our end of one command: the socket of its keeper, and the pipe of its output."""
 
@@ -333,7 +184,7 @@ class _Command:
         self.began = time.monotonic()
         self.ended: float | None = None
         self._received = bytearray()
-        self.output = _Output(output_bytes)
+        self.output = Output(output_bytes)
         self.reply: tuple[str, int] | None = None  # and still when over, if the keeper went without one
         self.over: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._socket, self._read_reply)
@@ -437,43 +288,3 @@ async def _uninterrupted(work: Coroutine[None, None, None]) -> None:
     task.result()
     if cancelled is not None:
         raise cancelled
-
-
-class _Output:
-    """The beginning and the end of what was written, half of `limit` each; the rest is only counted."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._head_size, self._tail_size = limit - limit // 2, limit // 2
-        self._head, self._tail = bytearray(), bytearray()
-        self._next = 0  # in the tail, which is a ring
-        self._written = 0
-
-    def add(self, chunk: bytes) -> None:
-        self._written += len(chunk)
-        room = self._head_size - len(self._head)
-        self._head += chunk[:room]
-        if len(chunk) > room and self._tail_size:
-            self._add_to_tail(chunk[room:][-self._tail_size :])
-
-    def emptied(self) -> _Output:
-        return _Output(self._limit)
-
-    def _add_to_tail(self, chunk: bytes) -> None:
-        at, room = self._next, self._tail_size - self._next
-        first, rest = chunk[:room], chunk[room:]
-        self._tail[at : at + len(first)] = first
-        self._tail[: len(rest)] = rest
-        self._next = (at + len(chunk)) % self._tail_size
-
-    def text(self) -> tuple[str, int]:
-        """The text, and how many bytes are not in it. No character is cut in two."""
-        tail = self._tail[self._next :] + self._tail[: self._next]
-        omitted = self._written - len(self._head) - len(tail)
-        if not omitted:
-            return (self._head + tail).decode(errors="replace"), 0
-        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        beginning = decoder.decode(self._head)
-        split = len(tail[:3]) - len(tail[:3].lstrip(CONTINUATION_BYTES))
-        omitted += len(decoder.getstate()[0]) + split
-        return f"{beginning}\n[{omitted} bytes left out]\n{tail[split:].decode(errors='replace')}", omitted

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from coderelay.app import House
 from coderelay.client.asking import understand
+from coderelay.client.family import follow_family
 from coderelay.config.detect import detect
 from coderelay.config.detect_files import learn
 from coderelay.config.load import load
@@ -116,14 +117,15 @@ class Coder:
         return await self.client.get(ListAsks(session))
 
     async def next_ask(self, session: SessionId) -> AskRow | None:
-        """Wait until something must be decided; None when the session rests and nothing is left to decide."""
-        async with aclosing(self.follow(session)) as feed:
+        """Wait until something must be decided, for a child of the session too; None when the session rests and
+        nothing is left to decide."""
+        async with aclosing(follow_family(self.client, session, 0)) as feed:
             async for each in feed:
                 if not isinstance(each, Recorded):
                     continue
                 if asks := await self.asks(session):
                     return asks[0]
-                if await self._rests_at(session, each.seq):
+                if each.session == session and await self._rests_at(session, each.seq):
                     return None
         raise UnknownSession(session)
 

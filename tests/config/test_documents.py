@@ -60,7 +60,7 @@ def test_x36_depth_is_refused_before_it_hurts(depth: int) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b" \n", b"{}", b'\xef\xbb\xbf{"model": "a\\"b\\": c"}', b'{"hooks": {"a": ["b: c", "\\\\"], "b": []}}'],
+    [b"", b" \n", b"{}", b'\xef\xbb\xbf{"model": "a\\"b\\": c"}', b'{"hooks": {"Stop": ["b: c", "\\\\"]}}'],
 )
 def test_x23_what_is_unusual_but_right_is_taken(content: bytes) -> None:
     read_document(content, "config.json")

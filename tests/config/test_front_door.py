@@ -12,7 +12,7 @@ from coderelay.testing.terminal import terminal
 from tests.config.written import Places
 from tests.conftest import Serve
 
-LOOSE = {"mode": "yolo", "hooks": {"turn_ended": ["echo \u001b[31m\u202e"]}, "model": "openai:other"}
+LOOSE = {"mode": "yolo", "hooks": {"Stop": ["echo \u001b[31m\u202e"]}, "model": "openai:other"}
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_x36_trusting_shows_what_it_means_and_asks(coder: Coder, places: Places)
     assert shown == (
         f"{places.folder_file} wants:\n"
         '  mode = "yolo"\n'
-        '  hooks.turn_ended = ["echo \\u001b[31m\\u202e"]\n'
+        '  hooks.Stop = ["echo \\u001b[31m\\u202e"]\n'
         "Commands and rules there then count as your own. Trust it? [y/N] "
     )
     assert not (places.home / "trust.json").exists()

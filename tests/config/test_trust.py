@@ -68,7 +68,7 @@ def test_x36_c47_trust_survives_what_loosens_nothing(places: Places, change: dic
         {"mode": "auto-edit"},
         {"permissions": {"allow": ["bash(*)"]}},
         {"providers": {"mine": {"base_url": "http://127.0.0.1:2/v1"}}},
-        {"hooks": {"turn_ended": ["evil"]}},
+        {"hooks": {"Stop": ["evil"]}},
         {"max_steps": 501},
         {"auto_approve_ask": False},
     ],
@@ -103,7 +103,7 @@ def test_x36_trust_is_for_one_real_folder(places: Places, tmp_path: Path) -> Non
 
 def test_x36_only_what_was_seen_is_trusted(places: Places) -> None:
     seen = wishes(str(places.home), str(places.write(folder=LOOSE).folder))
-    places.write(folder=LOOSE | {"hooks": {"turn_ended": ["evil"]}})
+    places.write(folder=LOOSE | {"hooks": {"Stop": ["evil"]}})
     with pytest.raises(BadInput, match="has just been changed"):
         trust(str(places.home), str(places.folder), seen)
     assert not (places.home / "trust.json").exists()

@@ -20,7 +20,7 @@ from coderelay.workspace.workspace import Workspace
 from tests.tools.scene import Scene
 
 DOUBLE = Path(__file__).with_name("double.py")
-PATIENT = Limits(start=60.0, answer=60.0, ping=60.0)
+PATIENT = Limits(patience=60.0, start=60.0, answer=60.0, ping=60.0)
 P = ParamSpec("P")
 
 
@@ -87,7 +87,6 @@ async def mcp_scene(
     *kinds: str,
     settings: Mapping[str, McpServer] | None = None,
     limits: Limits | None = None,
-    patience: float = 60.0,
 ) -> AsyncGenerator[McpScene]:
     """Doubles of these kinds, each by its own name, and servers with other `settings`."""
     notes = root / "notes.txt"
@@ -102,7 +101,7 @@ async def mcp_scene(
         limits=limits or PATIENT,
     )
     try:
-        await servers.ready(patience)
+        await servers.ready()
         yield McpScene(servers, Workspace(str(root), processes, environment), notes)
     finally:
         await servers.close()
@@ -117,6 +116,11 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - another process brings it about
             await asyncio.sleep(0.01)
+
+
+def until_now(condition: Callable[[], bool]) -> None:
+    """The same where there is no loop."""
+    asyncio.run(until(condition))
 
 
 def is_running(pid: int) -> bool:

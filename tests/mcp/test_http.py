@@ -38,7 +38,7 @@ async def test_a_change_of_tools_is_heard_where_we_listen(tmp_path: Path) -> Non
             await double.tell(method="notifications/tools/list_changed")
             await double.tell(id="s", method="ping")
             await until(lambda: any("result" in body for body in double.bodies))
-            await scene.servers.ready(60)
+            await scene.servers.ready()
 
             assert "mcp__remote__new" in scene.names
 

@@ -47,7 +47,7 @@ CORPUS = recorded()
 @pytest.mark.quick
 def test_c07_c32_no_recorded_command_passes_for_less_than_it_is() -> None:
     assert len(CORPUS) >= 250
-    effects = [(assess(each.command, FOLDERS).effect, each) for each in CORPUS]
+    effects = [(assess(each.command, FOLDERS, sandboxed=True).effect, each) for each in CORPUS]
     assert [each for effect, each in effects if each.worst not in _LET_THROUGH.get(effect, {each.worst})] == []
 
 
@@ -61,7 +61,7 @@ def test_c06_c07_c08_no_recorded_command_runs_unasked_in_a_mode_that_asks(mode: 
 @pytest.mark.quick
 def test_c07_few_recorded_commands_that_only_read_are_questioned() -> None:
     reading = [each.command for each in CORPUS if each.worst == "read"]
-    found = [(command, assess(command, FOLDERS)) for command in reading]
+    found = [(command, assess(command, FOLDERS, sandboxed=True)) for command in reading]
     noisy = [f"{judged.reason}: {command}" for command, judged in found if judged.effect != "read"]
     sys.stdout.write(f"noisy: {len(noisy)} of {len(reading)}\n" + "\n".join(noisy) + "\n")
     assert len(noisy) <= MOST_NOISY

@@ -48,7 +48,9 @@ def test_x01_questions_todos_and_plans_are_never_restricted(names: tuple[str, ..
         ("MCP__git__LOG", {"mcp__git__log"}),
         ("Bash(git:*)", set[str]()),  # a narrower rule of Claude's is not ours to widen
         ("Rea", set[str]()),
-        ("mcp__git", set[str]()),
+        ("mcp__git", {"mcp__git__log"}),
+        ("mcp__git__*", {"mcp__git__log"}),
+        ("mcp__gi", set[str]()),
     ],
 )
 def test_x01_the_alias_table(name: str, tools: set[str]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.policy.secrets import Secrets, adds_marker, secret_values
+from coderelay.policy.secrets import Secrets, adds_marker, passwords_in, secret_values
 from coderelay.protocol.calls import Denied, Failed, Finished, Need
 
 RANDOM = "Zk3vQ9xT7bLm2Rw8Yc5Nf1Hd6Gs4Jp0AeUiOoXy"
@@ -116,3 +116,32 @@ def test_hiding_twice_changes_nothing_more(text: str, values: list[str]) -> None
     once = secrets.hide(text)
     assert secrets.hide(once) == once
     assert not any(value in once for value in values if value not in "[hidden secret: configured]")
+
+
+@pytest.mark.parametrize(
+    ("address", "password"),
+    [
+        ("postgresql://me:a%40b@host:5432/log?sslmode=require", ["a%40b", "a@b"]),
+        ("postgresql:///log?host=/run&password=abc", ["abc", "abc"]),
+        ("host=db user=me password=abc dbname=log", ["abc", "abc"]),
+        ("postgresql://me@host/log", []),
+        ("postgresql://host:5432/log", []),
+        ("", []),
+    ],
+)
+def test_the_password_in_the_address_of_a_database_is_known(address: str, password: list[str]) -> None:
+    assert passwords_in(address) == password
+
+
+def test_the_problem_of_a_need_is_hidden_too() -> None:
+    need = Need("edit", "edit", "f", problem=f"old is not in f:\n1\tghp_{RANDOM}")
+    assert Secrets().hide_need(need).problem == "old is not in f:\n1\t[hidden secret: github token]"
+
+
+@pytest.mark.parametrize("outcome", [Finished, Failed])
+def test_the_halves_of_a_secret_beside_what_is_left_out_are_not_shown(outcome: type[Finished] | type[Failed]) -> None:
+    text = f"a b\nkey=ghp_{RANDOM[:20]}\n[999 bytes left out]\n{RANDOM[20:]} c\nd"
+    expected = "a b\n…\n[999 bytes left out]\n… c\nd"
+    assert Secrets().hide_outcome(outcome(text)) == outcome(expected)
+    whole = "a\n\n[999 bytes left out]\n b"
+    assert Secrets().hide_outcome(outcome(whole)) == outcome(whole)

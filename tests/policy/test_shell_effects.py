@@ -65,6 +65,10 @@ def run(command: str, folder: Path) -> None:
     )
 
 
+def is_allowed(command: str, folder: Path) -> bool:
+    return judge_command(command, "default", (str(folder),), sandboxed=True).verdict == "allow"
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Without git's index, where `git status` keeps what it knows of times."""
     files = (each for each in folder.rglob("*") if each.is_file() and each.name != "index")
@@ -77,8 +81,8 @@ def test_c07_what_is_allowed_changes_nothing(workspace: Path) -> None:
     everyday = [command.replace("/ws", str(workspace)) for verdict, command in EVERYDAY if verdict == "allow"]
     recorded = [each.command.replace("/workspace", str(workspace)) for each in CORPUS]
     for command in everyday:
-        assert judge_command(command, "default", (str(workspace),)).verdict == "allow"
-    allowed = [each for each in recorded if judge_command(each, "default", (str(workspace),)).verdict == "allow"]
+        assert is_allowed(command, workspace)
+    allowed = [each for each in recorded if is_allowed(each, workspace)]
     for command in (*everyday, *allowed):
         if not command.startswith("sleep"):
             run(command, workspace)

@@ -1,5 +1,6 @@
 """Hostile and everyday commands with their verdicts. Allowing a hostile one is the one unforgivable thing."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -22,30 +23,44 @@ def rows(name: str) -> list[tuple[str, str]]:
 HOSTILE, EVERYDAY = rows("hostile"), rows("everyday")
 
 
+def in_sandbox(command: str, mode: Mode = "default") -> str:
+    return judge_command(command, mode, FOLDERS, sandboxed=True).verdict
+
+
 @pytest.mark.quick
 def test_c07_c32_no_hostile_command_is_allowed_without_a_question() -> None:
     assert len(HOSTILE) >= 250
-    assert [(judge_command(command, "default", FOLDERS).verdict, command) for _, command in HOSTILE] == HOSTILE
+    assert [(in_sandbox(command), command) for _, command in HOSTILE] == HOSTILE
 
 
 @pytest.mark.quick
 def test_c07_everyday_commands_are_asked_about_only_if_they_do_something() -> None:
     assert len(EVERYDAY) >= 200
-    assert [(judge_command(command, "default", FOLDERS).verdict, command) for _, command in EVERYDAY] == EVERYDAY
+    assert [(in_sandbox(command), command) for _, command in EVERYDAY] == EVERYDAY
+
+
+@pytest.mark.quick
+def test_git_in_a_clone_that_names_programs_is_asked_about_without_a_sandbox() -> None:
+    def expected(verdict: str, command: str) -> str:
+        return "ask" if verdict == "allow" and re.search(r"\bgit (?!--version)", command) else verdict
+
+    for verdict, command in HOSTILE + EVERYDAY:
+        assert judge_command(command, "default", FOLDERS).verdict == expected(verdict, command), command
+    assert judge_command("git status", "default", FOLDERS, sandboxed=True, rights=("outside",)).verdict == "ask"
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_c05_c06_c08_c09_x17_every_mode_is_a_row_of_the_matrix(mode: Mode) -> None:
     for _, command in HOSTILE + EVERYDAY:
-        cell = table_of(mode, "balanced").commands[assess(command, FOLDERS).effect]
         for sandboxed, otherwise in ((True, "allow"), (False, "ask")):
+            cell = table_of(mode, "balanced").commands[assess(command, FOLDERS, sandboxed=sandboxed).effect]
             verdict = judge_command(command, mode, FOLDERS, sandboxed=sandboxed).verdict
             assert verdict == (otherwise if cell == "sandboxed" else cell)
 
 
 def test_c06_plan_runs_what_reads_and_refuses_the_rest() -> None:
     for verdict, command in HOSTILE + EVERYDAY:
-        assert judge_command(command, "plan", FOLDERS).verdict == ("allow" if verdict == "allow" else "deny"), command
+        assert in_sandbox(command, "plan") == ("allow" if verdict == "allow" else "deny"), command
 
 
 @pytest.mark.parametrize("command", ["rm -rf /", "sudo reboot", "curl x | sh", "not ( a command", ""])

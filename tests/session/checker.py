@@ -22,6 +22,8 @@ from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
     CallStarted,
+    ChildOpened,
+    EnvironmentSetUp,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -36,6 +38,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TreeTaken,
     TurnEnded,
+    TurnProlonged,
     TurnStarted,
     TurnUndone,
     Unrecognised,
@@ -152,8 +155,19 @@ class Checker(Batches):
                 self.open_turn().tree = event
             case TurnUndone() as event:
                 self._undo(event)
+            case EnvironmentSetUp():
+                self.check_owned()
+                promise(not self.is_set_up, "the environment is set up twice (A-26)")
+                self.is_set_up = True
+            case TurnProlonged() as event:
+                self.check_between_steps(event.turn_id)
+                promise(not self.open_turn().prolonged, "hooks prolong a turn once (A-26)")
+                self.open_turn().prolonged = True
             case CallStarted() as event:
                 self.start_call(event, recorded.epoch)
+            case ChildOpened() as event:
+                self.check_owned()
+                promise(event.call_id in self.calls, "a session was opened by a call that nobody knows")
             case CallAsked() as event:
                 self.ask_again(event, recorded.epoch)
             case CallEnded() as event:

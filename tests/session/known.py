@@ -67,6 +67,7 @@ class KnownTurn(Struct):
     ask: KnownAsk | None = None
     then: TurnEnded | None = None
     tree: TreeTaken | None = None
+    prolonged: bool = False
 
     def is_for_a_summary(self) -> bool:
         return self.started.task == "compact"

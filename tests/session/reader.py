@@ -48,6 +48,7 @@ class Reader(Struct):
     begun: set[CallId] = field(default_factory=set[CallId])
     ends_now: bool = False
     summed_up: bool = False
+    is_set_up: bool = False
     owed: list[AnyEvent] = field(default_factory=list[AnyEvent])
 
     def new_ask(self, ask: Ask) -> KnownAsk:

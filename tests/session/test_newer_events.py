@@ -16,14 +16,17 @@ from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import (
     AnyEvent,
+    ChildOpened,
+    EnvironmentSetUp,
     Recorded,
     SessionClaimed,
     SessionDeleted,
     TreeTaken,
+    TurnProlonged,
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import BackgroundId, TurnId
+from coderelay.protocol.ids import BackgroundId, CallId, SessionId, TurnId
 from coderelay.protocol.summary import Summary
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
@@ -70,6 +73,7 @@ def whole_life() -> list[AnyEvent]:
     play.answer_turn(PlanDecision("smart"))
     play.claim("B")
     play.message(allowed("c8"))
+    play.write([ChildOpened(call_id=CallId("c8"), child=SessionId("child"))], epoch=play.state.epoch)
     play.prompt("five", steer=True)
     play.edit(play.state.queue[-1].prompt_id, "six")
     play.end_call("c8", Finished("ok", background=BackgroundId("1")))
@@ -78,7 +82,8 @@ def whole_life() -> list[AnyEvent]:
     play.take_steering()
     play.compact("so far")
     taken = TreeTaken(turn_id=TurnId(play.state.turn.started.turn_id if play.state.turn else ""), tree="t1")
-    play.write([taken], epoch=play.state.epoch)
+    set_up = EnvironmentSetUp(turn_id=taken.turn_id, variables={"STAGE": "test"}, told="a test")
+    play.write([taken, set_up, TurnProlonged(turn_id=taken.turn_id, reason="more")], epoch=play.state.epoch)
     play.message()
     play.write([TurnUndone(turn_id=taken.turn_id, by=ANNE)])
     return play.events()
@@ -150,7 +155,7 @@ def test_unknown_fields_of_known_kinds_are_skipped(which: int, fields: dict[str,
     assert decode(kind_of(event), json.dumps(body)) == event
 
 
-MAPS = {"answers"}  # their names are people's, not ours
+MAPS = {"answers", "variables"}  # their names are people's, not ours
 
 
 def _with_fields(value: Any, fields: dict[str, Any]) -> Any:

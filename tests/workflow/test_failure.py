@@ -101,8 +101,8 @@ def test_c42_a_recorded_call_says_how_the_check_ended() -> None:
         Run("too slow", "timed out after 120 s and was ended\ncollecting"),
         Run("not run", "the command could not be started: no"),
         Run("not run"),
-        Run("not run"),
-        Run("not run"),
+        Run("cut off"),
+        Run("cut off"),
     ]
 
 

@@ -285,6 +285,87 @@ async def test_a_supervisor_that_cannot_start_is_told():
     assert (refused.value.program, refused.value.what) == ("/no/such/python", "process")
 
 
+def impostor(folder: Path, script: str) -> Processes:
+    """A supervisor that somebody has taken the place of. `control` is its end of ours."""
+    program = folder / "python"
+    program.write_text(f"#!{sys.executable}\nimport os, socket, time\ncontrol = socket.socket(fileno=0)\n{script}")
+    program.chmod(0o755)
+    return Processes(supervisor_python=str(program))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"",
+        b"ended 0",
+        b"ended 0\nended 0\n",
+        b"ended 99999\n",
+        b"ended \xd9\xa1\n",
+        bytes.fromhex("a8020000003c0100000072000000004e"),
+        b"ended " + b"0" * (64 << 20) + b"\n",
+    ],
+    ids=["nothing", "half", "twice", "no-code", "no-number", "marshalled", "endless"],
+)
+@story
+async def test_a_reply_that_no_keeper_would_write_is_none_and_is_not_held(tmp_path: Path, reply: bytes):
+    script = """
+control.send(b"!")
+_, (command, *_), _, _ = socket.recv_fds(control, 1, 4)
+command = socket.socket(fileno=command)
+command.recv(1 << 20)
+command.sendall(open("REPLY", "rb").read())
+command.close()
+control.recv(1)
+"""
+    (tmp_path / "reply").write_bytes(reply)
+    processes = impostor(tmp_path, script.replace("REPLY", str(tmp_path / "reply")))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ProcessesLost):
+            await bash(processes, "true")
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+        await processes.close()
+
+
+@story
+async def test_a_supervisor_that_closes_its_socket_and_stays_does_not_hold_the_owner(tmp_path: Path):
+    processes = impostor(tmp_path, 'control.send(b"!"); control.recv(1); control.shutdown(2); time.sleep(60)')
+    began = time.monotonic()
+    with pytest.raises(ProcessesLost):
+        await bash(processes, "true")
+    await processes.close()
+    assert time.monotonic() - began < 20
+
+
+@story
+async def test_a_supervisor_that_does_not_answer_does_not_hold_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("coderelay.workspace.supervision.LEAVING_MAY_TAKE", 0.1)
+    processes = impostor(tmp_path, f'open("{tmp_path}/pid", "w").write(f"{{os.getpid()}} "); time.sleep(60)')
+    running = asyncio.ensure_future(bash(processes, "true"))
+    await eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith(" "))
+    running.cancel()
+    async with asyncio.timeout(20):
+        await processes.close()
+    assert not is_alive(pid_in(tmp_path / "pid"))
+
+
+@linux
+@story
+async def test_a_command_that_stops_its_keeper_is_lost_and_leaves_nothing(tmp_path: Path):
+    async with commands() as processes:
+        stop = "until [ -s daemon ]; do sleep 0.01; done; kill -STOP $PPID; sleep 90"
+        with pytest.raises(ProcessesLost):
+            await bash(processes, FAMILY.replace("wait", stop), tmp_path)
+        pids = {name: pid_in(tmp_path / name) for name in (*MEMBERS, "keeper")}
+        assert all(pids.values())
+        await eventually(lambda: not living(pids, (*MEMBERS, "keeper")))
+        assert (await bash(processes, "echo next")).output == "next\n"
+
+
 @story
 async def test_long_arguments_and_a_large_environment_arrive_whole():
     env = ENV | {f"NAME_{i}": "v" * 1000 for i in range(500)}
@@ -341,7 +422,10 @@ ANTHROPIC_API_KEY=sk-1 CODER_TOKEN=t CODER_DATABASE_URL=postgresql://ada:secret@
 GOOGLE_APPLICATION_CREDENTIALS=/c.json PGPASSWORD=p SSH_AUTH_SOCK=/tmp/agent XDG_SECRET_DIR=/s LC_API_KEY=sk-1
 LC_token=t TMPDIR=https://ada:secret@host PWD=/work CI=1 LD_PRELOAD=/evil.so SOMETHING_NEW=x XDG_SESSION_ID=1 PATHS=/
 """
-ADDED = {"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER": "1"}
+ADDED = {
+    "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER": "1",
+    "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.bareRepository", "GIT_CONFIG_VALUE_0": "explicit",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("line", (SEEN + HIDDEN).split())

@@ -9,20 +9,26 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Call, Need, Outcome, ToolSpec
+from coderelay.protocol.calls import Call, Finished, Need, Outcome, ToolSpec
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
-from coderelay.protocol.ids import SessionId, TurnId
+from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live import Live
+from coderelay.protocol.overview import CommandShown
 from coderelay.session.next_action import Action
 from coderelay.session.state import Settings, State
 from coderelay.workspace.background import Background
 
 
 class Description(Struct, frozen=True):
-    """What an agent would send to its model: for the snapshot file and for people."""
+    """What an agent would send to its model: for the snapshot file and for people. `disabled` are tools that the
+    configuration takes away, `window` how many tokens its model takes (0: not known), `commands` what may be typed
+    after a `/` for the agent itself."""
 
     system: str
     tools: tuple[ToolSpec, ...]
+    disabled: tuple[ToolSpec, ...] = ()
+    window: int = 0
+    commands: tuple[CommandShown, ...] = ()
 
 
 class Turn(Protocol):
@@ -48,6 +54,10 @@ class Turn(Protocol):
         """The commands of this session that run while it does other things."""
         ...
 
+    async def give_task(self, call: CallId, description: str, prompt: str) -> Finished:
+        """Open a child session for a call that has started, and wait for its answer. Raises ToolFailed."""
+        ...
+
     def show(self, live: Live) -> None:
         """Something to look at meanwhile. May get lost."""
         ...
@@ -67,6 +77,10 @@ class Turn(Protocol):
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
         """Record a finished message. Its calls are judged together before any of them runs; `final`
         ends the turn if there are none."""
+        ...
+
+    async def finish(self) -> None:
+        """End a turn whose last message was recorded before."""
         ...
 
     async def perform(self, calls: Sequence[Call], effect: Callable[[Call], Awaitable[Outcome]]) -> None:

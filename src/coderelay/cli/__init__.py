@@ -7,7 +7,7 @@ import sys
 from coderelay import __version__
 
 _NOBODY_READS = 141  # what a shell says of a program that SIGPIPE has ended
-SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "model", "doctor")
+SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor")
 
 
 def run() -> None:

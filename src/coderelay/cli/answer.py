@@ -13,9 +13,11 @@ import sys
 from coderelay.cli.house import me, run_with_house
 from coderelay.client.asking import headline, understand
 from coderelay.host.host import Host
-from coderelay.protocol.commands import AnswerAsk, Answered
-from coderelay.protocol.queries import FindAsk, WhyNotRun
+from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import FindAsk, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.surfaces.headless.carry_on import carry_on
+from coderelay.surfaces.headless.run import PARKED
 
 
 def main(arguments: list[str]) -> int:
@@ -45,9 +47,20 @@ def main(arguments: list[str]) -> int:
         if (reason := await host.get(WhyNotRun(found.session))) is not None:
             sys.stdout.write(f"waiting for a host: {reason}\n")
             return 0
-        return await carry_on(host, found.session, outcome.head)
+        code = await carry_on(host, found.session, outcome.head)
+        return await _carry_on_parent(host, found.parent, code) if code != PARKED and found.parent else code
 
     return run_with_house(answer)
+
+
+async def _carry_on_parent(host: Host, session: SessionId, code: int) -> int:
+    """Whoever gave the task goes on with what came of it; if that process is gone, this one does."""
+    parent = await host.get(ShowSession(session))
+    if await host.get(WhyWaiting(parent.id)) is None or await host.get(WhyNotRun(parent.id)) is not None:
+        return code
+    sys.stdout.write(f"carrying on: {parent.title}\n")
+    await host.send(OpenSession(session=parent.id, by=me()))
+    return await carry_on(host, parent.id, parent.head)
 
 
 def _too_late(outcome: Answered) -> str:

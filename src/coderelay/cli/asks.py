@@ -21,7 +21,8 @@ def main(arguments: list[str]) -> int:
             if options.json:
                 sys.stdout.write(msgspec.json.encode(each).decode() + "\n")
             else:
-                sys.stdout.write(f"{each.ask.id}  {headline(each.ask)}  ({each.title}, {each.cwd})\n")
+                title = f"{each.title}, for {each.parent_title}" if each.parent else each.title
+                sys.stdout.write(f"{each.ask.id}  {headline(each.ask)}  ({title}, {each.cwd})\n")
         return 0
 
     return run_with_house(show)

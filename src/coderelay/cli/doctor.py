@@ -25,6 +25,7 @@ from coderelay.models.local_servers import LocalServer, find_servers
 from coderelay.models.provider import KNOWN
 from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
+from coderelay.protocol.servers import ServerRow
 from coderelay.store.sqlite_file import check_file
 from coderelay.workspace.sandbox.ladder import find_rung
 
@@ -78,6 +79,7 @@ async def examine(env: Mapping[str, str]) -> list[Finding]:
         _servers(looking.result()),
         _weights(config),
         reaching.result(),
+        *await _mcp_servers(config, env, folder),
         *_programs(env),
         await asyncio.to_thread(_sandbox, config),
         _folder(folder),
@@ -210,6 +212,20 @@ async def _postgres(url: str) -> Finding:
         told: CoderError = server.told(error)
         return Finding("log", told.message, "bad", "check CODER_DATABASE_URL and the network")
     return Finding("log", f"PostgreSQL {version} at {server.name} answers")
+
+
+async def _mcp_servers(config: Config, env: Mapping[str, str], folder: str | None) -> list[Finding]:
+    if not config.settings.mcp_servers or folder is None:
+        return []
+    mcp: Any = import_module("coderelay.cli.mcp")  # few have any
+    rows: list[ServerRow] = await mcp.examine_servers(mcp.House(config, env), folder)
+    do = "`coder mcp list` tries it again, `coder mcp remove` takes it out"
+    return [
+        Finding(f"mcp {each.name}", mcp.told(each))
+        if each.state == "running"
+        else Finding(f"mcp {each.name}", mcp.told(each), "missing", do)
+        for each in rows
+    ]
 
 
 def _programs(env: Mapping[str, str]) -> list[Finding]:

@@ -3,16 +3,18 @@
 import argparse
 import os
 import sys
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 import msgspec
 
 from coderelay.cli.house import me, new_house, run_with_house
 from coderelay.client.permission_asks import approval_in_words
+from coderelay.config.folder_texts import folder_texts
 from coderelay.config.load import home_of
 from coderelay.config.place import folder_file, printable, shown
 from coderelay.config.secrets import hide_secrets
-from coderelay.config.trust import is_trusted, trust, untrust, wishes
+from coderelay.config.trust import is_trusted, trust, trusted_texts, untrust, wishes
 from coderelay.host.host import Host
 from coderelay.policy.rights import rights_of
 from coderelay.policy.shell import ShellVerdict, judge_command
@@ -29,7 +31,9 @@ def main(arguments: list[str]) -> int:
     actions = parser.add_subparsers(dest="action", metavar="list|revoke|check|trust|untrust")
     actions.add_parser("list", help="what was approved for a folder or for good")
     actions.add_parser("revoke", help="ask again").add_argument("approval", metavar="ID")
-    trusting = actions.add_parser("trust", help="let a folder's .coder/config.json loosen what it says it wants to")
+    trusting = actions.add_parser(
+        "trust", help="let a folder's .coder/config.json loosen what it wants to, and use its skills and commands"
+    )
     trusting.add_argument("folder", nargs="?", default=".", metavar="DIR")
     trusting.add_argument("--yes", action="store_true", help="do not ask")
     actions.add_parser("untrust", help="no longer").add_argument("folder", nargs="?", default=".", metavar="DIR")
@@ -144,22 +148,39 @@ def _change_trust(options: argparse.Namespace) -> int:
 
 def _trust(home: str, folder: str, yes: bool) -> int:
     wanted = wishes(home, folder)
-    if not wanted:
+    texts = folder_texts(home=home, user_home=os.path.expanduser("~"), folder=folder)
+    known = trusted_texts(home, folder)
+    news = {path: digest for path, digest in texts.items() if known.get(path) != digest}
+    if not wanted and not texts:
         sys.stdout.write(f"there is nothing to trust: {shown(folder)} loosens nothing\n")
         return 0
-    if is_trusted(home, folder, wanted):
+    trusts_keys = not wanted or is_trusted(home, folder, wanted)
+    if trusts_keys and not news:
         sys.stdout.write(f"{shown(folder)} is trusted already\n")
         return 0
     if os.environ.get("CODER"):
         raise BadInput("a command that an agent runs cannot trust a folder")
+    if not trusts_keys:
+        _show_wishes(folder, wanted)
+    if news:
+        _show_texts(folder, {path: "changed" if path in known else "new" for path in news})
+    if not yes and not _agrees():
+        return 1
+    trust(home, folder, wanted, texts)
+    sys.stdout.write(f"trusted {shown(folder)}\n")
+    return 0
+
+
+def _show_wishes(folder: str, wanted: Mapping[str, Any]) -> None:
     sys.stdout.write(f"{shown(folder_file(folder))} wants:\n")
     for key, value in hide_secrets(wanted).items():
         sys.stdout.write(printable(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
-    if not yes and not _agrees():
-        return 1
-    trust(home, folder, wanted)
-    sys.stdout.write(f"trusted {shown(folder)}\n")
-    return 0
+
+
+def _show_texts(folder: str, news: Mapping[str, str]) -> None:
+    sys.stdout.write(f"{shown(folder)} has skills and commands that tell an agent what to do; read them first:\n")
+    for path, what in sorted(news.items()):
+        sys.stdout.write(f"  {printable(path)}  ({what})\n")
 
 
 def _agrees() -> bool:

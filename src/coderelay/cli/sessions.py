@@ -17,6 +17,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import (
     ExportSession,
     ListBackground,
+    ListChildren,
     ListSessions,
     ReadMessages,
     ShowDiff,
@@ -67,13 +68,21 @@ async def _run(host: Host, options: argparse.Namespace) -> int:
 async def _list(host: Host, options: argparse.Namespace) -> None:
     cwd = os.path.realpath(".") if options.here else None
     for each in await host.get(ListSessions(cwd=cwd, limit=options.limit)):
-        if options.json:
-            _print_json(each)
-            continue
+        await _list_one(host, each, options)
+        for child in await host.get(ListChildren(each.id)) if each.children else ():
+            await _list_one(host, child, options)
+
+
+async def _list_one(host: Host, each: Summary, options: argparse.Namespace) -> None:
+    """A child stands below the session that it works for."""
+    if options.json:
+        _print_json(each)
+    else:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.updated_at / 1000))
         reason = await host.get(WhyWaiting(each.id)) if each.phase == "running" else None
         note = f"  (waiting for a host: {reason})" if reason else ""
-        sys.stdout.write(f"{each.id}  {when}  {_state(each):9} {each.title or '(no prompt yet)'}  {each.cwd}{note}\n")
+        title = f"{'└ ' if each.parent else ''}{each.title or '(no prompt yet)'}"
+        sys.stdout.write(f"{each.id}  {when}  {_state(each):9} {title}  {each.cwd}{note}\n")
 
 
 async def _show(host: Host, session: SessionId) -> None:
@@ -81,6 +90,10 @@ async def _show(host: Host, session: SessionId) -> None:
     sys.stdout.write(
         f"{summary.title or session}\n{summary.cwd}  {summary.model}  {summary.mode}  {_state(summary)}\n"
     )
+    if summary.parent is not None:
+        sys.stdout.write(f"works for  {summary.parent}\n")
+    for child in await host.get(ListChildren(session)):
+        sys.stdout.write(f"task  {child.id}  {_state(child)}  {child.title}\n")
     for command in await host.get(ListBackground(session)):
         sys.stdout.write(f"background  {background_line(command)}\n")
     for row in await host.get(ReadMessages(session)):

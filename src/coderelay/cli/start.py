@@ -13,6 +13,7 @@ commands:
   coder asks            everything that waits for a person
   coder answer ASK_ID allow|deny|stop|TEXT
   coder permissions [list|revoke ID|trust [DIR]|untrust [DIR]]
+  coder mcp [list|add NAME -- COMMAND|remove NAME]   programs whose tools the agent may use
   coder model [list|install NAME|add PATH.gguf|remove NAME]   models that run on this machine
   coder doctor          what was found here, what is missing, what to do
 

@@ -12,7 +12,7 @@ from coderelay.app import House
 from coderelay.cli import house
 from coderelay.cli.house import me
 from coderelay.client.client import Client
-from coderelay.client.session_commands import GUIDE, agent_for, with_provider
+from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.config.chosen_model import remember_model
 from coderelay.config.detect import detect
 from coderelay.protocol.asks import By

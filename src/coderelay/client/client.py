@@ -9,16 +9,26 @@ from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import PromptAdmitted, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
+from coderelay.protocol.overview import CommandsShown, ContextShown, SkillsShown, ToolShown
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.queries import (
+    ExpandCommand,
     ExportSession,
     FindAsk,
     ListApprovals,
     ListAsks,
     ListBackground,
+    ListChildren,
+    ListCommands,
     ListPrompts,
+    ListServers,
     ListSessions,
+    ListSkills,
+    ListTodos,
+    ListTools,
+    ReadFromServer,
     ReadMessages,
+    ShowContext,
     ShowDiff,
     ShowPermissions,
     ShowSession,
@@ -26,7 +36,9 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
+from coderelay.protocol.servers import ServerRow
 from coderelay.protocol.summary import AskRow, DiffShown, MessageRow, Summary
+from coderelay.protocol.todos import Item
 
 
 class Client(Protocol):
@@ -35,7 +47,7 @@ class Client(Protocol):
         ...
 
     @overload
-    async def get(self, query: ListSessions) -> list[Summary]: ...
+    async def get(self, query: ListSessions | ListChildren) -> list[Summary]: ...
     @overload
     async def get(self, query: ShowSession) -> Summary: ...
     @overload
@@ -44,6 +56,8 @@ class Client(Protocol):
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
     @overload
     async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
+    @overload
+    async def get(self, query: ListTodos) -> list[Item]: ...
     @overload
     async def get(self, query: ListBackground) -> list[BackgroundRow]: ...
     @overload
@@ -57,7 +71,19 @@ class Client(Protocol):
     @overload
     async def get(self, query: ShowPermissions) -> PermissionsShown: ...
     @overload
-    async def get(self, query: SuggestTitle) -> str: ...
+    async def get(self, query: SuggestTitle | ReadFromServer) -> str: ...
+    @overload
+    async def get(self, query: ListServers) -> list[ServerRow]: ...
+    @overload
+    async def get(self, query: ListTools) -> list[ToolShown]: ...
+    @overload
+    async def get(self, query: ListSkills) -> SkillsShown: ...
+    @overload
+    async def get(self, query: ListCommands) -> CommandsShown: ...
+    @overload
+    async def get(self, query: ExpandCommand) -> str: ...
+    @overload
+    async def get(self, query: ShowContext) -> ContextShown: ...
     @overload
     async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
 

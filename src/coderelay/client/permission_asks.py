@@ -35,6 +35,8 @@ def _cut(text: str) -> str:
 
 
 def _surroundings(need: Need) -> list[str]:
+    if need.server:
+        return [f"always: {need.tool}, whatever it is told"]
     if need.command is None:
         return []
     where = {"": "", "none": "runs without a sandbox"}.get(need.sandbox, f"runs in a sandbox ({need.sandbox})")
@@ -49,6 +51,7 @@ def _surroundings(need: Need) -> list[str]:
 def approval_in_words(approval: Approval) -> str:
     """One line: what need not be asked again, where, and until when."""
     text = _kept(approval.words, approval.prefix) if approval.words else " ⏎ ".join(approval.title.splitlines())
+    text = "whatever it is told" if approval.server else text
     rights = "".join(f", {_RIGHTS[right]}" for right in approval.rights)
     where = approval.project or ("everywhere" if approval.scope == "person" else "this session")
     until = "" if approval.expires is None else f", until {time.strftime('%Y-%m-%d', _time(approval.expires))}"

@@ -15,6 +15,8 @@ def permissions_in_words(shown: PermissionsShown) -> str:
     lines += ["rules:", *(f"  {verdict.ljust(5)}  {text}" for verdict, text in shown.rules)] if shown.rules else []
     if shown.approvals:
         lines += ["approved:", *(f"  {each.id}  {approval_in_words(each)}" for each in shown.approvals)]
+    if shown.skills_run:
+        lines.append("skills: while one is in use that the agent chose, nobody is asked (skills.auto_approve is run)")
     lines.append(f"sandbox: {shown.sandbox or 'not known'}{_without(shown)}")
     return "\n".join(lines)
 

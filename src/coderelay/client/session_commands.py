@@ -5,8 +5,15 @@ from collections.abc import Awaitable, Callable
 
 from coderelay.client.background import background_line
 from coderelay.client.client import Client
+from coderelay.client.mcp_commands import chosen_text, servers_in_words
+from coderelay.client.model_names import agent_for, with_provider
+from coderelay.client.overview import context_in_words, skills_in_words, tools_in_words
 from coderelay.client.permissions import permissions_in_words
-from coderelay.client.slash import Slash
+from coderelay.client.slash import Prompted, Slash
+from coderelay.client.standing_prompts import init_prompt, review_prompt
+from coderelay.client.tasks import list_or_stop
+from coderelay.client.todos import todo_lines
+from coderelay.client.typed_commands import help_text, resolve
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import (
     Accepted,
@@ -25,28 +32,16 @@ from coderelay.protocol.ids import BackgroundId, PromptId, SessionId, new_id
 from coderelay.protocol.queries import (
     ListBackground,
     ListPrompts,
+    ListSkills,
+    ListTodos,
+    ListTools,
+    ShowContext,
     ShowDiff,
     ShowPermissions,
     ShowSession,
     SuggestTitle,
     WhyNotRun,
 )
-
-HELP = """\
-/model [provider:name]   show or change the model; kept for later sessions in this folder
-/mode [plan|default|auto-edit|yolo]   show or change what needs no asking
-/permissions [strict|balanced|auto-edit|yolo]   show what needs no asking, or change what mode default means
-/think [auto|off|low|medium|high]     how hard the model thinks before it answers
-/steer TEXT              tell the running turn something; it hears it at its next step
-/queue                   what waits for its turn; /queue edit N TEXT, /queue drop N
-/compact                 sum up the conversation so far, to make room
-/add-dir [PATH]          let the tools use another folder too
-/undo                    the files and the conversation as they were before the last turn; again: one more
-/diff [full]             what has changed since the last commit
-/title [TEXT]            name the session; without a text, a small model finds one
-/ps                      commands in the background; /ps stop N ends one
-/cost                    tokens and money of this session
-"""
 
 _MODES: dict[str, Mode] = {
     "plan": "plan",
@@ -61,20 +56,6 @@ _THINK: dict[str, Think] = {"auto": "auto", "off": "off", "low": "low", "medium"
 
 RememberModel = Callable[[str], str | None]
 """Keep a model for later sessions. Returns a warning if that failed."""
-
-
-GUIDE = "guide"
-
-
-def agent_for(model: str) -> str:
-    """Who runs a session with this model: the guide needs none."""
-    return GUIDE if model == GUIDE else "native"
-
-
-def with_provider(name: str, current: str) -> str:
-    """A bare name keeps the provider of the model there is now."""
-    provider = current.partition(":")[0]
-    return name if ":" in name or GUIDE in (name, current) else f"{provider}:{name}"
 
 
 class SessionCommands:
@@ -93,7 +74,13 @@ class SessionCommands:
         self._by = by
         self._remember_model = remember_model
         self._on_prompt = on_prompt
-        self._commands: dict[str, Callable[[str], Awaitable[str]]] = {
+        self._commands: dict[str, Callable[[str], Awaitable[str | Prompted]]] = {
+            "help": self._help,
+            "tools": self._tools,
+            "skills": self._skills,
+            "context": self._context,
+            "init": self._init,
+            "review": self._review,
             "model": self._model,
             "mode": self._mode,
             "permissions": self._permissions,
@@ -105,7 +92,10 @@ class SessionCommands:
             "undo": self._undo,
             "diff": self._diff,
             "title": self._title,
+            "tasks": self._tasks,
             "ps": self._background,
+            "mcp": self._mcp,
+            "todos": self._todos,
             "cost": self._cost,
         }
 
@@ -113,9 +103,35 @@ class SessionCommands:
     def names(self) -> list[str]:
         return list(self._commands)
 
-    async def run(self, slash: Slash) -> str:
-        """What to tell the person. Raises BadInput."""
-        return await self._commands[slash.name](slash.rest.strip())
+    async def run(self, slash: Slash) -> str | Prompted:
+        """What to tell the person, or the prompt that it stands for, which is for the surface to send. What is not
+        built in is looked for among the agent's commands, people's own, and skills. Raises BadInput."""
+        command = self._commands.get(slash.name)
+        if command is None:
+            told = await resolve(self._client, self._session, slash)
+        else:
+            told = await command(slash.rest.strip())
+        if isinstance(told, Prompted) and not told.text.strip():
+            raise BadInput(f"/{slash.name} without arguments says nothing")
+        return told
+
+    async def _help(self, _: str) -> str:
+        return await help_text(self._client, self._session)
+
+    async def _tools(self, _: str) -> str:
+        return tools_in_words(await self._client.get(ListTools(self._session)))
+
+    async def _skills(self, _: str) -> str:
+        return skills_in_words(await self._client.get(ListSkills(self._session)))
+
+    async def _context(self, _: str) -> str:
+        return context_in_words(await self._client.get(ShowContext(self._session)))
+
+    async def _init(self, wish: str) -> Prompted:
+        return Prompted(init_prompt(wish))
+
+    async def _review(self, of: str) -> Prompted:
+        return Prompted(review_prompt(of))
 
     async def _model(self, name: str) -> str:
         current = (await self._client.get(ShowSession(self._session))).model
@@ -218,6 +234,9 @@ class SessionCommands:
         await self._client.send(ConfigureSession(session=self._session, title=title, by=self._by))
         return f"title: {title}"
 
+    async def _tasks(self, rest: str) -> str:
+        return await list_or_stop(self._client, self._session, rest, self._by)
+
     async def _background(self, rest: str) -> str:
         action, _, number = rest.partition(" ")
         if not action:
@@ -229,6 +248,16 @@ class SessionCommands:
         stop = StopBackground(session=self._session, background=wanted, by=self._by)
         done = isinstance(await self._client.send(stop), Accepted)
         return f"(background command {wanted} is asked to stop)" if done else "it is over, or was asked already"
+
+    async def _mcp(self, chosen: str) -> str | Prompted:
+        if not chosen:
+            return await servers_in_words(self._client, self._session)
+        return Prompted(await chosen_text(self._client, self._session, chosen))
+
+    async def _todos(self, rest: str) -> str:
+        if rest:
+            raise BadInput("/todos only shows the list; the agent changes it")
+        return "\n".join(todo_lines(await self._client.get(ListTodos(self._session)))) or "there is no todo list"
 
     async def _cost(self, _: str) -> str:
         row = await self._client.get(ShowSession(self._session))
@@ -243,7 +272,7 @@ class SessionCommands:
 
 def _listed(waiting: list[PromptAdmitted]) -> list[str]:
     return [
-        f"{number}. {'(steers) ' if each.steer else ''}{each.text.strip().partition(chr(10))[0]}  · {each.by}"
+        f"{number}. {'(steers) ' if each.steer else ''}{each.said.strip().partition(chr(10))[0]}  · {each.by}"
         for number, each in enumerate(waiting, 1)
     ]
 

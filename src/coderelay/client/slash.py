@@ -22,5 +22,7 @@ def classify(line: str) -> Shell | Slash | Prompted:
         return Shell(text[1:].strip())
     if text.startswith("/"):
         name, *rest = text[1:].split(maxsplit=1) or [""]
+        if name.startswith("mcp:"):
+            return Slash("mcp", text[len("/mcp:") :])
         return Slash(name, *rest)
     return Prompted(text)

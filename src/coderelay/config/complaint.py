@@ -80,8 +80,14 @@ def _problems(value: Any, kind: Any, path: Path) -> Iterator[Problem]:
         case inspect.VarTupleType() if isinstance(value, list):
             for number, each in enumerate(cast(list[Any], value)):
                 yield from _problems(each, get_args(kind)[0], (*path[:-1], f"{path[-1]}[{number}]"))
+        case inspect.UnionType() if isinstance(value, dict) and (kinds := _structs_of(kind)):
+            yield from _problems(cast(dict[str, Any], value), kinds[0], path)
         case _:
             yield Problem(f"{_dotted(path)} must be {expected(info)}{_but_is(value, path)}")
+
+
+def _structs_of(kind: Any) -> list[Any]:
+    return [each for each in get_args(kind) if isinstance(each, type) and issubclass(each, Struct)]
 
 
 def _in_struct(values: dict[str, Any], info: inspect.StructType, path: Path) -> Iterator[Problem]:

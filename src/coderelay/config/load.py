@@ -64,7 +64,7 @@ def load(env: Mapping[str, str], cwd: str | None = None) -> Config:
         home=home,
         model=env.get("CODER_MODEL") or settings.model,
         database_url=env.get("CODER_DATABASE_URL") or None,
-        lang=_language(env, settings),
+        lang=language_of(env, settings),
         settings=settings,
         untrusted=untrusted,
         files=files,
@@ -89,7 +89,7 @@ def home_of(env: Mapping[str, str]) -> str:
     return os.path.abspath(os.path.expanduser(home))
 
 
-def _language(env: Mapping[str, str], settings: Settings) -> Language:
+def language_of(env: Mapping[str, str], settings: Settings) -> Language:
     match env.get("CODER_LANG", ""):
         case "en" | "zh" as language:
             return language

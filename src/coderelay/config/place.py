@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from coderelay.protocol.errors import BadInput
 
 OWN_FOLDER = ".coder"
+CLAUDE_FOLDER = ".claude"
 FILE = "config.json"
 MOST_BYTES = 1024 * 1024
 
@@ -21,6 +22,13 @@ def person_file(home: str) -> str:
 
 def folder_file(folder: str) -> str:
     return os.path.join(folder, OWN_FOLDER, FILE)
+
+
+def text_folders(kind: str, *, home: str, user_home: str, folder: str) -> tuple[list[str], list[str]]:
+    """Where texts for agents may lie: the folder's, and the person's own. Nearest first."""
+    theirs = [os.path.join(folder, name, kind) for name in (OWN_FOLDER, CLAUDE_FOLDER)]
+    claude = [os.path.join(user_home, CLAUDE_FOLDER, kind)] if user_home else []
+    return theirs, [os.path.join(home, kind), *claude]
 
 
 def read_person_file(home: str) -> bytes | None:

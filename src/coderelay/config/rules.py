@@ -59,7 +59,7 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "compaction.threshold": (theirs, theirs),
     "compaction.keep": (theirs, theirs),
     "tools.disabled": (both, both),
-    "skills.auto_approve": (stricter("load", "run"), theirs),
+    "skills.auto_approve": (stricter("load", "run"), stricter("load", "run")),  # only the person says run
     "input_while_running": (mine, theirs),
     "persist_partials": (mine, theirs),
     "batch.release": (stricter("together", "each"), theirs),
@@ -90,7 +90,7 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "agents.*.mode": (mine, theirs),
     "agents.*.tools.disabled": (both, both),
     "mcp_servers.*": (mine, theirs),
-    "hooks.*": (mine, theirs),
+    "hooks.*": (mine, both),  # the person's own stay in any case
 }
 _NAMED = {"providers", "agents", "mcp_servers", "hooks"}
 

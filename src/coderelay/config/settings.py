@@ -1,5 +1,6 @@
 """Every key that can be set, with its default and its range. `docs/configuration.md` explains them."""
 
+import re
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -131,6 +132,33 @@ class McpServer(Struct, frozen=True, forbid_unknown_fields=True):
         return f"McpServer({self.command or self.url}, env={[*self.env]}, headers={[*self.headers]})"
 
 
+HookEvent = Literal["PreToolUse", "PostToolUse", "Stop", "SubagentStop", "SetUpEnvironment"]
+
+
+class HookCommand(Struct, frozen=True, forbid_unknown_fields=True):
+    """`timeout` is in seconds. What a `required` one looks at does not happen if it fails. `variables` are those it
+    may set for commands."""
+
+    command: Text
+    type: Literal["command"] = "command"
+    timeout: Annotated[float, Meta(gt=0, le=3600)] = 60
+    required: bool = False
+    variables: tuple[Variable, ...] = ()
+
+
+class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
+    """`matcher` is a regular expression for the names of tools; without one it is for all."""
+
+    hooks: tuple[HookCommand, ...]
+    matcher: str = ""
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile("" if self.matcher == "*" else self.matcher)
+        except re.error as error:
+            raise ValueError(f"has a `matcher` that is no regular expression: {error}") from error
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     model: Text | None = None
     mode: Mode = "default"
@@ -155,7 +183,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     providers: dict[Name, ProviderSettings] = {}
     agents: dict[Name, AgentSettings] = {}
     mcp_servers: dict[Name, McpServer] = {}
-    hooks: dict[Name, Texts] = {}
+    hooks: dict[HookEvent, tuple[Text | HookGroup, ...]] = {}
 
     @property
     def unattended(self) -> Unattended | None:

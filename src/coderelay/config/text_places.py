@@ -10,7 +10,7 @@ from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-from coderelay.config.place import OWN_FOLDER, printable, shown
+from coderelay.config.place import printable, shown, text_folders
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.workspace.disk import Disk, Entry
 
@@ -18,7 +18,6 @@ Kind = Literal["skills", "commands"]
 
 MOST_BYTES = 64 * 1024
 MOST_TEXTS = 100  # in one place
-_CLAUDE_FOLDER = ".claude"
 _MOST_NOTES = 20
 
 
@@ -62,9 +61,8 @@ class Text(Struct, frozen=True):
 
 def places_of(kind: Kind, *, home: str, user_home: str, folder: str) -> list[Place]:
     """`home` is coder's own folder, `user_home` the person's. A folder in which these lie has none of its own."""
-    own = [os.path.join(home, kind), os.path.join(user_home, _CLAUDE_FOLDER, kind)]
     real = os.path.realpath(folder)
-    theirs = [os.path.join(real, name, kind) for name in (OWN_FOLDER, _CLAUDE_FOLDER)]
+    theirs, own = text_folders(kind, home=home, user_home=user_home, folder=real)
     mine = {os.path.realpath(path) for path in own}
     return [Place(path, real) for path in theirs if os.path.realpath(path) not in mine] + [
         Place(path) for path in own

@@ -1,4 +1,5 @@
-"""What the person trusts: for each folder, by its real path, exactly the keys that loosen something there.
+"""What the person trusts: for each folder, by its real path, exactly the keys that loosen something there, and
+exactly these texts (skills and commands), each for itself.
 
 Kept in `<home>/trust.json`, outside of any folder. Any other key of the folder's file may change freely.
 """
@@ -6,7 +7,7 @@ Kept in `<home>/trust.json`, outside of any folder. Any other key of the folder'
 import fcntl
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -17,11 +18,14 @@ from coderelay.config.sources import folder_settings, person_settings
 from coderelay.protocol.errors import BadInput
 from coderelay.workspace.replacement import write_whole
 
+T = TypeVar("T")
 
-class Trusted(Struct, frozen=True):
-    """Digests of the loosening keys by folder."""
+
+class Trusted(Struct, frozen=True, omit_defaults=True):
+    """By folder: the digest of the loosening keys; and the digests of texts, by their paths in it."""
 
     folders: dict[str, str] = {}
+    texts: dict[str, dict[str, str]] = {}
 
 
 def wishes(home: str, folder: str) -> dict[str, Any]:
@@ -35,21 +39,43 @@ def is_trusted(home: str, folder: str, wanted: Mapping[str, Any]) -> bool:
     return digest is not None and digest == _digest(wanted)
 
 
-def trust(home: str, folder: str, seen: Mapping[str, Any] | None = None) -> None:
-    """From now on the folder gets what it wants. Refused if that is not what the person has seen."""
+def trusted_texts(home: str, folder: str) -> dict[str, str]:
+    """The digests of a folder's texts that the person has seen and agreed to. Raises BadInput."""
+    return _read(home).texts.get(os.path.realpath(folder), {})
+
+
+def trust(
+    home: str, folder: str, seen: Mapping[str, Any] | None = None, texts: Mapping[str, str] | None = None
+) -> None:
+    """From now on the folder gets what it wants, and these `texts` count as long as they stay what they are. Refused
+    if it does not want any more what the person has `seen`."""
     wanted = wishes(home, folder)
     if seen is not None and seen != wanted:
         raise BadInput(f"{shown(folder_file(folder))} has just been changed", "Look at it again.")
-    _change(home, lambda folders: folders | {os.path.realpath(folder): _digest(wanted)})
+    real = os.path.realpath(folder)
+
+    def change(known: Trusted) -> Trusted:
+        folders = known.folders | {real: _digest(wanted)} if wanted else known.folders
+        return Trusted(folders, known.texts if texts is None else _without(known.texts, real) | _some(real, texts))
+
+    _change(home, change)
 
 
 def untrust(home: str, folder: str) -> bool:
     """Whether it was trusted."""
-    real = os.path.realpath(folder)
-    if real not in _read(home).folders:
+    real, known = os.path.realpath(folder), _read(home)
+    if real not in known.folders and real not in known.texts:
         return False
-    _change(home, lambda folders: {path: kept for path, kept in folders.items() if path != real})
+    _change(home, lambda known: Trusted(_without(known.folders, real), _without(known.texts, real)))
     return True
+
+
+def _some(folder: str, texts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    return {folder: dict(texts)} if texts else {}
+
+
+def _without(folders: Mapping[str, T], folder: str) -> dict[str, T]:
+    return {path: kept for path, kept in folders.items() if path != folder}
 
 
 def _digest(wanted: Mapping[str, Any]) -> str:
@@ -58,14 +84,14 @@ def _digest(wanted: Mapping[str, Any]) -> str:
     return sha256(msgspec.json.encode(wanted, order="sorted")).hexdigest()
 
 
-def _change(home: str, change: Callable[[dict[str, str]], dict[str, str]]) -> None:
+def _change(home: str, change: Callable[[Trusted], Trusted]) -> None:
     path = trust_file(home)
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
         lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would lose one of the changes
-            content = msgspec.json.encode(Trusted(change(_read(home).folders)))
+            content = msgspec.json.encode(change(_read(home)))
             write_whole(path, msgspec.json.format(content, indent=2) + b"\n", 0o600)
         finally:
             os.close(lock)

@@ -4,10 +4,13 @@ import logging
 from collections.abc import Callable
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from coderelay.host.record import Record
 from coderelay.protocol.errors import BadInput, StoreDamaged, UnknownAsk
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import AskRow, Summary
+from coderelay.session.children import children
 from coderelay.session.state import AskState
 from coderelay.store.store import Store
 
@@ -22,9 +25,17 @@ class Records(Protocol):
 
 
 async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]:
-    found = [await records.summary(session)] if session else await records.store.sessions(limit=100_000)
+    found = await _family(records, session) if session else await records.store.sessions(limit=100_000)
     waiting = [each for each in found if each.open_asks]
     return [row for each in waiting for row in await _rows(records, each, _is_open)]
+
+
+async def _family(records: Records, session: SessionId) -> list[Summary]:
+    """Who asks for a child asks for its parent."""
+    own = await records.summary(session)
+    ids = children((await records.record(session)).state) if own.children else []
+    found = [await records.store.session(each) for each in ids]
+    return [own, *(each for each in found if each is not None)]
 
 
 async def find_ask(records: Records, text: str) -> AskRow:
@@ -49,11 +60,15 @@ async def _rows(records: Records, summary: Summary, wanted: Callable[[AskState],
     except StoreDamaged as error:
         log.warning("%s", error)  # one damaged session must not keep people from answering the others
         return []
-    return [
+    rows = [
         AskRow(summary.id, summary.title, summary.cwd, each.ask, _is_open(each), each.decision, each.by)
         for each in record.state.asks.values()
         if wanted(each)
     ]
+    if summary.parent is None or not rows:
+        return rows
+    parent = await records.store.session(summary.parent)
+    return [replace(row, parent=summary.parent, parent_title=parent.title if parent else "") for row in rows]
 
 
 def _is_open(asked: AskState) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,12 +13,15 @@ from coderelay.host.ability import folder_exists, why_not, why_not_so
 from coderelay.host.asks import find_ask, open_asks
 from coderelay.host.commands import carry_out
 from coderelay.host.exchange import Exchange
+from coderelay.host.family import children_of, family_of, without_children
 from coderelay.host.feed import Feed
 from coderelay.host.judging import Judging, PolicyOf, SandboxOf, now, unknown_sandbox, usual_policy
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
+from coderelay.host.servers import ServersOf, no_servers
 from coderelay.host.snapshots import export_state, write_snapshot
 from coderelay.host.spending import LimitsOf, Spending, usual_limits
+from coderelay.host.turn import HooksOf, no_hooks
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.host.wakeups import Wakeups
 from coderelay.host.worker import Worker
@@ -25,22 +29,43 @@ from coderelay.policy.approvals import approval_of
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.background import BackgroundRow
-from coderelay.protocol.commands import Accepted, AnswerAsk, Command, Outcome, StopBackground, Undone, UndoTurn
+from coderelay.protocol.commands import (
+    Accepted,
+    AnswerAsk,
+    Command,
+    ConfigureSession,
+    DeleteSession,
+    Outcome,
+    StopBackground,
+    StopTurn,
+    Undone,
+    UndoTurn,
+)
 from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
+from coderelay.protocol.overview import CommandsShown, ContextShown, SkillsShown, ToolShown
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.queries import (
+    ExpandCommand,
     ExportSession,
     FindAsk,
     ListApprovals,
     ListAsks,
     ListBackground,
+    ListChildren,
+    ListCommands,
     ListPrompts,
+    ListServers,
     ListSessions,
+    ListSkills,
+    ListTodos,
+    ListTools,
     Query,
+    ReadFromServer,
     ReadMessages,
+    ShowContext,
     ShowDiff,
     ShowPermissions,
     ShowSession,
@@ -48,14 +73,20 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
+from coderelay.protocol.servers import ServerRow
 from coderelay.protocol.summary import AskRow, DiffShown, MessageRow, Summary
+from coderelay.protocol.todos import Item
 from coderelay.session import decide
+from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
+from coderelay.session.todos import todos
 from coderelay.store.store import Store
 
 if TYPE_CHECKING:
     from coderelay.host.background import Backgrounds
+    from coderelay.host.children import Children
+    from coderelay.host.overview import Look, TextsOf
 
 
 class Host:
@@ -70,6 +101,9 @@ class Host:
         limits: LimitsOf = usual_limits,
         policy: PolicyOf = usual_policy,
         sandbox: SandboxOf = unknown_sandbox,
+        servers: ServersOf = no_servers,
+        hooks: HooksOf = no_hooks,
+        texts: "TextsOf | None" = None,
         secrets: Secrets | None = None,
     ) -> None:
         self._secrets = secrets or Secrets()
@@ -77,11 +111,15 @@ class Host:
         self._ownership = ownership
         self._agents = agents
         self._limits = limits
+        self._servers = servers
+        self._texts = texts
+        self._hooks = hooks
         self._judging = Judging(self._approvals, policy, sandbox)
         self._files = files
-        self._spending = Spending(store, limits)
+        self._spending = Spending(store, limits, partial(family_of, self))
         self._records: dict[SessionId, Record] = {}
         self._backgrounds: Backgrounds | None = None
+        self._children: Children | None = None
         self._wakeups = Wakeups(store, ownership, exchange, self._worker)
 
     async def send(self, command: Command) -> Outcome:
@@ -90,7 +128,12 @@ class Host:
             return await self._undo(record, command)
         if isinstance(command, StopBackground):
             return await self._all_background().carry_out(record, command)
+        if isinstance(command, DeleteSession) and tasks(record.state):
+            await carry_out(record, StopTurn(session=command.session, by=command.by))
+            await self._all_children().delete(record.state, command.by)
         outcome = await carry_out(record, command)
+        if isinstance(command, ConfigureSession) and open_tasks(record.state):
+            await self._all_children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
             await self._remember(record, command)
@@ -100,7 +143,7 @@ class Host:
         return outcome
 
     @overload
-    async def get(self, query: ListSessions) -> list[Summary]: ...
+    async def get(self, query: ListSessions | ListChildren) -> list[Summary]: ...
     @overload
     async def get(self, query: ShowSession) -> Summary: ...
     @overload
@@ -109,6 +152,8 @@ class Host:
     async def get(self, query: ExportSession) -> dict[str, Any]: ...
     @overload
     async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
+    @overload
+    async def get(self, query: ListTodos) -> list[Item]: ...
     @overload
     async def get(self, query: ListBackground) -> list[BackgroundRow]: ...
     @overload
@@ -122,13 +167,27 @@ class Host:
     @overload
     async def get(self, query: ShowPermissions) -> PermissionsShown: ...
     @overload
-    async def get(self, query: SuggestTitle) -> str: ...
+    async def get(self, query: SuggestTitle | ReadFromServer) -> str: ...
+    @overload
+    async def get(self, query: ListServers) -> list[ServerRow]: ...
+    @overload
+    async def get(self, query: ListTools) -> list[ToolShown]: ...
+    @overload
+    async def get(self, query: ListSkills) -> SkillsShown: ...
+    @overload
+    async def get(self, query: ListCommands) -> CommandsShown: ...
+    @overload
+    async def get(self, query: ExpandCommand) -> str: ...
+    @overload
+    async def get(self, query: ShowContext) -> ContextShown: ...
     @overload
     async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
     async def get(self, query: Query) -> object:
         match query:
             case ListSessions():
-                return await self.store.sessions(cwd=query.cwd, limit=query.limit)
+                return await without_children(self.store, query)
+            case ListChildren():
+                return await children_of(self, query.session)
             case ShowSession():
                 return await self.summary(query.session)
             case ReadMessages():
@@ -141,8 +200,16 @@ class Host:
             case ListPrompts():
                 await self.summary(query.session)
                 return list((await self.record(query.session)).state.queue)
+            case ListTodos():
+                await self.summary(query.session)
+                return list(todos((await self.record(query.session)).state))
             case ListBackground():
                 return await self._all_background().rows((await self.record(query.session)).state)
+            case ListServers():
+                return await self._servers(await self._folder(query.session)).rows()
+            case ReadFromServer():
+                servers = self._servers(await self._folder(query.session))
+                return self._secrets.hide(await servers.text(query.server, query.what, query.rest))
             case SuggestTitle():
                 return await self._title(query.session)
             case ShowDiff():
@@ -156,6 +223,8 @@ class Host:
             case ShowPermissions():
                 await self.summary(query.session)
                 return self._judging.shown((await self.record(query.session)).state, await self._approvals())
+            case ListTools() | ListSkills() | ListCommands() | ExpandCommand() | ShowContext():
+                return await self._look(query)
             case WhyNotRun():
                 await self.summary(query.session)
                 record = await self.record(query.session)
@@ -215,7 +284,16 @@ class Host:
             self._limits,
             self._secrets,
             self._all_background,
+            self._hooks,
+            self._all_children,
         )
+
+    def _all_children(self) -> "Children":
+        """Loaded with the first of them: most processes have none."""
+        if self._children is None:
+            self._children = import_module("coderelay.host.children").Children(self, self._ownership)
+            assert self._children is not None
+        return self._children
 
     def _all_background(self) -> "Backgrounds":
         """Loaded with the first of them: most processes have none."""
@@ -223,6 +301,18 @@ class Host:
             self._backgrounds = import_module("coderelay.host.background").Backgrounds(self._ownership)
             assert self._backgrounds is not None
         return self._backgrounds
+
+    async def _folder(self, session: SessionId) -> str:
+        settings = decide.require((await self.record(session)).state)
+        if not folder_exists(settings.cwd):
+            raise CannotRun(f"the folder {settings.cwd} is not here")
+        return settings.cwd
+
+    async def _look(self, query: "Look") -> object:
+        """Loaded with the first of them: only people look."""
+        state = (await self.record(query.session)).state
+        agent = self._agents.get(decide.require(state).agent)
+        return import_module("coderelay.host.overview").look(query, state, agent, self._texts)
 
     async def _title(self, session: SessionId) -> str:
         summary = await self.summary(session)

@@ -2,19 +2,22 @@
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from glob import iglob
+from itertools import islice
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.approvals import in_force
+from coderelay.policy.approvals import SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.rules import Rules
+from coderelay.policy.rights import without_rights
+from coderelay.policy.rules import Rule, Rules, is_about_paths
 from coderelay.policy.tables import in_words, table_of
 from coderelay.protocol.asks import Allow, Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.events import Judged, Preset
+from coderelay.protocol.events import Judged, Mode, Preset
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.session.progress import SecondLook, settled
@@ -23,12 +26,25 @@ from coderelay.session.state import CallState, Settings, State
 
 class FolderPolicy(Struct, frozen=True):
     """What is configured where a session works. `home` is what `~/` in rules means; every command has the
-    `network`."""
+    `network`; while a skill that the agent chose is in use, nobody is asked (`skills_run`)."""
 
     preset: Preset = "balanced"
     rules: Rules = Rules()
     home: str = ""
     network: bool = False
+    skills_run: bool = False
+
+    def hidden(self, paths: Iterable[str], mode: Mode, folders: tuple[str, ...]) -> set[str]:
+        """Those of these files that may not be read unasked, whatever else a call of a tool does."""
+
+        def on_paths(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+            return tuple(rule for rule in rules if is_about_paths(rule, "read"))
+
+        rules = Rules(on_paths(self.rules.allow), on_paths(self.rules.ask), on_paths(self.rules.deny))
+        policy = Policy(mode, rules=rules, folders=folders, home=self.home)
+        needs = [Need(tool="grep", kind="read", title="", paths=(path,)) for path in paths]
+        verdicts = judge(needs, policy)
+        return {need.paths[0] for need, each in zip(needs, verdicts, strict=True) if each.verdict != "allow"}
 
 
 PolicyOf = Callable[[str], FolderPolicy]
@@ -39,6 +55,9 @@ SandboxOf = Callable[[str], str]
 
 Approvals = Callable[[], Awaitable[Sequence[Approval]]]
 """What was approved beyond one session, as it stands now."""
+
+
+_MOST_NAMES = 1000
 
 
 def usual_policy(cwd: str) -> FolderPolicy:
@@ -59,15 +78,13 @@ class Judging:
         self._sandbox_of = sandbox_of
         self._policy_of = policy_of
 
-    async def judge(
-        self, state: State, calls: Sequence[Call], needs: Sequence[Need], shown: Sequence[Need]
-    ) -> tuple[Judged, ...]:
-        """The calls of a message, all together. `shown` are their needs as they are stored and shown."""
+    async def judge(self, state: State, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
+        """The calls of a message, all together. The needs are as they are stored and shown: reasons quote them."""
         verdicts = self._verdicts(state, needs, ())
         if any(each.verdict == "ask" for each in verdicts):
             verdicts = self._verdicts(state, needs, await self._approvals())
         return tuple(
-            _judged(state, call, need, verdict) for call, need, verdict in zip(calls, shown, verdicts, strict=True)
+            _judged(state, call, need, verdict) for call, need, verdict in zip(calls, needs, verdicts, strict=True)
         )
 
     async def second_look(self, state: State) -> SecondLook:
@@ -82,18 +99,22 @@ class Judging:
             pass  # the look itself says so
 
         def look(state: State, call: CallState) -> Denied | PermissionAsk | None:
-            """Stricter wins over what was said before; what a person allowed stays so unless it is denied."""
+            """Stricter wins over what was said before; what a person allowed stays so unless it is denied, or was
+            allowed because of a sandbox that is not there now."""
             if call.judged.need.kind == "ask":
                 return None
+            need = self._need(state, call)
             try:
-                (today,) = self._verdicts(state, [self._need(state, call)], beyond)
+                (today,) = self._verdicts(state, [need], beyond)
             except BadInput as error:
                 return Denied(str(error))
             if today.verdict == "deny":
                 return Denied(today.reason)
-            if today.verdict == "allow" or isinstance(call.answer, Allow):
+            if today.verdict == "allow" or (isinstance(call.answer, Allow) and not _lost_its_sandbox(call, need)):
                 return None
-            return PermissionAsk(new_ask_id(state.session), call.call.id, call.judged.need, today.reason)
+            return PermissionAsk(
+                new_ask_id(state.session), call.call.id, replace(call.judged.need, sandbox=need.sandbox), today.reason
+            )
 
         return look
 
@@ -122,6 +143,7 @@ class Judging:
             approvals=policy.approvals,
             allowed_tools=policy.allowed_tools,
             sandbox=self._sandbox_of(settings.cwd),
+            skills_run=configured.skills_run,
         )
 
     def _verdicts(self, state: State, needs: Sequence[Need], beyond: Iterable[Approval]) -> list[Verdict]:
@@ -129,8 +151,12 @@ class Judging:
             return []
         settings = state.settings
         assert settings is not None
-        policy = self._policy(settings, state, beyond, self._policy_of(settings.cwd))
-        return judge([_with_targets(need) for need in needs], policy)
+        configured = self._policy_of(settings.cwd)
+        policy = self._policy(settings, state, beyond, configured)
+        verdicts = judge([_with_targets(need, policy.folders) for need in needs], policy)
+        skill = state.turn.skill if configured.skills_run and state.turn is not None else ""
+        pairs = zip(needs, verdicts, strict=True)
+        return [_not_asked(need, verdict, skill) for need, verdict in pairs] if skill else verdicts
 
     def _policy(
         self, settings: Settings, state: State, beyond: Iterable[Approval], configured: FolderPolicy
@@ -147,22 +173,60 @@ class Judging:
         )
 
 
-def _with_targets(need: Need) -> Need:
+def _lost_its_sandbox(call: CallState, today: Need) -> bool:
+    """Since a person was asked."""
+    ask = call.judged.ask
+    asked = ask.need if isinstance(ask, PermissionAsk) else call.judged.need
+    confined = asked.sandbox in SANDBOXES and "outside" not in asked.rights
+    return confined and today.sandbox not in SANDBOXES
+
+
+def _with_targets(need: Need, folders: tuple[str, ...]) -> Need:
     """Where links lead counts as well as what they are called."""
+    if need.command is not None and need.sandbox not in SANDBOXES:
+        return replace(need, paths=(*need.paths, *_links_of(need.command, folders)))
     if need.kind not in ("read", "edit") or need.problem is not None:
         return need
     targets = [real for path in need.paths if (real := os.path.realpath(path)) != path]
     return replace(need, paths=(*need.paths, *targets)) if targets else need
 
 
+def _links_of(command: str, folders: tuple[str, ...]) -> list[str]:
+    """Where links in the session's folders lead that a command names, or a pattern of it could mean; no sandbox
+    keeps it from going there."""
+    from coderelay.policy.reached import paths_of  # with the first command: most turns have none
+
+    inside = tuple(f"{folder.rstrip('/')}/" for folder in folders)
+    found: list[str] = []
+    for path in paths_of(without_rights(command), folders):
+        if path.startswith(inside):
+            found += islice(iglob(path), _MOST_NAMES) if set("*?") & set(path) else [path]
+    roots = {os.path.realpath(folder): folder for folder in folders}
+    targets = {_in_folder(os.path.realpath(path), roots) for path in found}
+    return sorted(targets - {os.path.normpath(path) for path in found})
+
+
+def _in_folder(real: str, roots: Mapping[str, str]) -> str:
+    """As the session names it, whose folder may itself be behind a link."""
+    root = next((each for each in roots if real == each or real.startswith(f"{each}/")), None)
+    return real if root is None else roots[root] + real[len(root) :]
+
+
+def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:
+    """What is denied stays so, and a question is no permission: nobody but a person can answer it."""
+    if verdict.verdict != "ask" or need.kind == "ask":
+        return verdict
+    return Verdict("allow", f"not asked: the skill {skill} is in use, and skills.auto_approve is run")
+
+
 def _judged(state: State, call: Call, need: Need, verdict: Verdict) -> Judged:
     if verdict.words:
         need = replace(need, words=verdict.words, prefix=verdict.prefix)
-    ask = _ask(state, call, need, verdict.reason) if verdict.verdict == "ask" else None
+    ask = ask_about(state, call, need, verdict.reason) if verdict.verdict == "ask" else None
     return Judged(call_id=call.id, verdict=verdict.verdict, need=need, reason=verdict.reason, ask=ask)
 
 
-def _ask(state: State, call: Call, need: Need, reason: str) -> Ask:
+def ask_about(state: State, call: Call, need: Need, reason: str) -> Ask:
     ask_id = new_ask_id(state.session)
     if need.questions:
         return QuestionAsk(ask_id, call.id, need.questions, deadline=_deadline(state))

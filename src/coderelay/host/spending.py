@@ -1,6 +1,6 @@
 """How much may be spent, and whether it has been."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
@@ -31,13 +31,22 @@ LimitsOf = Callable[[str], Limits]
 """By folder."""
 
 
+FamilyOf = Callable[[State], Awaitable[Sequence[State]]]
+"""The sessions that spend from one budget: a session itself, its parent, its children."""
+
+
+async def no_family(state: State) -> Sequence[State]:
+    return [state]
+
+
 def usual_limits(cwd: str) -> Limits:
     return Limits()
 
 
 class Spending:
-    def __init__(self, store: Store, limits: LimitsOf) -> None:
+    def __init__(self, store: Store, limits: LimitsOf, family: FamilyOf = no_family) -> None:
         self._store = store
+        self._family = family
         self._limits = limits
 
     async def ask(self, state: State, now: int) -> BudgetAsk | None:
@@ -45,8 +54,11 @@ class Spending:
         assert state.settings is not None
         budget = self._limits(state.settings.cwd).budget
         if budget.session is not None:
-            ask = budget_ask(state, "session", state.cost or 0.0, budget.session)
-            if ask is not None:
+            family = await self._family(state)
+            spent = sum(each.cost or 0.0 for each in family)
+            allowed = max(each.allowances.get("session", 0.0) for each in family)
+            ask = budget_ask(state, "session", spent, budget.session)
+            if ask is not None and spent >= allowed:
                 return ask
         if budget.day is None:
             return None

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.calls import Need
-from coderelay.protocol.events import TreeTaken, Waited
+from coderelay.protocol.events import Mode, TreeTaken, Waited
+from coderelay.session.children import TASK, mode_for_child
 from coderelay.session.state import State
 
 _CHANGES_NOTHING = ("read", "ask")
@@ -20,7 +21,7 @@ async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFile
     turn, settings = state.turn, state.settings
     if turn is None or settings is None:
         return None
-    if all(need.kind in _CHANGES_NOTHING and need.command is None for need in needs):
+    if all(_changes_nothing(need, settings.mode) for need in needs):
         return None
     paths = [path for need in needs if need.kind == "edit" for path in need.paths]
     known = turn.tree
@@ -30,6 +31,13 @@ async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFile
     if taken.tree and paths:
         taken = await files().keep(taken, paths)
     return taken if taken != known else None
+
+
+def _changes_nothing(need: Need, mode: Mode) -> bool:
+    """A child's changes are its parent's too."""
+    if need.tool == TASK:
+        return mode_for_child(mode) == "plan"
+    return need.kind in _CHANGES_NOTHING and need.command is None
 
 
 async def before_wait(state: State, files: OpenTurnFiles) -> TreeTaken | None:

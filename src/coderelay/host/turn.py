@@ -12,10 +12,10 @@ from coderelay.host.trees_taken import before_change, before_wait, files_left
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import PermissionAsk
-from coderelay.protocol.calls import Call, Failed, Need, Outcome, Stopped, Unknown
-from coderelay.protocol.errors import Fenced, MustAsk
-from coderelay.protocol.events import AnyEvent, CallAsked, HistoryCompacted, MessageAdded
-from coderelay.protocol.ids import OwnerId, SessionId, TurnId, new_ask_id
+from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
+from coderelay.protocol.errors import Fenced, MustAsk, ToolFailed
+from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
+from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live
 from coderelay.session import progress
 from coderelay.session.next_action import Action, Wait, next_action
@@ -23,9 +23,22 @@ from coderelay.session.state import Settings, State
 
 if TYPE_CHECKING:
     from coderelay.host.background import SessionBackground
+    from coderelay.host.children import Children
+    from coderelay.host.hooks.hooks import Hooks
 
 
 Effect = Callable[[Call], Awaitable[Outcome]]
+
+HooksOf = Callable[[str], "Hooks | None"]
+"""By folder, as they are configured now. None where there are none, so that they need not be loaded."""
+
+
+def no_hooks(cwd: str) -> None:
+    return None
+
+
+def no_children() -> "Children":
+    raise ToolFailed("no task can be given to another agent here")
 
 
 class HostTurn:
@@ -42,10 +55,15 @@ class HostTurn:
         files: OpenTurnFiles,
         secrets: Secrets,
         background: Callable[[], "SessionBackground"],
+        hooks: HooksOf = no_hooks,
+        children: "Callable[[], Children]" = no_children,
     ) -> None:
         assert record.state.turn is not None
+        self._children = children
+        self._tasks: set[CallId] = set()
         self._open_background = background
         self._background: SessionBackground | None = None
+        self._hooks = hooks
         self._secrets = secrets
         self._judging = judging
         self._spending = spending
@@ -75,8 +93,34 @@ class HostTurn:
         self._background = self._open_background()
         return self._background
 
+    async def give_task(self, call: CallId, description: str, prompt: str) -> Finished:
+        """If this process only leaves, the child stays as it is; the next owner asks its log how it ended."""
+        children = self._children()
+        child = await children.open(self.state, call, description)
+        self._tasks.add(call)
+        try:
+            await self._write(lambda state: [ChildOpened(call_id=call, child=child)])
+            return await children.work(child, prompt, self.state)
+        except asyncio.CancelledError:
+            if self.is_stopped or self.state.deleted:
+                await asyncio.shield(children.stop(child))
+            raise
+
+    def left_at_work(self, call: CallId) -> bool:
+        """Its child is there, and nobody wants it to end."""
+        return call in self._tasks and not self.is_stopped
+
     def show(self, live: Live) -> None:
         self._record.show(live)
+
+    async def set_up(self) -> None:
+        """Before the agent begins: what hooks want the session's commands to have."""
+        hooks = self._hooks(self.settings.cwd)
+        if hooks is None or self.state.environment is not None:
+            return
+        found = await hooks.set_up(self)
+        if found is not None:
+            await self._write(lambda state: [found] if state.environment is None else [])
 
     async def take_steering(self) -> None:
         if any(each.steer for each in self.state.queue):
@@ -95,19 +139,40 @@ class HostTurn:
         await self._write(lambda state: progress.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
-        shown = [self._secrets.hide_need(need) for need in needs]
-        judged = await self._judging.judge(self.state, message.calls, needs, shown)
-        plan_ask = new_ask_id(self.session)
+        needs = [self._secrets.hide_need(need) for need in needs]
+        judged = await self._judging.judge(self.state, message.calls, needs)
+        plan_ask, why_go_on = new_ask_id(self.session), ""
+        try:
+            if (hooks := self._hooks(self.settings.cwd)) is not None:
+                judged = await hooks.tighten(self, message.calls, judged)
+                why_go_on = await hooks.why_go_on(self, message) if final else ""
+        except asyncio.CancelledError:
+            if self.is_stopped:  # what was said is kept; nothing follows from it
+                await self._write(
+                    lambda state: progress.after_message(state, message, judged, final=final, now=now())
+                )
+            raise
         if any(each.ask is not None for each in judged):
             await self._leave_files()
         tree = await files_left(self.state, self._files) if final else ""
 
         def decide(state: State) -> list[AnyEvent]:
             return progress.after_message(
-                state, message, judged, final=final, now=now(), plan_ask=plan_ask, tree=tree
+                state, message, judged, final=final, now=now(), plan_ask=plan_ask, tree=tree, why_go_on=why_go_on
             )
 
         await self._write(decide)
+
+    async def finish(self) -> None:
+        hooks = self._hooks(self.settings.cwd)
+        why_go_on = await hooks.why_go_on(self, None) if hooks is not None else ""
+        tree = await files_left(self.state, self._files)
+        await self._write(lambda state: progress.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
+
+    async def look_at(self, call: Call, finished: Finished) -> Finished:
+        """A call that has just succeeded, with what hooks have to say of it."""
+        hooks = self._hooks(self.settings.cwd)
+        return finished if hooks is None else await hooks.look_at(self, call, finished)
 
     async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
         started = await self._start(calls)
@@ -155,13 +220,16 @@ class HostTurn:
         await self._write(decide)
         return [call for call in calls if self.state.calls[call.id].started_epoch == self.epoch]
 
-    async def _end(self, running: Sequence["_Running"]) -> None:
+    async def _end(self, all_of_them: Sequence["_Running"]) -> None:
+        running = [each for each in all_of_them if not each.left_at_work]
+        if not running:
+            return
         alone = running[0]
-        if len(running) == 1 and isinstance(alone.outcome, MustAsk):
+        if len(all_of_them) == 1 and isinstance(alone.outcome, MustAsk):
             await self._ask_again(alone.call, alone.outcome.message)
             return
         ends = [progress.End(each.call.id, self._secrets.hide_outcome(each.ended()), each.ms) for each in running]
-        cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
+        cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends) or any(each.cut for each in running)
         try:
             await self._write_ends(ends, go_on=not cut)
         finally:
@@ -203,12 +271,15 @@ class HostTurn:
 
 
 class _Running:
-    """One call while it acts. Until it has ended, nobody knows whether it had an effect."""
+    """One call while it acts. Until it has ended, nobody knows whether it had an effect. `cut`: its effect is known,
+    but nothing may follow it; `left_at_work`: it goes on without this process, so that it has no end yet."""
 
     def __init__(self, call: Call, effect: Effect, turn: HostTurn) -> None:
         self.call = call
         self.outcome: Outcome | MustAsk = Unknown()
         self.ms = 0
+        self.cut = False
+        self.left_at_work = False
         self._begun = False
         self._effect = effect
         self._turn = turn
@@ -223,9 +294,17 @@ class _Running:
         except asyncio.CancelledError:
             if self._turn.is_stopped:
                 self.outcome = Stopped(started=True)
+            self.left_at_work = self._turn.left_at_work(self.call.id)
             raise
         finally:
             self.ms = round((time.monotonic() - began) * 1000)
+        if isinstance(self.outcome, Finished):
+            await self._hear_hooks(self.outcome)
+
+    async def _hear_hooks(self, finished: Finished) -> None:
+        self.cut = True
+        self.outcome = await self._turn.look_at(self.call, finished)
+        self.cut = False
 
     def ended(self) -> Outcome:
         """Beside others, a call cannot go back to waiting: it is for the model to try it alone."""

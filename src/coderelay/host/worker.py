@@ -15,18 +15,21 @@ from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.spending import LimitsOf, Spending
 from coderelay.host.trees_taken import files_left
-from coderelay.host.turn import HostTurn
+from coderelay.host.turn import HooksOf, HostTurn
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets import Secrets
+from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
-from coderelay.protocol.ids import BackgroundId, OwnerId, TurnId, new_id
+from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.session import background, progress
+from coderelay.session.children import cut_off, open_tasks
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
 
 if TYPE_CHECKING:
     from coderelay.host.background import Backgrounds
+    from coderelay.host.children import Children
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +52,11 @@ class Worker:
         limits: LimitsOf,
         secrets: Secrets,
         backgrounds: "Callable[[], Backgrounds]",
+        hooks: HooksOf,
+        children: "Callable[[], Children]",
     ) -> None:
+        self._children = children
+        self._hooks = hooks
         self._backgrounds = backgrounds
         self._secrets = secrets
         self._record = record
@@ -87,11 +94,17 @@ class Worker:
             owner = self._record.state.owner
             if not await self._ownership.may_follow(owner):
                 return None
+            if owner != await self._ownership.me():
+                await self._record.append(lambda state, owner=owner: cut_off(state, owner))
             ends = isinstance(next_action(self._record.state), EndTurn)
+            if (children := await self._ends_of_children(ends)) is None:
+                return None
             tree = await self._files_left() if ends else ""
             me, gone = await self._ownership.me(), await self._gone()
             look = None if ends else await self._judging.second_look(self._record.state)
-            decide = partial(self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look)
+            decide = partial(
+                self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look, children=children
+            )
             if written := await self._record.append(decide):
                 return written[-1].epoch
             if self._record.state.owner == owner:
@@ -109,6 +122,16 @@ class Worker:
             self._record.answered_here = False
             await self._record.moves(state.head, seconds)
 
+    async def _ends_of_children(self, ends: bool) -> Mapping[CallId, Outcome] | None:
+        """Of calls that a dead owner left; None while they are at work. `ends`: the turn is only to be ended."""
+        state = self._record.state
+        if not open_tasks(state) or (not ends and why_not(state, self._agents) is not None):
+            return {}
+        if ends:
+            await self._children().stop_open(state)
+            return {}
+        return await self._children().ends(state)
+
     async def _gone(self) -> list[BackgroundId]:
         """Background commands whose processes are."""
         running = background.running(self._record.state)
@@ -122,6 +145,7 @@ class Worker:
         tree: str,
         gone: Sequence[BackgroundId],
         look: progress.SecondLook | None,
+        children: Mapping[CallId, Outcome],
     ) -> list[AnyEvent]:
         """Nothing, if it is not the session that was looked at any more. `tree` is the files as the turn left them,
         if it is only to be ended."""
@@ -141,6 +165,7 @@ class Worker:
                 tools=tuple(tool.name for tool in tools),
                 gone=gone,
                 look=look,
+                ends=children,
             ),
         )
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
@@ -158,6 +183,8 @@ class Worker:
                 self._files,
                 self._secrets,
                 lambda: self._backgrounds().of(self._record),
+                self._hooks,
+                self._children,
             )
             error = await self._run_agent(agent, turn)
             if not self._leaving:
@@ -167,7 +194,7 @@ class Worker:
 
     async def _run_agent(self, agent: Agent, turn: HostTurn) -> str | None:
         """Returns why the turn failed, if it did. A stop, a deletion or a new owner cancels the agent."""
-        task = self._agent_task = asyncio.create_task(agent.run(turn))
+        task = self._agent_task = asyncio.create_task(_run(agent, turn))
 
         def watch(state: State) -> None:
             if state.epoch != turn.epoch or state.turn is None or state.turn.stop_requested:
@@ -215,6 +242,11 @@ class Worker:
         if state.settings is None:
             return None
         return self._agents.get(state.turn.started.agent if state.turn is not None else state.settings.agent)
+
+
+async def _run(agent: Agent, turn: HostTurn) -> None:
+    await turn.set_up()
+    await agent.run(turn)
 
 
 def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:

@@ -6,6 +6,9 @@ from coderelay.policy.rights import rights_of, without_rights
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 
+SANDBOXES = ("bubblewrap", "sandlock")
+"""What a command may run in; whatever else is said of it means no sandbox."""
+
 LASTS_DAYS = 30
 """How long an approval counts that outlives its session."""
 
@@ -27,6 +30,8 @@ def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = No
         words=need.words,
         prefix=need.prefix,
         rights=wanted(need),
+        server=need.server,
+        sandbox=need.sandbox,
         expires=now + LASTS_DAYS * _DAY_MS if lasts and now is not None else None,
     )
 
@@ -49,9 +54,12 @@ def wanted(need: Need) -> tuple[Right, ...]:
 
 
 def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> bool:
-    """Exactly the same command, one of the same words, or the same tool on exactly the same paths."""
-    if approval.tool != need.tool:
+    """Exactly the same command, one of the same words, the same tool on exactly the same paths, or the same tool of
+    the same MCP server."""
+    if approval.tool != need.tool or approval.server != need.server:
         return False
+    if approval.server:
+        return True
     if approval.command is not None or need.command is not None:
         return _covers_command(approval, need, folders)
     if approval.paths or need.paths:
@@ -62,6 +70,9 @@ def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> boo
 def _covers_command(approval: Approval, need: Need, folders: tuple[str, ...]) -> bool:
     rights = wanted(need)
     if approval.command is None or need.command is None or not set(rights) <= set(approval.rights):
+        return False
+    confined = approval.sandbox in SANDBOXES and "outside" not in approval.rights
+    if confined and need.sandbox not in SANDBOXES:
         return False
     if approval.command == need.command:
         return True

@@ -188,7 +188,7 @@ def _vector(words: list[str], rules: CommandRules, depth: int) -> Iterator[Dange
         return
     name = words[0].rpartition("/")[2]
     rest = words[1:]
-    yield from _ruled([name, *rest], rules)
+    yield from _ruled(name, rest, rules)
     yield from _stops(name, rest)
     if name in _SHELLS and any(re.fullmatch(r"-\w*c", each) for each in rest):
         yield Danger("it runs a text as a command")
@@ -197,6 +197,9 @@ def _vector(words: list[str], rules: CommandRules, depth: int) -> Iterator[Dange
                 yield from _inner(each, rules, depth)
     elif name in _INTERPRETERS - _SHELLS and any(each in ("-c", "-e", "--eval", "-r", "-p") for each in rest):
         yield Danger(f"it runs a text as a {name} program")
+    elif name == "script":
+        for each in rest:
+            yield from _inner(each.partition("=")[2] if each.startswith("-") else each, rules, depth)
     elif name in ("eval", "trap", "watch", "su"):
         yield from _inner(" ".join(each for each in rest if not each.startswith("-")), rules, depth)
     if name in _WRAPPERS:
@@ -209,13 +212,33 @@ def _vector(words: list[str], rules: CommandRules, depth: int) -> Iterator[Dange
         yield Danger(reason)
 
 
-def _ruled(words: list[str], rules: CommandRules) -> Iterator[Danger]:
+def _ruled(name: str, rest: list[str], rules: CommandRules) -> Iterator[Danger]:
+    if not (rules.deny or rules.ask):
+        return
+    vectors = [[name, *rest[at:]] for at in _subcommands(rest)]
+    given = _given_more(name, rest)
     for rule in rules.deny:
-        if begins_with(words, rule):
+        if rule[:1] in given or any(begins_with(words, rule) for words in vectors):
             yield Danger(f"a rule denies {' '.join(rule) or 'every command'}", stop=True)
     for rule in rules.ask:
-        if begins_with(words, rule):
+        if rule[:1] in given or any(begins_with(words, rule) for words in vectors):
             yield Danger(f"a rule asks about {' '.join(rule) or 'every command'}", ruled=True)
+
+
+def _subcommands(rest: list[str]) -> list[int]:
+    """Where a subcommand may begin: behind options, each of which may take the word behind it."""
+    places = [0]
+    for at, word in enumerate(rest[:_MOST_WORDS]):
+        if at in places and word.startswith("-"):
+            places += [at + 1, at + 2]
+    return sorted(set(places))
+
+
+def _given_more(name: str, rest: list[str]) -> set[tuple[str, ...]]:
+    """Programs that get words nobody sees here: every rule on them counts."""
+    if name not in ("xargs", "parallel"):
+        return set()
+    return {(rest[at].rpartition("/")[2],) for at in _subcommands(rest) if at < len(rest)}
 
 
 def _inner(text: str, rules: CommandRules, depth: int) -> Iterator[Danger]:

@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 _PIECE = r"(?s)/\*\*/|\*\*/|/\*\*|\*\*|\*|\?|\[!?[^]/]+\]|."
@@ -16,6 +17,52 @@ def matches(pattern: str, path: str, folders: Iterable[str], home: str, *, any_c
     if pattern.startswith(("/", "~/")):
         return _matches(_at_home(pattern, home), full, any_case)
     return any(_matches(_anchored(pattern, root), full, any_case) for root in roots)
+
+
+def may_meet(pattern: str, path: str, folders: Iterable[str], home: str, *, deep: bool) -> bool:
+    """Could this absolute path, which may hold `*` and `?` of the shell, become one that the pattern means? With
+    `deep`, all below it counts too. In any case of letters."""
+    whole = [_at_home(pattern, home)] if pattern.startswith(("/", "~/")) else [_anchored(pattern, f) for f in folders]
+    parts = _parts(posixpath.normpath(path))
+    return any(_meet(parts, _parts(each.rstrip("/")), deep) for each in whole)
+
+
+def _parts(path: str) -> list[str]:
+    return path.lower().strip("/").split("/") if path.strip("/") else []
+
+
+def _meet(path: list[str], pattern: list[str], deep: bool) -> bool:
+    """Step by step, with all places in the pattern where the path may be by then."""
+    places = _without_stars({0}, pattern)
+    for name in path:
+        if len(pattern) in places:
+            break
+        stay = {at for at in places if pattern[at] == "**"}
+        places = _without_stars(stay | {at + 1 for at in places - stay if _name_may_be(name, pattern[at])}, pattern)
+    return len(pattern) in places or (deep and bool(places))
+
+
+def _without_stars(places: set[int], pattern: list[str]) -> set[int]:
+    """`**` may mean no folder at all."""
+    for at, part in enumerate(pattern):
+        if part == "**" and at in places:
+            places = places | {at + 1}
+    return places
+
+
+def _name_may_be(name: str, pattern: str) -> bool:
+    """Two patterns are compared by how they begin and end alone."""
+    if name[:1] in ("*", "?") and pattern[:1] == ".":
+        return False  # the shell means no such name
+    one, other = (re.split(r"[*?\[]", each, maxsplit=1)[0] for each in (name, pattern))
+    if not (one.startswith(other) or other.startswith(one)):
+        return False
+    if not set("*?") & set(name):
+        return fnmatchcase(name, pattern)
+    if not set("*?[") & set(pattern):
+        return fnmatchcase(pattern, name)
+    end, tail = (re.split(r"[*?\]]", each)[-1] for each in (name, pattern))
+    return end.endswith(tail) or tail.endswith(end)
 
 
 def _at_home(path: str, home: str) -> str:
@@ -34,7 +81,8 @@ def _escaped(root: str) -> str:
 
 
 def _matches(pattern: str, full: str, any_case: bool) -> bool:
-    return _compiled(pattern, any_case).fullmatch(full) is not None
+    """Of a rule that is strict, `folder/**` means the folder too."""
+    return _compiled(pattern.removesuffix("/**") if any_case else pattern, any_case).fullmatch(full) is not None
 
 
 @lru_cache(maxsize=512)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.approvals import covers, wanted
+from coderelay.policy.approvals import SANDBOXES, covers, wanted
 from coderelay.policy.credentials import secret_place
 from coderelay.policy.names import is_allowed
 from coderelay.policy.rules import Place, Rules, find_rule
@@ -53,7 +53,6 @@ _DOES: dict[Kind, str] = {
     "mcp": "uses another program",
     "ask": "asks",
 }
-_SANDBOXES = ("bubblewrap", "sandlock")
 
 
 def judge(batch: Sequence[Need], policy: Policy) -> list[Verdict]:
@@ -124,9 +123,10 @@ def _judge_command(need: Need, policy: Policy) -> Verdict:
         policy.folders,
         policy.rules,
         preset=policy.preset,
-        sandboxed=need.sandbox in _SANDBOXES,
+        sandboxed=need.sandbox in SANDBOXES,
         rights=tuple(right for right in wanted(need) if right != "network" or not policy.network),
         home=policy.home,
+        targets=need.paths,
     )
     if found.verdict != "ask":
         return Verdict(found.verdict, found.reason)

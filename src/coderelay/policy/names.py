@@ -19,7 +19,13 @@ def is_allowed(tool: str, allowed: tuple[str, ...]) -> bool:
     if not allowed or tool in _NEVER_RESTRICTED:
         return True
     names = [name.strip().lower() for name in allowed]
-    return any(tool.lower() in tools_of(name) for name in names)
+    return any(tool.lower() in tools_of(name) or _means_server(name, tool.lower()) for name in names)
+
+
+def _means_server(name: str, tool: str) -> bool:
+    """`mcp__server__*` and `mcp__server` stand for all tools of that server."""
+    beginning = name[:-1] if name.endswith("__*") else f"{name}__" if name.count("__") == 1 else ""
+    return beginning.startswith("mcp__") and tool.startswith(beginning)
 
 
 def tools_of(name: str) -> set[str]:

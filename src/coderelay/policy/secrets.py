@@ -6,6 +6,7 @@ encodes or spells otherwise is not found: this is for accidents, the sandbox is 
 
 import re
 from collections.abc import Iterable, Mapping
+from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +14,12 @@ from msgspec.structs import replace
 from coderelay.protocol.calls import Failed, Finished, Need, Outcome
 
 MARKER = re.compile(r"\[hidden secret: [a-z ]+\]")
-_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|auth", re.IGNORECASE)
+_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|auth|cookie", re.IGNORECASE)
+_PASSWORD = re.compile(r"://[^/?]*?:([^/?]+)@|\bpassword=([^&\s]+)", re.IGNORECASE)
+_CUT = re.compile(r"\n\[\d+ bytes left out\]\n")
+_LAST_WORD = re.compile(r"\S+\Z")
+_FIRST_WORD = re.compile(r"\S+")
+_MOST_IN_A_WORD = 200
 _MOST_IN_A_BLOCK = 20_000
 _FEW_CHARACTERS = 5
 
@@ -67,6 +73,9 @@ class Secrets:
         """`values` are hidden wherever they are, the longer ones first: one may be a part of another."""
         self._values = sorted(set(values), key=len, reverse=True)
 
+    def add(self, values: Iterable[str]) -> None:
+        self._values = sorted({*self._values, *values}, key=len, reverse=True)
+
     def hide(self, text: str) -> str:
         for value in self._values:
             if value in text:
@@ -81,26 +90,56 @@ class Secrets:
     def hide_outcome(self, outcome: Outcome) -> Outcome:
         match outcome:
             case Finished():
-                return replace(outcome, output=self.hide(outcome.output), summary=self.hide(outcome.summary))
+                return replace(
+                    outcome, output=self.hide(_without_halves(outcome.output)), summary=self.hide(outcome.summary)
+                )
             case Failed():
-                return replace(outcome, message=self.hide(outcome.message), summary=self.hide(outcome.summary))
+                return replace(
+                    outcome, message=self.hide(_without_halves(outcome.message)), summary=self.hide(outcome.summary)
+                )
             case _:
                 return outcome
 
     def hide_need(self, need: Need) -> Need:
         """What the model wrote stays as it is: people decide on exactly that. What stands around it in files does
         not."""
-        return replace(need, diff=self.hide(need.diff)) if need.diff else need
+        if not need.diff and need.problem is None:
+            return need
+        problem = None if need.problem is None else self.hide(need.problem)
+        return replace(need, diff=self.hide(need.diff), problem=problem)
 
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:
     """What is worth hiding, by its name and look: no paths, no plain words."""
-    return [value for name, value in environment.items() if _NAME.search(name) and _looks_secret(value)]
+    return worth_hiding(value for name, value in environment.items() if _NAME.search(name))
+
+
+def worth_hiding(values: Iterable[str]) -> list[str]:
+    """Of values that are meant to be secret."""
+    return [value for value in values if _looks_secret(value)]
+
+
+def passwords_in(address: str) -> list[str]:
+    """Those of a database's address, as they are written there and as they are meant."""
+    written = [first or second for first, second in _PASSWORD.findall(address)]
+    return [*written, *map(unquote, written)]
 
 
 def adds_marker(before: str, after: str) -> bool:
     """Would somebody who was shown the one and writes the other put a marker in place of a secret?"""
     return len(MARKER.findall(after)) > len(MARKER.findall(before))
+
+
+def _without_halves(text: str) -> str:
+    """Where the middle of an output is left out, the words beside it may be halves of a secret that nobody finds."""
+    cut = _CUT.search(text)
+    if cut is None:
+        return text
+    last = _LAST_WORD.search(text, max(0, cut.start() - _MOST_IN_A_WORD), cut.start())
+    first = _FIRST_WORD.match(text, cut.end(), cut.end() + _MOST_IN_A_WORD)
+    head = text[: cut.start()] if last is None else f"{text[: last.start()]}…"
+    tail = text[cut.end() :] if first is None else f"…{text[first.end() :]}"
+    return f"{head}{cut.group()}{tail}"
 
 
 def _looks_secret(value: str) -> bool:

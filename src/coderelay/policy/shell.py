@@ -7,15 +7,18 @@ whatever is written and can only make the verdict stricter.
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from coderelay.policy.credentials import secret_word
 from coderelay.policy.dangerous import find_danger
 from coderelay.policy.named import find_named
+from coderelay.policy.reached import find_perhaps_reached, find_reached
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.recogniser import recognise, recognise_edit
 from coderelay.policy.rights import without_rights
 from coderelay.policy.rules import Place as RulesPlace
-from coderelay.policy.rules import Rules, begins_with
+from coderelay.policy.rules import Rules, begins_with, is_about_paths
 from coderelay.policy.shell_words import (
     MOST_CHARACTERS,
     NotLiteral,
@@ -70,13 +73,16 @@ def judge_command(
     sandboxed: bool = False,
     rights: tuple[Right, ...] = (),
     home: str = "",
+    targets: tuple[str, ...] = (),
 ) -> ShellVerdict:
     """The verdict on one text. `folders` are those of the session, absolute; it starts in the first one.
-    `sandboxed`: it would run in a sandbox, and `rights` is what it wants beyond that."""
+    `sandboxed`: it would run in a sandbox, and `rights` is what it wants beyond that. `targets`: where links that
+    it names lead."""
     if mode == "yolo":
         return ShellVerdict("allow", "mode is yolo")
     table = table_of(mode, preset)
-    found = assess(without_rights(command), folders, rules, home)
+    confined = sandboxed and "outside" not in rights
+    found = assess(without_rights(command), folders, rules, home, sandboxed=confined, targets=targets)
     kept = found.signature if "outside" not in rights else None
     cell = table.commands[found.effect]
     if cell == "deny" and found.effect == "stop":
@@ -96,7 +102,15 @@ def judge_command(
     return ShellVerdict("ask", f"{reason}; {named(mode, preset)}" if found.effect == "read" else reason, kept)
 
 
-def assess(command: str, folders: tuple[str, ...] = (), rules: Rules = _NO_RULES, home: str = "") -> Assessment:
+def assess(
+    command: str,
+    folders: tuple[str, ...] = (),
+    rules: Rules = _NO_RULES,
+    home: str = "",
+    *,
+    sandboxed: bool = False,
+    targets: tuple[str, ...] = (),
+) -> Assessment:
     if not command.strip():
         return Assessment("run", "it is empty")
     if len(command) > MOST_CHARACTERS:
@@ -117,11 +131,21 @@ def assess(command: str, folders: tuple[str, ...] = (), rules: Rules = _NO_RULES
         script = read_script(command, tree)
     except NotLiteral as refusal:
         return Assessment("run", reason or str(refusal), ruled=ruled)
+    if rule := find_reached(rules.deny, script, place, targets):
+        return Assessment("stop", f"a rule denies {rule.text}")
+    if not ruled and (rule := find_reached(rules.ask, script, place, targets)):
+        ruled, reason = True, f"a rule asks about {rule.text}"
+    proved = _prove(script, Place(folders, sandboxed=sandboxed), targets)
+    strict = (*rules.deny, *rules.ask)
+    if proved.effect == "read":
+        strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
+    if not ruled and (rule := find_perhaps_reached(strict, script, place)):
+        ruled, reason = True, f"it may reach what a rule is about, {rule.text}"
     if not ruled and _is_allowed_by_rules(script, rules):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
         return Assessment("run", reason, signature_of(script), ruled=ruled)
-    return _prove(script, Place(folders))
+    return proved
 
 
 def _is_allowed_by_rules(script: Script, rules: Rules) -> bool:
@@ -132,8 +156,12 @@ def _is_allowed_by_rules(script: Script, rules: Rules) -> bool:
     return all(any(begins_with(vector, rule) for rule in rules.commands.allow) for vector in vectors)
 
 
-def _prove(script: Script, place: Place) -> Assessment:
+def _prove(script: Script, place: Place, targets: tuple[str, ...] = ()) -> Assessment:
     try:
+        if away := next((target for target in targets if not place.holds(target)), None):
+            raise Refused(f"a link leads to {away}, outside of the workspace")
+        for target in targets:
+            _check_secret(Word(target))
         if len(script.commands) > _MOST_COMMANDS:
             raise Refused("it holds too many commands")
         for redirection in script.redirections:
@@ -157,6 +185,8 @@ _WORSE: list[Effect] = ["read", "edit", "build"]
 def _prove_one(command: Simple, place: Place) -> tuple[Effect, Place, str]:
     for name, value in command.assignments:
         _check_assignment(name, value)
+    for word in command.words:
+        _check_secret(word)
     if command.words[0].text == "cd":
         return "read", _change_folder(command, place), ""
     try:
@@ -180,7 +210,8 @@ def _change_folder(command: Simple, place: Place) -> Place:
             raise Refused("it leaves the workspace, or may")
     if command.piped or command.assignments:
         raise Refused("cd is part of a pipe")
-    return Place(place.folders, at_root=place.is_root(text))
+    # Once it has left the root it never counts as back: that cd may be one that is not run.
+    return replace(place, at_root=place.at_root and place.is_root(text))
 
 
 def _check_assignment(name: str, value: str) -> None:
@@ -190,8 +221,15 @@ def _check_assignment(name: str, value: str) -> None:
         raise Refused(f"it sets {name}")
 
 
+def _check_secret(word: Word) -> None:
+    """As the shell reads it; how it is written is looked at with the other dangers."""
+    if secret := secret_word(word.text, glob=word.glob):
+        raise Refused(f"it touches {secret}, where secrets are kept")
+
+
 def _check_redirection(redirection: Redirection, place: Place) -> None:
     operator, target = redirection.operator, redirection.target
+    _check_secret(Word(target))
     if operator in (">&", "<&") and target in ("0", "1", "2"):
         return
     if operator in (">", ">>", "&>", "&>>", ">&") and target == "/dev/null":

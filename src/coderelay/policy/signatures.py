@@ -3,10 +3,14 @@
 The known ones with a prefix run tests and builds, or change the repository in ways that are easy to see.
 """
 
+import re
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from coderelay.policy.recognisers.options import Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.recogniser import recognise_edit
 from coderelay.policy.shell_words import NotLiteral, Script, Word, parse, read_script
 
 
@@ -68,10 +72,10 @@ BUILDS: dict[tuple[str, ...], Options] = {
     },
     ("bun", "test"): Options(),
     ("deno", "test"): Options(),
-    ("make",): Options(short="ksBn", texts="jC", long=("--jobs=", "--keep-going", "--silent", "--dry-run")),
+    ("make",): Options(short="ksBn", texts="j", files="C", long=("--jobs=", "--keep-going", "--silent", "--dry-run")),
     ("ctest",): Options(short="VQ", texts="jR", long=("--output-on-failure", "--verbose")),
     ("cmake", "--build"): Options(texts="j", long=("--target=", "--config=", "--parallel=?")),
-    ("ninja",): Options(short="v", texts="jC"),
+    ("ninja",): Options(short="v", texts="j", files="C"),
     ("mvn", "test"): Options(short="qoB", most_operands=0),
     ("mvn", "compile"): Options(short="qoB", most_operands=0),
     ("gradle", "test"): Options(long=("--offline", "--info", "--quiet"), most_operands=0),
@@ -95,6 +99,10 @@ _CHANGES: dict[tuple[str, ...], Options] = {
 }
 _PREFIXES = {**BUILDS, **_CHANGES}
 _LONGEST = max(map(len, _PREFIXES))
+_MAKES_FILES = {("mkdir",), ("touch",)}
+# Behind `--`, for the tests that cargo builds.
+_OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:(?![:\d])\S+", re.IGNORECASE)
 
 
 def is_build(words: tuple[Word, ...], place: Place) -> bool:
@@ -140,8 +148,24 @@ def _prefix_of(
         if prefix not in known:
             continue
         try:
+            _check_words([word.text for word in words[length:]], prefix)
             check(words[length:], known[prefix], place)
+            if prefix in _MAKES_FILES:
+                recognise_edit(words, place)
         except Refused:
             continue
         return prefix
     return None
+
+
+def _check_words(words: Sequence[str], prefix: tuple[str, ...]) -> None:
+    """Words that a program takes for more than the name of a file or a target."""
+    for word in words:
+        if word.startswith("@") or _ADDRESS.fullmatch(word):
+            raise Refused(f"{word} may bring options or a program from elsewhere")
+        if prefix == ("make",) and "=" in word and not word.startswith("-"):
+            raise Refused(f"{word} changes what make runs")
+    behind = words[words.index("--") + 1 :] if "--" in words else ()
+    known = _OF_TESTS if prefix[0] == "cargo" else set[str]()
+    if any(word.startswith("-") and word not in known for word in behind):
+        raise Refused("not every program ends its options at --")

@@ -105,8 +105,9 @@ Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 
 
 class Approval(Struct, frozen=True, omit_defaults=True):
-    """Something that need not be asked again: exactly this command, commands of these words, or this tool on
-    exactly these paths; never with more rights. `expires` is milliseconds since 1970."""
+    """Something that need not be asked again: exactly this command, commands of these words, this tool on exactly
+    these paths, or this tool of this MCP server whatever it is told; never with more rights, and never without a
+    `sandbox` if it was given for a command in one. `expires` is milliseconds since 1970."""
 
     id: AskId
     scope: Scope
@@ -119,3 +120,5 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     prefix: bool = False
     rights: tuple[Right, ...] = ()
     expires: int | None = None
+    server: str = ""
+    sandbox: str = ""

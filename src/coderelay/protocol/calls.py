@@ -42,6 +42,7 @@ class Need(Struct, frozen=True, omit_defaults=True):
     (unknown tool, bad arguments); such a call is never asked about and ends as Failed with that text.
     Of a command: `words` is the shortest rule that is safe to remember (with `prefix`, more words may follow),
     `sandbox` what it would run in (`none` is said, nothing is not known), `rights` what it wants beyond that.
+    Of a tool of an MCP server: `server` is a mark of which program or address that is.
     """
 
     tool: str
@@ -58,14 +59,16 @@ class Need(Struct, frozen=True, omit_defaults=True):
     rights: tuple[Right, ...] = ()
     sandbox: str = ""
     background: bool = False
+    server: str = ""
 
 
 class ToolSpec(Struct, frozen=True):
-    """A tool as a model is told of it. `parameters` is a JSON schema."""
+    """A tool as a model is told of it. `parameters` is a JSON schema; `kind` is for people."""
 
     name: str
     description: str
     parameters: dict[str, Any]
+    kind: Kind = "read"
 
 
 class Seen(Struct, frozen=True):
@@ -76,7 +79,8 @@ class Seen(Struct, frozen=True):
 
 
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
-    """`background` is the command that it left running, `over` one of those that the model now knows has ended."""
+    """`background` is the command that it left running, `over` one of those that the model now knows has ended,
+    `skill` the one whose instructions this is. `feedback` is what the person's hooks have to say of it."""
 
     output: str
     summary: str = ""
@@ -84,6 +88,8 @@ class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     seen: tuple[Seen, ...] = ()
     background: BackgroundId | None = None
     over: BackgroundId | None = None
+    skill: str = ""
+    feedback: str = ""
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):

@@ -5,10 +5,12 @@ from msgspec import Struct
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import Mode, Preset, Think
-from coderelay.protocol.ids import AskId, BackgroundId, PromptId, SessionId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, SessionId
 
 
 class CreateSession(Struct, frozen=True, kw_only=True):
+    """With a `parent`, it works for that call of another session."""
+
     session: SessionId
     cwd: str
     model: str
@@ -19,6 +21,8 @@ class CreateSession(Struct, frozen=True, kw_only=True):
     allowed_tools: tuple[str, ...] = ()
     think: Think = "auto"
     folders: tuple[str, ...] = ()
+    parent: SessionId | None = None
+    parent_call: CallId | None = None
 
 
 class ConfigureSession(Struct, frozen=True, kw_only=True):
@@ -36,7 +40,8 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
 
 class SendPrompt(Struct, frozen=True, kw_only=True):
     """Queue a prompt. The same `prompt_id` again changes nothing. One that is to `steer` joins the open turn at its
-    next step; if none is open any more, it gets a turn as any other."""
+    next step; if none is open any more, it gets a turn as any other. `typed` is the command that a person wrote, if
+    `text` is what that stands for."""
 
     session: SessionId
     prompt_id: PromptId
@@ -46,6 +51,7 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
     answer_within: int | None = None
     images: tuple[Image, ...] = ()
     steer: bool = False
+    typed: str = ""
 
 
 class EditPrompt(Struct, frozen=True, kw_only=True):

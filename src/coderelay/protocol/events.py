@@ -13,6 +13,8 @@ A session's life, in order:
         prompt.taken                      a prompt that was sent to steer joins the open turn
         history.compacted                 what came before is now a summary
         message.added                     … until one has no calls
+        turn.prolonged                    a hook wants the model to go on behind that one, once
+          child.opened                    a call has a session of its own at work
       turn.ended
       turn.undone                         its files, and the conversation with them
       background.stop_requested           any time, of a command that a call.ended left running
@@ -38,6 +40,7 @@ Ending = Literal["done", "failed", "stopped", "step_limit"]
 StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]
 Think = Literal["auto", "off", "low", "medium", "high"]
 Task = Literal["prompt", "compact"]
+Author = Literal["model", "workflow"]
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -45,7 +48,8 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
 
 class SessionCreated(Event, frozen=True, tag="session.created"):
-    """Always the first event. `folders` may be used besides `cwd`, where commands run and what an undo covers."""
+    """Always the first event. `folders` may be used besides `cwd`, where commands run and what an undo covers.
+    A child works for `parent_call` of the session `parent`."""
 
     cwd: str
     agent: str
@@ -57,6 +61,8 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
     agent_session_id: str | None = None
     think: Think = "auto"
     folders: tuple[str, ...] = ()
+    parent: SessionId | None = None
+    parent_call: CallId | None = None
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
@@ -92,7 +98,8 @@ class SessionDeleted(Event, frozen=True, tag="session.deleted"):
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for their
     answer, for ever if it is left out. One that is to `steer` joins an open turn at its next step. The task
-    `compact` is no prompt for the model: the turn makes a summary of what came before."""
+    `compact` is no prompt for the model: the turn makes a summary of what came before. `typed` is the command that a
+    person wrote, if `text` is what that stands for."""
 
     prompt_id: PromptId
     text: str
@@ -102,6 +109,12 @@ class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     images: tuple[Image, ...] = ()
     steer: bool = False
     task: Task = "prompt"
+    typed: str = ""
+
+    @property
+    def said(self) -> str:
+        """What the person wrote."""
+        return self.typed or self.text
 
 
 class PromptEdited(Event, frozen=True, tag="prompt.edited"):
@@ -125,6 +138,12 @@ class PromptTaken(Event, frozen=True, tag="prompt.taken"):
     prompt_id: PromptId
     turn_id: TurnId
     text: str
+    typed: str = ""
+
+    @property
+    def said(self) -> str:
+        """What the person wrote."""
+        return self.typed or self.text
 
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
@@ -141,11 +160,21 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     tools: tuple[str, ...] = ()
     answer_within: int | None = None
     task: Task = "prompt"
+    typed: str = ""
+
+    @property
+    def said(self) -> str:
+        """What the person wrote."""
+        return self.typed or self.text
 
 
 class MessageAdded(Event, frozen=True, tag="message.added"):
     """A finished message of the model. With calls, its batch is opened in the same append. `notes` are what the
-    model was told just before it, `cost` is in US dollars if the price is known."""
+    model was told just before it, `cost` is in US dollars if the price is known. One that is `to_check` proposes
+    nothing more, but what the turn has done is to be checked before it ends.
+
+    The workflow is an author too: it begins a list, checks the work. The model hears of that as a user would tell it.
+    """
 
     message_id: MessageId
     turn_id: TurnId
@@ -156,6 +185,25 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     stop_reason: StopReason = "end_turn"
     notes: tuple[Note, ...] = ()
     cost: float | None = None
+    author: Author = "model"
+    to_check: bool = False
+
+
+class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
+    """What a hook wants the session's commands to have besides, from now on, and what it wants the model to know.
+    At most once in a session."""
+
+    turn_id: TurnId
+    variables: dict[str, str] = {}
+    told: str = ""
+
+
+class TurnProlonged(Event, frozen=True, tag="turn.prolonged"):
+    """The message before has no calls and would have ended the turn, but hooks of the person have something against
+    it: the model is told what, and goes on. At most once in a turn."""
+
+    turn_id: TurnId
+    reason: str
 
 
 class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
@@ -273,6 +321,13 @@ class CallAsked(Event, frozen=True, tag="call.asked"):
     ask: PermissionAsk
 
 
+class ChildOpened(Event, frozen=True, tag="child.opened"):
+    """The session that a call opened is there; its log says what becomes of it. Follows call.started."""
+
+    call_id: CallId
+    child: SessionId
+
+
 class StopRequested(Event, frozen=True, tag="stop.requested"):
     """A person wants the open turn to end now; turn.ended(stopped) follows. Asks
     that are still open are closed by it. Prompts that wait in the queue
@@ -341,6 +396,8 @@ AnyEvent = (
     | PromptTaken
     | TurnStarted
     | MessageAdded
+    | EnvironmentSetUp
+    | TurnProlonged
     | HistoryCompacted
     | BatchOpened
     | AskOpened
@@ -352,6 +409,7 @@ AnyEvent = (
     | CallStarted
     | CallAsked
     | CallEnded
+    | ChildOpened
     | StopRequested
     | TurnEnded
     | TurnUndone

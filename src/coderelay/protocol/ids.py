@@ -23,6 +23,11 @@ def derived_id(*parts: object) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "/".join(map(str, parts))))
 
 
+def child_id(session: SessionId, call: CallId) -> SessionId:
+    """The session that a call opens: never more than one, whoever looks for it."""
+    return SessionId(derived_id(session, call, "task"))
+
+
 def new_ask_id(session: SessionId) -> AskId:
     """Short enough to type, and tells the session it belongs to."""
     return AskId(f"{session[:8]}-{uuid.uuid4().hex[:8]}")

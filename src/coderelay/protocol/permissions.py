@@ -10,7 +10,7 @@ from coderelay.protocol.events import Mode, Preset
 
 class PermissionsShown(Struct, frozen=True):
     """`matrix` is the table in force, `rules` the person's own as they are written, strictest first. `sandbox` is
-    what commands run in; nothing is not known."""
+    what commands run in; nothing is not known. `skills_run`: nobody is asked while a skill is in use."""
 
     mode: Mode
     preset: Preset
@@ -19,3 +19,4 @@ class PermissionsShown(Struct, frozen=True):
     approvals: tuple[Approval, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     sandbox: str = ""
+    skills_run: bool = False

@@ -6,10 +6,16 @@ from coderelay.protocol.ids import SessionId
 
 
 class ListSessions(Struct, frozen=True):
-    """Newest first; `cwd` keeps only those of one folder."""
+    """Newest first, without those that work for another; `cwd` keeps only those of one folder."""
 
     cwd: str | None = None
     limit: int = 100
+
+
+class ListChildren(Struct, frozen=True):
+    """The sessions that calls of a session opened, in their order."""
+
+    session: SessionId
 
 
 class ShowSession(Struct, frozen=True):
@@ -30,6 +36,12 @@ class ExportSession(Struct, frozen=True):
 
 class ListPrompts(Struct, frozen=True):
     """The prompts of a session that wait for their turn, in their order."""
+
+    session: SessionId
+
+
+class ListTodos(Struct, frozen=True):
+    """The todo list of a session, as it was given last."""
 
     session: SessionId
 
@@ -56,7 +68,7 @@ class ShowDiff(Struct, frozen=True):
 
 
 class ListAsks(Struct, frozen=True):
-    """Everything that waits for a person, in all sessions or in one."""
+    """Everything that waits for a person, in all sessions or in one and its children."""
 
     session: SessionId | None = None
 
@@ -76,6 +88,57 @@ class ListApprovals(Struct, frozen=True):
 class ShowPermissions(Struct, frozen=True):
     """What needs no asking in a session, what is asked, and what is denied. Only a host can answer: the rules are in
     its files."""
+
+    session: SessionId
+
+
+class ListServers(Struct, frozen=True):
+    """The MCP servers of a session's folder, which are started for it. Only a host that has the folder can answer."""
+
+    session: SessionId
+
+
+class ReadFromServer(Struct, frozen=True):
+    """What a prompt of an MCP server says when `rest` are its arguments, or a resource of it and `rest` behind that.
+    Only a host that has the folder can answer."""
+
+    session: SessionId
+    server: str
+    what: str
+    rest: str = ""
+
+
+class ListTools(Struct, frozen=True):
+    """The tools of a session's agent, those that are taken away too. Only a host can answer, as for all that lies in
+    files of its machine."""
+
+    session: SessionId
+
+
+class ListSkills(Struct, frozen=True):
+    """The skills that count in a session's folder, and notes on those that do not. Only a host can answer."""
+
+    session: SessionId
+
+
+class ListCommands(Struct, frozen=True):
+    """What may be typed after a `/` besides what is built in: commands of the agent, then people's own, then skills.
+    Only a host can answer."""
+
+    session: SessionId
+
+
+class ExpandCommand(Struct, frozen=True):
+    """The prompt that a command of people's own, or a skill, stands for with these arguments. Only a host can
+    answer."""
+
+    session: SessionId
+    name: str
+    arguments: str = ""
+
+
+class ShowContext(Struct, frozen=True):
+    """What fills the window of a session's model. Only a host can answer: what the agent would send is its own."""
 
     session: SessionId
 
@@ -103,10 +166,12 @@ class WhyWaiting(Struct, frozen=True):
 
 Query = (
     ListSessions
+    | ListChildren
     | ShowSession
     | ReadMessages
     | ExportSession
     | ListPrompts
+    | ListTodos
     | ListBackground
     | SuggestTitle
     | ShowDiff
@@ -114,6 +179,13 @@ Query = (
     | FindAsk
     | ListApprovals
     | ShowPermissions
+    | ListServers
+    | ReadFromServer
+    | ListTools
+    | ListSkills
+    | ListCommands
+    | ExpandCommand
+    | ShowContext
     | WhyNotRun
     | WhyWaiting
 )

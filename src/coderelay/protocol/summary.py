@@ -20,7 +20,7 @@ _DAY_MS = 86_400_000
 class Summary(Struct, frozen=True, omit_defaults=True):
     """`cost` is what is known of it, in US dollars; `day_cost` what of that was spent on `day`, in UTC.
     `context_tokens` is how much of the model's window the conversation fills; `background` how many background
-    commands have no end yet."""
+    commands have no end yet; `children` how many sessions its calls opened, `parent` the session it works for."""
 
     id: SessionId
     cwd: str
@@ -49,6 +49,8 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     day: str = ""
     day_cost: float = 0.0
     background: int = 0
+    parent: SessionId | None = None
+    children: int = 0
 
 
 def day_of(at: int) -> str:
@@ -71,7 +73,8 @@ class DiffShown(Struct, frozen=True):
 
 
 class AskRow(Struct, frozen=True, omit_defaults=True):
-    """An ask with what a person needs to know to decide it, and how it was decided if it was."""
+    """An ask with what a person needs to know to decide it, and how it was decided if it was. `parent` is the session
+    that its session works for."""
 
     session: SessionId
     title: str
@@ -80,3 +83,5 @@ class AskRow(Struct, frozen=True, omit_defaults=True):
     open: bool = True
     decision: Decision | None = None
     by: By | None = None
+    parent: SessionId | None = None
+    parent_title: str = ""

@@ -67,6 +67,8 @@ def create(state: State, command: CreateSession) -> list[AnyEvent]:
             agent_session_id=command.session,
             think=command.think,
             folders=command.folders,
+            parent=command.parent,
+            parent_call=command.parent_call,
         )
     ]
 
@@ -108,6 +110,7 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
             answer_within=command.answer_within,
             images=command.images,
             steer=command.steer,
+            typed=command.typed,
         )
     ]
 

@@ -19,6 +19,8 @@ from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
     CallStarted,
+    ChildOpened,
+    EnvironmentSetUp,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -33,6 +35,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TreeTaken,
     TurnEnded,
+    TurnProlonged,
     TurnStarted,
     TurnUndone,
     Unrecognised,
@@ -80,7 +83,7 @@ def apply(state: State, recorded: Recorded) -> None:
             state.images.pop(event.prompt_id, None)
         case PromptTaken() as event:
             _leave_queue(state, event.prompt_id)
-            state.history.append(event)
+            _take(state, event)
         case HistoryCompacted() as event:
             _compact(state, event)
         case TurnStarted() as event:
@@ -90,6 +93,11 @@ def apply(state: State, recorded: Recorded) -> None:
         case TreeTaken() as event:
             if state.turn is not None:
                 state.turn.tree = event
+        case EnvironmentSetUp() as event:
+            state.environment = event
+        case TurnProlonged() as event:
+            if state.turn is not None:
+                state.turn.prolonged, state.turn.to_check = event.reason, False
         case TurnUndone() as event:
             _undo(state, event)
         case SessionClaimed() as event:
@@ -124,6 +132,8 @@ def apply(state: State, recorded: Recorded) -> None:
             _configure(state, event)
         case SessionDeleted():
             _delete(state)
+        case ChildOpened():
+            pass  # for those who follow: the call tells the child's id
         case Unrecognised():
             pass  # written by a newer version; what it means is not ours to guess
 
@@ -137,11 +147,17 @@ def _admit(state: State, event: PromptAdmitted) -> None:
 
 
 def _edited(prompt: PromptAdmitted, event: PromptEdited) -> PromptAdmitted:
-    return replace(prompt, text=event.text) if prompt.prompt_id == event.prompt_id else prompt
+    return replace(prompt, text=event.text, typed="") if prompt.prompt_id == event.prompt_id else prompt
 
 
 def _leave_queue(state: State, prompt_id: PromptId) -> None:
     state.queue = [each for each in state.queue if each.prompt_id != prompt_id]
+
+
+def _take(state: State, event: PromptTaken) -> None:
+    state.history.append(event)
+    if state.turn is not None:
+        state.turn.taken.append(event.said)
 
 
 def _start_turn(state: State, event: TurnStarted, at: int) -> None:
@@ -175,8 +191,17 @@ def _add_message(state: State, event: MessageAdded) -> None:
     state.context_tokens = event.usage.input_tokens + event.usage.output_tokens or state.context_tokens
     _spend(state, event.usage, event.cost)
     if state.turn is not None:
-        state.turn.steps += 1
-        state.turn.text = text_of(event.blocks)
+        _step(state.turn, event)
+
+
+def _step(turn: OpenTurn, event: MessageAdded) -> None:
+    """A check that is proposed leaves the turn to be checked; its words are the end of that."""
+    if event.author == "model":
+        turn.steps += 1
+        turn.text = text_of(event.blocks)
+        turn.to_check = event.to_check
+    elif not event.calls:
+        turn.to_check = False
 
 
 def _open_batch(state: State, event: BatchOpened) -> None:
@@ -185,10 +210,11 @@ def _open_batch(state: State, event: BatchOpened) -> None:
     assert message.message_id == event.batch_id
     asks = [each.ask for each in event.judged if each.ask is not None]
     for call, judged in zip(message.calls, event.judged, strict=True):
-        state.calls[call.id] = CallState(call, event.batch_id, judged)
+        state.calls[call.id] = CallState(call, event.batch_id, judged, author=message.author)
     for ask in asks:
         state.asks[ask.id] = AskState(ask)
     if state.turn is not None:
+        state.turn.calls += [call.id for call in message.calls]
         state.turn.planned = state.turn.planned or any(isinstance(ask, PlanAsk) for ask in asks)
     state.batch = Batch(event.batch_id, [call.id for call in message.calls], [ask.id for ask in asks])
     if asks:
@@ -241,6 +267,8 @@ def _end_call(state: State, event: CallEnded, at: int) -> None:
         call.outcome = event.outcome
     if isinstance(event.outcome, Finished):
         _see(state, event.outcome)
+        if state.turn is not None:
+            state.turn.skill = event.outcome.skill or state.turn.skill
         if event.outcome.background is not None:
             command = (call.judged.need.command if call is not None else None) or ""
             left = BackgroundCommand(event.outcome.background, command, state.owner, at)
@@ -262,6 +290,9 @@ def _undo(state: State, event: TurnUndone) -> None:
     """The model's history ends where the turn began. What is part of a summary by now stays in it."""
     state.past = [each for each in state.past if each.turn_id != event.turn_id]
     places = [place for place, each in enumerate(state.history) if _is_of(each, event.turn_id)]
+    for entry in state.history[places[0] :] if places else ():
+        for call in entry.calls if isinstance(entry, MessageAdded) else ():
+            state.calls[call.id].undone = True
     if places:
         del state.history[places[0] :]
         _know_again(state)
@@ -313,6 +344,8 @@ def _settings(event: SessionCreated) -> Settings:
         agent_session_id=event.agent_session_id,
         think=event.think,
         folders=event.folders,
+        parent=event.parent,
+        parent_call=event.parent_call,
     )
 
 

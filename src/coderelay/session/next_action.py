@@ -32,11 +32,15 @@ class AskModel(Struct, frozen=True):
     """Everything so far is settled: the agent may think on."""
 
 
+class Check(Struct, frozen=True):
+    """The model proposes nothing more: the agent checks what was done before the turn ends."""
+
+
 class Compact(Struct, frozen=True):
     """The turn is there to make a summary of what came before it."""
 
 
-Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | Compact
+Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | Check | Compact
 
 
 def next_action(state: State) -> Action:
@@ -50,6 +54,8 @@ def next_action(state: State) -> Action:
     open_calls = state.open_calls()
     if open_calls:
         return RunCall(open_calls[0].call.id)
+    if turn.to_check:
+        return Check()
     if turn.steps >= turn.started.max_steps:
         return EndTurn(stopped=False)
     return AskModel() if turn.started.task == "prompt" else Compact()

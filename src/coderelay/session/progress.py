@@ -5,7 +5,7 @@ with its batch and the first start, each end with the next start, the last end. 
 only read run at the same time, and start and end together.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
 from msgspec import Struct
@@ -30,6 +30,7 @@ from coderelay.protocol.events import (
     SessionClaimed,
     StopReason,
     TurnEnded,
+    TurnProlonged,
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
@@ -55,8 +56,10 @@ class Claim:
         tools: tuple[str, ...],
         gone: Sequence[BackgroundId] = (),
         look: SecondLook | None = None,
+        ends: Mapping[CallId, Outcome] | None = None,
     ):
-        """`gone` are the background commands whose processes are."""
+        """`gone` are the background commands whose processes are; `ends` what children's logs say of calls that were
+        started."""
         self.owner = owner
         self.now = now
         self.turn_id = turn_id
@@ -64,6 +67,7 @@ class Claim:
         self.tools = tools
         self.gone = gone
         self.look = look
+        self.ends = ends or {}
 
 
 def claim(state: State, claim: Claim) -> list[AnyEvent]:
@@ -86,7 +90,8 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
             return [claimed, *close_turn(state, "step_limit", now=claim.now, error=STEP_LIMIT)]
         case _:
             pass
-    lost = [_ended(each, Unknown()) for each in state.open_calls() if each.started_epoch is not None]
+    started = [each for each in state.open_calls() if each.started_epoch is not None]
+    lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in started]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
     return [claimed, *lost, *_go_on(waiting, look=_bound(claim.look, state))]
 
@@ -100,16 +105,22 @@ def after_message(
     now: int,
     plan_ask: AskId | None = None,
     tree: str = "",
+    why_go_on: str = "",
 ) -> list[AnyEvent]:
     """A message that meets a stop is kept; nothing that would follow from it begins, and nobody is asked.
 
     `plan_ask` names the ask that is opened if this ends a turn in plan mode that never asked about its plan; `tree`
-    is the files as the turn leaves them, if this ends it.
+    is the files as the turn leaves them, if this ends it; `why_go_on` is what hooks have against that.
     """
     turn = _open_turn(state)
     if not message.calls:
         if not final or turn.stop_requested:
             return [message]
+        steps = turn.steps + (message.author == "model")
+        if prolonged := prolong(turn, why_go_on, steps):
+            return [message, *prolonged]
+        if message.author == "workflow":
+            return [message, *finish(state, now=now, tree=tree)]
         ended = _turn_ended(
             turn,
             "done",
@@ -134,10 +145,28 @@ def after_message(
     return [message, opened, *_go_on(calls)]
 
 
+def prolong(turn: OpenTurn, why_go_on: str, steps: int) -> list[AnyEvent]:
+    """Once in a turn, and only if there is a step left to go on with."""
+    if not why_go_on or turn.prolonged or turn.stop_requested or steps >= turn.started.max_steps:
+        return []
+    return [TurnProlonged(turn_id=turn.started.turn_id, reason=why_go_on)]
+
+
+def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> list[AnyEvent]:
+    """End a turn whose last words are said, unless hooks have something against it."""
+    turn = _open_turn(state)
+    if prolonged := prolong(turn, why_go_on, turn.steps):
+        return prolonged
+    last = next((each for each in reversed(state.history) if isinstance(each, MessageAdded) and each.to_check), None)
+    reason = last.stop_reason if last is not None else "end_turn"
+    return [] if turn.stop_requested else [_turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
+
+
 def _owes_a_plan(state: State, said: str) -> bool:
-    """In plan mode, and what was said last may be a plan, but none was put before the person in this turn."""
+    """In plan mode, and what was said last may be a plan, but none was put before the person in this turn. What a
+    child says is for its parent."""
     turn, settings = _open_turn(state), state.settings
-    in_plan_mode = settings is not None and settings.mode == "plan"
+    in_plan_mode = settings is not None and settings.mode == "plan" and settings.parent is None
     return in_plan_mode and not turn.planned and bool(said.strip())
 
 
@@ -181,7 +210,7 @@ def take_steering(state: State) -> list[AnyEvent]:
     if turn.stop_requested or turn.started.task != "prompt":
         return []
     return [
-        PromptTaken(prompt_id=each.prompt_id, turn_id=turn.started.turn_id, text=each.text)
+        PromptTaken(prompt_id=each.prompt_id, turn_id=turn.started.turn_id, text=each.text, typed=each.typed)
         for each in state.queue
         if each.steer
     ]
@@ -321,6 +350,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         tools=claim.tools,
         answer_within=prompt.answer_within,
         task=prompt.task,
+        typed=prompt.typed,
     )
 
 

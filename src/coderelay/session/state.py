@@ -7,6 +7,8 @@ from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Image, Usage
 from coderelay.protocol.events import (
+    Author,
+    EnvironmentSetUp,
     HistoryCompacted,
     Judged,
     MessageAdded,
@@ -35,15 +37,21 @@ class Settings(Struct, frozen=True):
     think: Think = "auto"
     folders: tuple[str, ...] = ()
     preset: Preset | None = None
+    parent: SessionId | None = None
+    parent_call: CallId | None = None
 
 
 class CallState(Struct):
+    """`undone`: the turn it was made in is."""
+
     call: Call
     batch_id: MessageId
     judged: Judged
     answer: Decision | None = None
     started_epoch: int | None = None
     outcome: Outcome | None = None
+    author: Author = "model"
+    undone: bool = False
 
 
 class AskState(Struct):
@@ -85,6 +93,9 @@ class BackgroundCommand(Struct):
 
 
 class OpenTurn(Struct):
+    """`skill` is the one that the agent loaded last, by its own choice. `taken` are the prompts that joined it.
+    `to_check`: the model proposes nothing more, and the work is checked. `prolonged`: why hooks kept it open."""
+
     started: TurnStarted
     started_at: int
     steps: int = 0
@@ -93,9 +104,14 @@ class OpenTurn(Struct):
     text: str = ""
     stop_requested: bool = False
     planned: bool = False
+    prolonged: str = ""
+    skill: str = ""
     tree: TreeTaken | None = None
     ask: AskId | None = None
     then: TurnEnded | None = None
+    calls: list[CallId] = field(default_factory=list[CallId])
+    taken: list[str] = field(default_factory=list[str])
+    to_check: bool = False
 
 
 Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
@@ -132,6 +148,7 @@ class State(Struct):
     asks: dict[AskId, AskState] = field(default_factory=dict[AskId, AskState])
     approvals: dict[AskId, Approval] = field(default_factory=dict[AskId, Approval])
     last_owner: OwnerId | None = None
+    environment: EnvironmentSetUp | None = None
     background: dict[BackgroundId, BackgroundCommand] = field(default_factory=dict[BackgroundId, BackgroundCommand])
 
     def open_asks(self) -> list[Ask]:

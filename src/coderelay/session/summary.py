@@ -11,6 +11,7 @@ from coderelay.protocol.events import (
     BatchOpened,
     CallAsked,
     CallEnded,
+    ChildOpened,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -58,7 +59,7 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             begun = replace(row, phase="running", turn_open=True, queued=row.queued - 1, error=None)
             if event.task != "prompt":
                 return begun
-            return replace(begun, last_prompt=event.text[:_PROMPT_CHARS], title=row.title or _title(event.text))
+            return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or _title(event.said))
         case BatchOpened():
             asks = sum(1 for each in event.judged if each.ask is not None)
             return replace(row, phase="waiting", owner=None, open_asks=asks) if asks else row
@@ -71,6 +72,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, open_asks=left, phase="waiting" if left else "running")
         case CallEnded(outcome=Finished(background=str())):
             return replace(row, background=row.background + 1)
+        case ChildOpened():
+            return replace(row, children=row.children + 1)
         case BackgroundEnded():
             return replace(row, background=row.background - 1)
         case StopRequested():
@@ -106,6 +109,7 @@ def _created(event: SessionCreated, recorded: Recorded) -> Summary:
         allowed_tools=event.allowed_tools,
         think=event.think,
         folders=event.folders,
+        parent=event.parent,
     )
 
 

@@ -17,6 +17,11 @@ from coderelay.session.state import Entry, State
 
 RESULT_CHARS = 60_000
 
+# How much of a window something fills, before any provider has counted it.
+BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
+IMAGE_BYTES = 6000
+_WORKFLOW_CHARS = 12_000
+
 SUMMARY_OF_BEFORE = """\
 <summary>
 What happened so far, summed up because it became too long:
@@ -103,6 +108,9 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
         if entry.summary:
             yield UserMessage(SUMMARY_OF_BEFORE.format(summary=entry.summary))
         return
+    if entry.author == "workflow":
+        yield UserMessage(_by_workflow(state, entry))
+        return
     if text_of(entry.blocks) or entry.calls:  # thoughts alone are no message a server takes back
         yield AssistantMessage(entry.blocks, entry.calls)
     for call in entry.calls:
@@ -113,11 +121,24 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
         yield ToolMessage(call.id, call.name, text, images, failed=not isinstance(outcome, Finished))
 
 
-def cut_for_model(text: str) -> str:
+def _by_workflow(state: State, message: MessageAdded) -> str:
+    """No provider would take calls that its model did not write, so they are told. What they brought is material:
+    it cannot end the tag it stands in."""
+    told = [text_of(message.blocks)]
+    for call in message.calls:
+        outcome = state.calls[call.id].outcome
+        assert outcome is not None, f"call {call.id} has no end yet"
+        result = cut_for_model(result_text(outcome), _WORKFLOW_CHARS)
+        told.append(f"{call.name} {call.arguments}\n{result}")
+    text = "\n".join(filter(None, told)).replace("</workflow", "<\\/workflow")
+    return f"<workflow>\n{text}\n</workflow>"
+
+
+def cut_for_model(text: str, most: int = RESULT_CHARS) -> str:
     """People can see the whole; a model would have no room left for anything else."""
-    if len(text) <= RESULT_CHARS:
+    if len(text) <= most:
         return text
-    half = RESULT_CHARS // 2
+    half = most // 2
     left_out = f"[{len(text) - 2 * half} characters left out here; to see them, ask for less at a time]"
     return f"{text[:half]}\n{left_out}\n{text[-half:]}"
 
@@ -125,7 +146,7 @@ def cut_for_model(text: str) -> str:
 def result_text(outcome: Outcome) -> str:
     match outcome:
         case Finished():
-            return outcome.output or "(no output)"
+            return "\n\n".join(filter(None, [outcome.output or "(no output)", outcome.feedback]))
         case Failed():
             return f"Error: {outcome.message}"
         case Denied():

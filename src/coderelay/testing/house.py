@@ -155,7 +155,7 @@ class InHouse:
                 case MessageAdded() as message:
                     tools.update({call.id: call.name for call in message.calls})
                     if text := text_of(message.blocks):
-                        lines.append(f"agent: {text}")
+                        lines.append(f"{'agent' if message.author == 'model' else 'workflow'}: {text}")
                 case CallEnded(call_id=call_id, outcome=outcome):
                     lines.append(f"{tools[call_id]}: {_word(outcome)}")
                 case TurnEnded(ending=ending) if ending != "done":

@@ -2,7 +2,8 @@
 
 import re
 
-_NOTES = re.compile(r"(?:<(environment|instructions|mode|file-changed|reminder)\b[^>]*>.*?</\1>\n?)+\n?", re.DOTALL)
+_TAGS = "environment|instructions|skills|mode|file-changed|reminder"
+_NOTES = re.compile(rf"(?:<({_TAGS})\b[^>]*>.*?</\1>\n?)+\n?", re.DOTALL)
 
 
 def without_notes(content: str) -> str:

@@ -14,6 +14,7 @@ class AskUserArguments(Struct, frozen=True):
 class AskUser:
     spec = ToolSpec(
         name="ask_user",
+        kind="ask",
         description="Ask the person something you cannot find out yourself. With options they choose, "
         "without they answer in their own words.",
         parameters={

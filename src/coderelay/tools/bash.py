@@ -1,6 +1,5 @@
 """bash: one command in the workspace, run to its end or left running in the background."""
 
-import shutil
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -10,6 +9,7 @@ from coderelay.protocol.calls import Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
 from coderelay.workspace.processes import Finished as Ended
+from coderelay.workspace.programs import find_program
 from coderelay.workspace.workspace import Workspace
 
 _MOST_SECONDS = 3600
@@ -36,6 +36,7 @@ class BashArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Bash:
     spec = ToolSpec(
         name="bash",
+        kind="command",
         description="Run a shell command in the workspace and return its output. No input is possible; "
         "whatever it leaves running is ended with it. What must go on running, such as a server, is started with "
         "background=true: that returns a number at once, bash_output shows what it has written, bash_stop ends it. "
@@ -77,7 +78,8 @@ class Bash:
         )
 
     async def run(self, arguments: BashArguments, workspace: Workspace) -> Finished:
-        shell = shutil.which("bash", path=workspace.environment.get("PATH")) or "/bin/bash"
+        path = workspace.environment.get("PATH", "")
+        shell = find_program("bash", path, workspace.disk.roots) or "/bin/bash"
         argv = [shell, "--noprofile", "--norc", "-c", arguments.command]
         rights, limits = rights_of(arguments.command), self._limits(workspace.root)
         try:

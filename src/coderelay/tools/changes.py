@@ -5,7 +5,9 @@ or none.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import os
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 
 from msgspec import Struct
 
@@ -99,7 +101,25 @@ def current_on_disk(path: str, workspace: Workspace) -> Content | None:
 
 def check_known(path: str, content: Content, workspace: Workspace) -> None:
     """`path` is the full name."""
-    workspace.known.check(path, content, shown=workspace.disk.relative(path))
+    with quoting(path, workspace):
+        workspace.known.check(path, content, shown=workspace.disk.relative(path))
+
+
+@contextmanager
+def quoting(path: str, workspace: Workspace) -> Generator[None]:
+    """Why a change does not fit is said with lines of the file, from the second line on: not of a hidden one."""
+    try:
+        yield
+    except ToolFailed as failed:
+        first, _, lines = failed.message.partition("\n")
+        if lines and is_hidden(path, workspace):
+            raise ToolFailed(f"{first.rstrip(':')} (not shown: to read it must be asked about)") from None
+        raise
+
+
+def is_hidden(path: str, workspace: Workspace) -> bool:
+    """Where a link leads counts as well."""
+    return bool(workspace.hidden([path, os.path.realpath(path)]))
 
 
 async def _make_one(change: Change, workspace: Workspace, ways_back: list[_WayBack]) -> None:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from coderelay.policy.secrets import MARKER
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
+from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
 from coderelay.tools.nearest import nearest
 from coderelay.tools.preview import need_of
 from coderelay.tools.text_file import PlainLines, lines_of, text_file
@@ -28,6 +28,7 @@ class EditArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Edit:
     spec = ToolSpec(
         name="edit",
+        kind="edit",
         description="Replace text in a file. `old` must be in it exactly once, blanks included; "
         "give enough lines around the place to make it so, without the line numbers of read.",
         parameters={
@@ -71,7 +72,8 @@ def _change(arguments: EditArguments, before: Content | None, workspace: Workspa
     file = text_file(before.data)
     if file is None:
         raise ToolFailed(f"{shown} is a binary file")
-    text, places = replaced(file.text, arguments, shown)
+    with quoting(path, workspace):
+        text, places = replaced(file.text, arguments, shown)
     try:
         return Change(path, before, file.encode(text)), places
     except UnicodeEncodeError as error:

@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -11,6 +12,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.glob import glob_of
 from coderelay.tools.searcher import OwnSearcher, Ripgrep, Searcher, find_ripgrep
 from coderelay.tools.start import Start, start_at
+from coderelay.tools.walk import Walk
 from coderelay.workspace.processes import CannotStart, ProcessesLost
 from coderelay.workspace.processes import Finished as Ended
 from coderelay.workspace.workspace import Workspace
@@ -19,6 +21,7 @@ _SHOWN = 200
 _SHOWN_CHARS = 30_000
 _LINE_CHARS = 300
 _SECONDS = 20.0
+_COUNTING_SECONDS = 0.5
 _OUTPUT_BYTES = 4 * 1024 * 1024
 _BINARY = re.compile(r"(.*): (?:WARNING: stopped searching binary file|binary file matches) ")
 
@@ -63,8 +66,14 @@ class Grep:
     async def run(self, arguments: GrepArguments, workspace: Workspace) -> Finished:
         _check(arguments)
         start = await asyncio.to_thread(start_at, arguments.path, workspace)
-        ended, found = await _search(arguments, start, workspace)
-        return _finished(ended, found, start, workspace)
+        if start.file:
+            ended, found = await _search(arguments, start, workspace)
+            return _finished(ended, found, start, workspace)
+        counting = asyncio.to_thread(_count_hidden, arguments, start, workspace)
+        (ended, found), left_out = await asyncio.gather(_search(arguments, start, workspace), counting)
+        hidden = workspace.hidden({start.full(each.path) for each in found})
+        found = [each for each in found if start.full(each.path) not in hidden]
+        return _finished(ended, found, start, workspace, left_out)
 
 
 def _check(arguments: GrepArguments) -> None:
@@ -127,13 +136,36 @@ def _matches(ended: Ended, arguments: GrepArguments, start: Start) -> list[Match
         elif said := _BINARY.match(line):
             binary.add(said[1].removeprefix("./"))
     paths = {each.path for each in found} - binary
-    if arguments.glob and not start.file:
-        glob, skipped = glob_of(arguments.glob), len(start.folder) + 1 if start.folder else 0
-        paths = {path for path in paths if glob.matches(path[skipped:])}
+    paths = set(paths if start.file else _fitting(paths, arguments, start))
     return sorted(each for each in found if each.path in paths)
 
 
-def _finished(ended: Ended, found: list[Match], start: Start, workspace: Workspace) -> Finished:
+def _fitting(paths: Iterable[str], arguments: GrepArguments, start: Start) -> Iterable[str]:
+    if not arguments.glob:
+        return paths
+    glob, skipped = glob_of(arguments.glob), len(start.folder) + 1 if start.folder else 0
+    return (path for path in paths if glob.matches(path[skipped:]))
+
+
+def _count_hidden(arguments: GrepArguments, start: Start, workspace: Workspace) -> str:
+    """By their names alone: whether the pattern is in them is for nobody to know. In large trees not all of them."""
+    until = time.monotonic() + _COUNTING_SECONDS
+    paths: list[str] = []
+    more = ""
+    try:
+        for place in Walk(start.root, start.folder):
+            if place.entry.is_file(follow_symlinks=False):
+                paths.append(place.path)
+            if time.monotonic() > until:
+                more = " or more"
+                break
+    except OSError:  # the search itself says so
+        return ""
+    hidden = workspace.hidden(start.full(path) for path in _fitting(paths, arguments, start))
+    return f"{_count(len(hidden), 'file', 'files')}{more}" if hidden else ""
+
+
+def _finished(ended: Ended, found: list[Match], start: Start, workspace: Workspace, left_out: str = "") -> Finished:
     names = {path: workspace.disk.relative(start.full(path)) for path in {each.path for each in found}}
     lines: list[str] = []
     room = _SHOWN_CHARS
@@ -149,6 +181,8 @@ def _finished(ended: Ended, found: list[Match], start: Start, workspace: Workspa
         lines.append(f"({len(lines)} of {matches}{more} in {files}; narrow pattern, path or glob to see the others)")
     if not found:
         lines.append("no line matches")
+    if left_out:
+        lines.append(f"({left_out} left out: their reading must be asked about; give one as path)")
     if ended.timed_out:
         lines.append(f"(stopped after {_SECONDS:g} s, before all was searched; give a narrower path or glob)")
     return Finished("\n".join(lines), f"{matches}{more} in {files}" if found else "no matches")

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
+from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
 from coderelay.tools.hunks import apply_hunks
 from coderelay.tools.patch_format import FilePatch, parse_patch
 from coderelay.tools.preview import need_of
@@ -22,6 +22,7 @@ class PatchArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Patch:
     spec = ToolSpec(
         name="patch",
+        kind="edit",
         description="Change several files at once, all or none. A unified diff (--- a/file, +++ b/file, @@), or "
         "*** Begin Patch, then for each file *** Add File: path, *** Update File: path or *** Delete File: path, "
         "and *** End Patch. Lines begin with a space (stays), - (goes) or + (comes); those that stay or go must be "
@@ -73,7 +74,8 @@ def _changes(patches: list[FilePatch], now: Mapping[str, Content | None], worksp
         if patch.to and (now[patch.to] is not None or locate(patch.to) in changes):
             raise ToolFailed(f"{patch.to} exists already, so nothing can be moved there")
         so_far = earlier.after if earlier is not None else before and before.data
-        after = _patched(patch, so_far, workspace.disk.relative(path))
+        with quoting(path, workspace):
+            after = _patched(patch, so_far, workspace.disk.relative(path))
         to = locate(patch.to) if patch.to else earlier.to if earlier is not None else ""
         changes[path] = Change(path, before, after, to)
     made = [each for each in changes.values() if each.to or (each.before and each.before.data) != each.after]

@@ -14,6 +14,7 @@ class PlanExitArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class PlanExit:
     spec = ToolSpec(
         name="plan_exit",
+        kind="ask",
         description="In plan mode, when the plan is complete: put it before the person for approval.",
         parameters={
             "type": "object",

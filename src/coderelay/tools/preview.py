@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.changes import Change
+from coderelay.tools.changes import Change, is_hidden
 from coderelay.tools.text_file import sendable
 from coderelay.workspace.files import LentFiles
 from coderelay.workspace.line_diff import cut, unified_diff
@@ -15,8 +15,9 @@ _NAMED = 5
 
 
 def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Change]], workspace: Workspace) -> Need:
-    """Refuses what could not be done anyway. An editor may have other text than the disk has, which is all that can
-    be looked at here; then it shows when the call runs."""
+    """Refuses what could not be done anyway. Of two kinds of files that shows only when the call runs: an editor may
+    have other text than the disk has, which is all that can be looked at here; and whether a text is in a hidden file
+    is for nobody to know before the verdict."""
     disk = workspace.disk
     paths = tuple(dict.fromkeys(disk.locate(name) for name in names))
     for path in paths:
@@ -24,7 +25,7 @@ def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Cha
     try:
         changes = work_out()
     except ToolFailed:
-        if not isinstance(workspace.files, LentFiles):
+        if not isinstance(workspace.files, LentFiles) and not any(is_hidden(path, workspace) for path in paths):
             raise
         changes = ()
     shown = [disk.relative(path) for path in paths]

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from coderelay.tools.start import Start
 from coderelay.tools.walk import KEPT_BY_TOOLS
-from coderelay.workspace.folders import is_in
 from coderelay.workspace.processes import Finished as Ended
+from coderelay.workspace.programs import find_program
 from coderelay.workspace.workspace import Workspace
 
 _MOST_IN_A_FILE = 1000
@@ -80,14 +80,7 @@ class OwnSearcher:
 
 
 def find_ripgrep(workspace: Workspace) -> str | None:
-    """Never one that the repository brings along."""
-    for folder in workspace.environment.get("PATH", "").split(os.pathsep):
-        program = os.path.join(folder, "rg")
-        if os.path.isabs(program) and os.access(program, os.X_OK) and os.path.isfile(program):
-            real = os.path.realpath(program)
-            if not any(is_in(each, root) for each in (program, real) for root in workspace.disk.roots):
-                return program
-    return None
+    return find_program("rg", workspace.environment.get("PATH", ""), workspace.disk.roots)
 
 
 def _by_name(glob: str) -> list[str]:

@@ -1,27 +1,11 @@
 """todo: the list of what is left to do, always given whole."""
 
-from typing import Literal
-
-from msgspec import Struct
-
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.todos import Item, TodoArguments
 from coderelay.workspace.workspace import Workspace
 
-Status = Literal["pending", "in_progress", "completed"]
-Priority = Literal["high", "medium", "low"]
-
 _MOST = 100
-
-
-class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    content: str
-    status: Status
-    priority: Priority = "medium"
-
-
-class TodoArguments(Struct, frozen=True, forbid_unknown_fields=True):
-    items: tuple[Item, ...]
 
 
 class Todo:

@@ -1,7 +1,7 @@
 """The tools an agent has at hand, by name."""
 
 import logging
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from copy import copy
 from typing import Any
 
@@ -19,11 +19,27 @@ log = logging.getLogger(__name__)
 class Toolbox:
     def __init__(self, tools: Iterable[Tool[Any]]) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
+        self._not_here: Mapping[str, str] = {}
 
     def without(self, names: Container[str]) -> "Toolbox":
         less = copy(self)
         less._tools = {name: tool for name, tool in self._tools.items() if name not in names}
         return less
+
+    def without_because(self, reasons: Mapping[str, str]) -> "Toolbox":
+        """A call of one of these is told why it is not there."""
+        less = self.without(reasons)
+        less._not_here = {**self._not_here, **reasons}
+        return less
+
+    def plus(self, tools: Iterable[Tool[Any]]) -> "Toolbox":
+        """The others stay what they are, whatever these are called."""
+        more = copy(self)
+        more._tools = self._tools | {each.spec.name: each for each in tools if each.spec.name not in self._tools}
+        return more
+
+    def has(self, name: str) -> bool:
+        return name in self._tools
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -51,6 +67,8 @@ class Toolbox:
 
     def _parse(self, call: Call) -> tuple[Tool[Any], Struct]:
         tool = self._tools.get(call.name)
+        if tool is None and call.name in self._not_here:
+            raise ToolFailed(self._not_here[call.name])
         if tool is None:
             raise ToolFailed(f"there is no tool {call.name!r}; there are {', '.join(self._tools)}")
         try:

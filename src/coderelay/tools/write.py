@@ -19,6 +19,7 @@ class WriteArguments(Struct, frozen=True, forbid_unknown_fields=True):
 class Write:
     spec = ToolSpec(
         name="write",
+        kind="edit",
         description="Create a file, or replace one that you have read. Missing folders are made. "
         "To change a part of a file, use edit.",
         parameters={

@@ -32,13 +32,26 @@ class Commands:
         *,
         sandbox: Callable[[], Sandbox] | None = None,
         wanted: Callable[[], Wanted] = Wanted,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Without a sandbox they run as they are, in `processes`. `wanted` is asked for each command."""
+        """Without a sandbox they run as they are, in `processes`. `wanted` is asked for each command. All have the
+        `variables`, wherever they run."""
+        self._variables = variables or {}
         self._processes = processes
         self._environment = environment
         self._cwd = cwd
         self._open = sandbox
         self._wanted = wanted
+
+    def at(self, cwd: str) -> Commands:
+        return Commands(
+            self._processes,
+            self._environment,
+            cwd,
+            sandbox=self._open,
+            wanted=self._wanted,
+            variables=self._variables,
+        )
 
     @property
     def rung(self) -> Rung:
@@ -75,8 +88,9 @@ class Commands:
     def _place(self, rights: Collection[Right]) -> Place:
         sandbox = self._sandbox()
         if sandbox is None or "outside" in rights or sandbox.rung == "none":
-            return Place(self._processes, self._environment)
-        return sandbox.place(network="network" in rights or self._wanted().network)
+            return Place(self._processes, {**self._environment, **self._variables})
+        place = sandbox.place(network="network" in rights or self._wanted().network)
+        return Place(place.processes, {**place.environment, **self._variables})
 
     def _sandbox(self) -> Sandbox | None:
         return self._open() if self._open is not None and self._wanted().confined else None

@@ -21,8 +21,12 @@ PROXIES = re.compile(r"(all|ftp|http|https|no)_proxy", re.IGNORECASE)
 SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential", re.IGNORECASE)
 LOGIN_IN_ADDRESS = re.compile(r"://[^/\s]*@")
 
-# Nobody sits at the terminal of a command: it must neither ask nor page.
-ADDED = {"GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER": "1"}
+# Nobody sits at the terminal of a command: it must neither ask nor page. A folder that was committed as a bare
+# repository is not one to git, whose configuration would start programs.
+ADDED = {
+    "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER": "1",
+    "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.bareRepository", "GIT_CONFIG_VALUE_0": "explicit",
+}  # fmt: skip
 
 
 def command_environment(source: Mapping[str, str]) -> dict[str, str]:
@@ -30,9 +34,18 @@ def command_environment(source: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in source.items() if may_be_seen(name, value)} | ADDED
 
 
+def person_environment(source: Mapping[str, str]) -> dict[str, str]:
+    """For programs of the person that we start: all but what looks like a key, which they would not have from us."""
+    return {name: value for name, value in source.items() if not _is_secret(name, value)} | ADDED
+
+
 def may_be_seen(name: str, value: str) -> bool:
-    if SECRET_NAME.search(name) or LOGIN_IN_ADDRESS.search(value):
+    if _is_secret(name, value):
         return False
     if PROXIES.fullmatch(name):
         return "@" not in value  # a login needs no scheme before it here
     return ALLOWED.fullmatch(name) is not None
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return SECRET_NAME.search(name) is not None or LOGIN_IN_ADDRESS.search(value) is not None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from typing import IO, TypeVar
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
+from coderelay.workspace.programs import find_program, outside_path
 
 SECONDS = 120.0
 MOST_BYTES = 1 << 28
@@ -188,8 +188,9 @@ class Git(Struct, frozen=True):
 
 def git_in(folder: str, work_tree: str, source: Mapping[str, str], leash: Leash) -> Git:
     """`source` is an environment in which git is found; nothing else of it counts."""
-    path = os.pathsep.join(each for each in source.get("PATH", "").split(os.pathsep) if os.path.isabs(each))
-    program = shutil.which("git", path=path) if path else None
+    here = (os.path.realpath(work_tree),)
+    path = outside_path(source.get("PATH", ""), here)
+    program = find_program("git", path, here)
     if program is None:
         raise GitFailed("git is not installed", "Undo and diff need it.")
     env = {**_FIXED, "PATH": path, "GIT_DIR": folder, "GIT_WORK_TREE": work_tree}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import marshal
 import os
+import re
 import signal
 import socket
 import sys
@@ -25,6 +26,8 @@ TERM_GRACE = 0.5
 KILL_GRACE = 5.0
 READ_BYTES = 1 << 16
 PIPE_BYTES = 1 << 20
+REPLY_BYTES = 64
+REPLY = re.compile(rb"(ended|folder|program|process) (-?[0-9]{1,3})\n")
 
 
 class Processes:
@@ -136,9 +139,11 @@ class Running:
 
     async def stop(self) -> None:
         """When this returns or raises, it is over, and no process of it is left."""
-        await _uninterrupted(self._command.stop())
-        if not self.is_over:
-            self._supervisor.end_sandbox()
+        await _uninterrupted(self._stop())
+
+    async def _stop(self) -> None:
+        if not await self._command.stop():
+            await self._supervisor.end_sandbox()
 
     def take_output(self) -> str:
         """What it has written since this was last asked."""
@@ -197,13 +202,16 @@ class _Command:
         if self.over.done():
             self.release()
 
-    async def stop(self) -> None:
+    async def stop(self) -> bool:
+        """False if its keeper has not said that it is over, and has not gone."""
         for number, grace in ((signal.SIGTERM, TERM_GRACE), (signal.SIGKILL, KILL_GRACE)):
             if not self.over.done():
                 self._signal(number)
                 await asyncio.wait([self.over], timeout=grace)
+        is_over = self.over.done()
         self._end()
         self.release()
+        return is_over
 
     def _signal(self, number: int) -> None:
         if not self._requested:
@@ -218,13 +226,15 @@ class _Command:
             self._socket.shutdown(socket.SHUT_WR)
 
     def _read_reply(self) -> None:
+        """Believed only if it reads as a keeper writes it: a command may have got hold of the socket."""
         received = b""
         with suppress(ConnectionError):
-            received = self._socket.recv(READ_BYTES)
+            received = self._socket.recv(REPLY_BYTES)
         self._received += received
-        if not received:
+        if not received or len(self._received) > REPLY_BYTES:
             self._loop.remove_reader(self._socket)
-            self.reply = marshal.loads(self._received) if self._received else None
+            if said := REPLY.fullmatch(self._received):
+                self.reply = said[1].decode(), int(said[2])
             self._end()
 
     def _end(self) -> None:

@@ -17,6 +17,8 @@ from coderelay.workspace.own_environment import blank_own_environment
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _LAST_WORDS = 1 << 16
+LEAVING_MAY_TAKE = 5.0
+KILLING_MAY_TAKE = 1.0
 
 Wrap = Callable[[list[str]], list[str]]
 """The command that starts the supervisor in a sandbox, made from the one that starts it here."""
@@ -56,8 +58,9 @@ class Supervisor:
 
     async def close(self) -> None:
         if not self._gone.is_set():
-            self._control.shutdown(socket.SHUT_WR)
-            await self._gone.wait()
+            with suppress(OSError):  # it ends already
+                self._control.shutdown(socket.SHUT_WR)
+            await self._wait_until_gone(LEAVING_MAY_TAKE)
 
     def check_it_began(self, program: str) -> None:
         """After a command that ended without a reply. Raises CannotStart if this never took any."""
@@ -73,10 +76,19 @@ class Supervisor:
             raise CannotStart(program="the sandbox", cwd="/", what="sandbox", errno=ENOEXEC, detail=detail)
         raise CannotStart(program=program, cwd="/", what="process", errno=ENOEXEC)
 
-    def end_sandbox(self) -> None:
-        """With everything in it: one of its commands outlived even SIGKILL."""
+    async def end_sandbox(self) -> None:
+        """With everything in it: one of its commands outlived even SIGKILL, or whoever keeps it does not answer."""
         if self._is_wrapped and not self._gone.is_set():
             self._process.kill()
+            await self._wait_until_gone(KILLING_MAY_TAKE)
+
+    async def _wait_until_gone(self, seconds: float) -> None:
+        """Or let go of it: somebody may have stopped it, or hold its socket."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._gone.wait()
+        if not self._gone.is_set():
+            self._bury()
 
     def _hear(self) -> None:
         said = b""
@@ -92,11 +104,12 @@ class Supervisor:
             self._bury()
 
     def _bury(self) -> None:
-        """Its socket closed with it, so it is exiting, and waiting for it is short."""
+        """Its socket closed with it, so it is exiting; unless a command closed that, so it is killed all the same."""
         self._loop.remove_reader(self._control)
         with suppress(OSError):  # nothing was said
             self._is_ready = self._is_ready or self._control.recv(1) != b""
         self._control.close()
+        self._process.kill()
         self._process.wait()
         if self._process.stderr is not None:
             with self._process.stderr as words:

@@ -7,7 +7,7 @@ nothing of coderelay. `processes.py` is the other side of both conversations:
                                                its own socket, and where its output goes;
                                                out: one byte, once, when it can take commands
     owner <── command socket ─> keeper         in: the request, then one byte for each signal
-                                               out: ("ended", exit code) or (what failed, errno)
+                                               out: `ended CODE` or `WHAT ERRNO`, one line
 
 The supervisor forks one keeper for each command. A keeper adopts whatever its command orphans
 (it is a subreaper), so its children are that command's processes and nothing else: when none is
@@ -17,7 +17,10 @@ killed leaves its children to the supervisor, which kills them.
 The end of either socket means that the owner is gone, or wants an end.
 
 The control socket is its standard input, the only descriptor that every sandbox leaves open. Arguments are
-limits that hold for every command, as `name=number`.
+limits that hold for every command, as `name=number`, and mounts that must be there, as `kind=identity=path`.
+
+Commands run as the same user. No process of ours may be traced, or they could take its sockets and answer in its
+place; nor may one be stopped: a keeper that is, is killed, and in a namespace of its own the supervisor is process 1.
 """
 
 import ctypes
@@ -33,19 +36,30 @@ from _socket import MSG_WAITALL, socket  # the module `socket` would take 5 ms m
 
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 KEEPERS_MAY_TAKE = 2.0
 KILLING_MAY_TAKE = 1.0
+KEYCTL = {"x86_64": 250, "aarch64": 219}
+KEYCTL_JOIN_SESSION_KEYRING = 1
 READY = b"!"
 EVERY_USER = ["0", "0", "4294967295"]
+KINDS = ("writable", "readonly")
+OF_THE_SANDBOX = ["/dev", "/proc"]
 
 Request = tuple[list[bytes], bytes, dict[bytes, bytes]]  # arguments, folder, environment
 
 
-def main(limits: list[str]) -> None:
+def main(arguments: list[str]) -> None:
+    prctl(PR_SET_DUMPABLE, 0)
     control = take_control()
-    for limit in limits:
-        set_limit(limit)
+    mounts = [each for each in arguments if each.startswith(KINDS)]
+    if mounts:
+        check_mounts(mounts)
+        leave_keyring()
+    for limit in arguments:
+        if limit not in mounts:
+            set_limit(limit)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -73,6 +87,49 @@ def set_limit(limit: str) -> None:
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)
     resource.setrlimit(kind, (most, most))
+
+
+def check_mounts(expected: list[str]) -> None:
+    """Exits unless they are as expected, and nothing else can be written: somebody may have put a link in the way."""
+    found = mounts_here()
+    writable = [*OF_THE_SANDBOX]
+    for each in expected:
+        kind, identity, path = each.split("=", 2)
+        if found.get(path) != kind or identity not in ("", identity_of(path)):
+            sys.exit(f"{path} was changed while the sandbox was made")
+        if kind == "writable":
+            writable.append(path.rstrip("/"))
+    for path, kind in found.items():
+        is_ours = any(path == each or path.startswith(each + "/") for each in writable)
+        if kind == "writable" and not is_ours and identity_of(path):
+            sys.exit(f"{path} could be written")
+
+
+def mounts_here() -> dict[str, str]:
+    """The topmost at each path, which comes last."""
+    found: dict[str, str] = {}
+    for line in read_file("/proc/self/mountinfo").rstrip("\n").split("\n"):
+        path, options = line.split(" ", 6)[4:6]
+        for code, meant in ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\043", "#"), (r"\134", "\\")):
+            path = path.replace(code, meant)
+        found[path] = "readonly" if "ro" in options.split(",") else "writable"
+    return found
+
+
+def identity_of(path: str) -> str:
+    """Empty where nobody of ours can look."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return ""
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def leave_keyring() -> None:
+    """That of the session, whose keys a sandbox would inherit. Nothing happens where there is no such call."""
+    number = KEYCTL.get(os.uname().machine)
+    if number is not None:
+        LIBC.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 class Supervisor:
@@ -103,7 +160,7 @@ class Supervisor:
         try:
             self.fork_keeper(command, output)
         except OSError as error:
-            reply(command, ("process", error.errno))
+            reply(command, words("process", error.errno))
         command.close()
         os.close(output)
         return True
@@ -131,8 +188,11 @@ class Supervisor:
         silence(self.alarm)
         strangers = False
         try:
-            while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+            while (ended := os.waitpid(-1, os.WNOHANG | os.WUNTRACED)) != (0, 0):
                 pid, status = ended
+                if os.WIFSTOPPED(status):  # by its command: it could not end it any more
+                    os.kill(pid, signal.SIGKILL)
+                    continue
                 strangers |= status != 0 or pid not in self.keepers
                 self.keepers.discard(pid)
         except ChildProcessError:
@@ -176,7 +236,7 @@ def keep(command: socket, output: int) -> None:
     try:
         leader = os.fork()
     except OSError as error:
-        reply(command, ("process", error.errno))
+        reply(command, words("process", error.errno))
         return
     if leader == 0:
         lead(request, keeper, output, failure_writer)
@@ -187,8 +247,8 @@ def keep(command: socket, output: int) -> None:
     signal_group(leader, signal.SIGKILL)
     end_children()
     if exit_code is not None:
-        failed = os.read(failure, 512)  # empty after a successful exec, which closed it
-        reply(command, marshal.loads(failed) if failed else ("ended", exit_code))
+        failed = os.read(failure, 64)  # empty after a successful exec, which closed it
+        reply(command, failed or words("ended", exit_code))
 
 
 def watch(command: socket, alarm: int, leader: int) -> int | None:
@@ -234,7 +294,7 @@ def lead(request: Request, keeper: int, output: int, failure: int) -> None:
     except OSError as error:
         number = error.errno
     finally:
-        os.write(failure, marshal.dumps((what, number)))
+        os.write(failure, words(what, number))
         os._exit(127)
 
 
@@ -305,7 +365,7 @@ def parent_of(pid: str) -> str:
 
 
 def read_file(path: str) -> str:
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
         return file.read()
 
 
@@ -343,10 +403,14 @@ def receive(command: socket, size: int, flags: int = 0) -> bytes:
         return b""
 
 
-def reply(command: socket, message: tuple[str, int | None]) -> None:
+def words(what: str, number: int | None) -> bytes:
+    return f"{what} {number}\n".encode()
+
+
+def reply(command: socket, message: bytes) -> None:
     """Said once, then the socket is closed: its end is the end of the message."""
     try:
-        command.sendall(marshal.dumps(message))
+        command.sendall(message)
     except ConnectionError:
         return
     command.close()

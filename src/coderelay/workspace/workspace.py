@@ -1,6 +1,7 @@
 """What tools act on: the files beneath the session's folders, and processes started in the first of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from coderelay.workspace.background import Background, no_background
@@ -9,9 +10,18 @@ from coderelay.workspace.disk import Disk
 from coderelay.workspace.files import Editor, Files, FilesOnDisk, LentFiles
 from coderelay.workspace.known import KnownFiles
 from coderelay.workspace.processes import Processes
+from coderelay.workspace.tasks import GiveTask, no_tasks
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
+
+
+Hidden = Callable[[Iterable[str]], set[str]]
+"""Those of these files whose content nobody may be shown unasked."""
+
+
+def nothing_hidden(paths: Iterable[str]) -> set[str]:
+    return set()
 
 
 class Workspace:
@@ -26,18 +36,37 @@ class Workspace:
         known: KnownFiles | None = None,
         sandbox: "Callable[[tuple[str, ...]], Sandbox] | None" = None,
         wanted: Callable[[], Wanted] = Wanted,
+        variables: Mapping[str, str] | None = None,
+        hidden: Hidden = nothing_hidden,
     ) -> None:
-        """`folders` are those that may be used besides `root`. `sandbox` opens the one for commands in them."""
+        """`folders` are those that may be used besides `root`. `sandbox` opens the one for commands in them, which
+        have the `variables` besides the `environment`."""
         self.disk = Disk([root, *folders])
         self.files: Files = FilesOnDisk(self.disk) if editor is None else LentFiles(self.disk, editor)
         self.known = KnownFiles() if known is None else known
         self.background: Callable[[], Background] = no_background
+        self.give_task: GiveTask = no_tasks
+        self.hidden: Hidden = hidden
         self.processes = processes
         roots = self.disk.roots
         opened = None if sandbox is None else lambda: sandbox(roots)
-        self.commands = Commands(processes, environment, self.disk.root, sandbox=opened, wanted=wanted)
+        self.commands = Commands(
+            processes, environment, self.disk.root, sandbox=opened, wanted=wanted, variables=variables
+        )
         self.environment = environment
 
     @property
     def root(self) -> str:
         return self.disk.root
+
+    def with_tasks(self, give_task: GiveTask) -> "Workspace":
+        """The same, with somebody to give a task to."""
+        there = copy(self)
+        there.give_task = give_task
+        return there
+
+    def at(self, folder: str) -> "Workspace":
+        """The same, but commands start in that folder of it."""
+        there = copy(self)
+        there.commands = self.commands.at(folder)
+        return there

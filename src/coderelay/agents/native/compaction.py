@@ -9,7 +9,15 @@ from coderelay.agents.native.prompt.todos import last_todos
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.session.state import State
-from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
+from coderelay.session.transcript import (
+    BYTES_PER_TOKEN,
+    IMAGE_BYTES,
+    AssistantMessage,
+    Message,
+    ToolMessage,
+    UserMessage,
+    transcript,
+)
 
 SUMMARISER = """\
 You sum up the work of a coding agent so that it can go on with nothing but your summary. Write what it must know, \
@@ -22,7 +30,6 @@ Open (what failed, what is unclear, what is left)
 Next (the very next step)
 Keep exact names, paths, commands, numbers and error messages. No greeting, no advice of your own."""
 
-BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
 _RESULT_BYTES = 2000
 _KEPT_SHARE = 0.3  # of the window, at most, for what is kept as it is
 _SUMMARY_SHARE = 0.2
@@ -149,7 +156,7 @@ def _cut(text: str, most: int = _RESULT_BYTES) -> str:
 def _size(message: Message) -> int:
     match message:
         case UserMessage() | ToolMessage():
-            return len(message.text.encode()) + 6000 * len(message.images)
+            return len(message.text.encode()) + IMAGE_BYTES * len(message.images)
         case AssistantMessage():
             arguments = sum(len(call.arguments.encode()) for call in message.calls)
             return len(text_of(message.blocks).encode()) + arguments

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 
 from coderelay.agents.agent import Description, Turn
+from coderelay.agents.native.prompt.child import NOT_FOR_CHILDREN
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.step import NativeSettings, Steps
 from coderelay.agents.native.title import title_for
+from coderelay.agents.native.turn_tools import MoreOf, TurnTools, no_more, wants_more
 from coderelay.models.model import Models
 from coderelay.protocol.errors import BadInput
-from coderelay.session.next_action import AskModel, Compact, RunCall
+from coderelay.protocol.ids import SessionId
+from coderelay.session.next_action import AskModel, Check, Compact, RunCall
 from coderelay.session.state import Settings
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -23,12 +26,15 @@ class NativeAgent:
         toolbox: Toolbox,
         open_workspace: Callable[[Turn], Workspace],
         settings: Callable[[str], NativeSettings],
+        more_tools: MoreOf = no_more,
     ) -> None:
         """`models` and `settings` go by the folder, and raise BadInput if what is written there is wrong."""
         self._models = models
         self._toolbox = toolbox
         self._open_workspace = open_workspace
         self._settings = settings
+        self._more_tools = more_tools
+        self._told: set[tuple[SessionId, str]] = set()
 
     def cannot_run(self, settings: Settings) -> str | None:
         try:
@@ -38,8 +44,16 @@ class NativeAgent:
 
     def describe(self, settings: Settings) -> Description:
         own = self._settings(settings.cwd)
-        system = system_prompt(self._models(settings.cwd).card(settings.model).context)
-        return Description(system, self._toolbox.without(own.disabled_tools).specs)
+        window = self._models(settings.cwd).card(settings.model).context
+        more = self._more_tools(settings.cwd) if wants_more(settings) else None
+        toolbox = self._tools_of(settings).plus(own.tools)
+        toolbox = toolbox.plus(more.tools) if more is not None else toolbox
+        disabled = tuple(spec for spec in toolbox.specs if spec.name in own.disabled_tools)
+        system = system_prompt(window, child=settings.parent is not None)
+        return Description(system, toolbox.without(own.disabled_tools).specs, disabled, window)
+
+    def _tools_of(self, settings: Settings) -> Toolbox:
+        return self._toolbox if settings.parent is None else self._toolbox.without_because(NOT_FOR_CHILDREN)
 
     async def suggest_title(self, settings: Settings, prompt: str) -> str:
         models = self._models(settings.cwd)
@@ -48,15 +62,18 @@ class NativeAgent:
     async def run(self, turn: Turn) -> None:
         own = self._settings(turn.settings.cwd)
         workspace = self._open_workspace(turn)
-        steps = Steps(
-            turn, self._models(turn.settings.cwd), self._toolbox.without(own.disabled_tools), workspace, own
-        )
+        toolbox = self._tools_of(turn.settings).plus(own.tools).without(own.disabled_tools)
+        tools = TurnTools(turn, toolbox, self._more_tools, own.disabled_tools, own.secrets, self._told)
+        tools.tell(own.notes)
+        steps = Steps(turn, self._models(turn.settings.cwd), toolbox, workspace, own, tools)
         while True:
             match turn.next_action():
                 case AskModel():
                     await steps.ask_model()
                 case RunCall():
                     await steps.run_calls()
+                case Check():
+                    await steps.check()
                 case Compact():
                     await steps.compact()
                 case _:

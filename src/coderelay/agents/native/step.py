@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,34 +14,47 @@ from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.prompt.notes import news, what_counts
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.repeats import REPEATED, repeated, was_told
+from coderelay.agents.native.turn_tools import TurnTools
+from coderelay.agents.native.workflow.gate import has_edited, may_be_complex
+from coderelay.agents.native.workflow.settings import WorkflowSettings
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
 from coderelay.models.retry import FIRST_SECONDS, pause_before_retry
 from coderelay.models.text_calls import with_text_call
 from coderelay.policy.secrets import Secrets
-from coderelay.protocol.calls import Call
+from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.overview import SkillShown
 from coderelay.session.progress import together
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
+from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from coderelay.agents.native.workflow.checking import Checking
 
 _SUMMARY_WINDOW = 0.5  # how much of its window the summariser is given to read, at most
 
 
 class NativeSettings(Struct, frozen=True):
     """`home` is where the person's own instructions are; `retry_seconds` the first pause before a failed request is
-    sent again, 0 for never."""
+    sent again, 0 for never. `skills` are those the model may choose from, `tools` what only this folder has,
+    `notes` are for people."""
 
     home: str
     disabled_tools: tuple[str, ...] = ()
     compaction: CompactionSettings = CompactionSettings()
     retry_seconds: float = FIRST_SECONDS
     secrets: Secrets = field(default_factory=Secrets)
+    workflow: WorkflowSettings = WorkflowSettings()
+    skills: tuple[SkillShown, ...] = ()
+    tools: tuple[Tool[Any], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Steps:
@@ -52,8 +65,10 @@ class Steps:
         toolbox: Toolbox,
         workspace: Workspace,
         settings: NativeSettings,
+        tools: TurnTools,
     ) -> None:
         self._turn = turn
+        self._tools = tools
         self._models = models
         self._toolbox = toolbox
         self._workspace = workspace
@@ -65,7 +80,10 @@ class Steps:
         self._model = models.open(turn.settings.model)
 
     async def ask_model(self) -> None:
+        if await self._begin_list():
+            return
         await self._turn.take_steering()
+        self._toolbox = await self._tools.ready()
         model = self._current_model()
         if self._is_too_long(model):
             await self.compact()
@@ -82,7 +100,14 @@ class Steps:
 
     async def run_calls(self) -> None:
         calls = [each.call for each in together(self._turn.state)]
-        await self._turn.perform(calls, lambda call: self._toolbox.run(call, self._workspace))
+        unknown = [call.name for call in calls if not self._toolbox.has(call.name)]
+        if unknown:  # it was proposed in another process
+            self._toolbox = await self._tools.ready(unknown)
+        await self._turn.perform(calls, self._run)
+
+    async def check(self) -> None:
+        """The model proposes nothing more, but its work is to be checked."""
+        await self._checking().go_on()
 
     async def compact(self) -> None:
         """Everything but the last messages becomes a summary."""
@@ -107,6 +132,35 @@ class Steps:
                 cost=summariser.card.price.of(completion.usage) if summariser.card.price else None,
             )
         )
+
+    async def _begin_list(self) -> bool:
+        """At the very start of a turn, if its prompt is a task of many steps."""
+        turn = self._turn.state.turn
+        if turn is None or turn.steps or turn.calls or not self._settings.workflow.todos:
+            return False
+        if self._turn.settings.parent is not None or not may_be_complex(turn.started.said):
+            return False
+        from coderelay.agents.native.workflow.first_list import begin_list  # short prompts need none
+
+        return await begin_list(self._turn, self._toolbox, self._workspace, self._settings.workflow.language)
+
+    def _checking(self) -> "Checking":
+        from coderelay.agents.native.workflow.checking import Checking  # with the first change: most turns make none
+
+        return Checking(self._turn, self._toolbox, self._workspace, self._settings.workflow)
+
+    def _is_to_check(self, completion: Completion) -> bool:
+        if completion.calls or completion.stop_reason == "refusal" or not has_edited(self._turn.state):
+            return False
+        return self._settings.workflow.verification.enabled and self._checking().due() is not None
+
+    async def _run(self, call: Call) -> Outcome:
+        if self._turn.state.calls[call.id].author == "workflow" and call.name == "bash":
+            return await self._checking().run(call)
+        workspace = self._workspace.with_tasks(
+            lambda description, prompt: self._turn.give_task(call.id, description, prompt)
+        )
+        return await self._toolbox.run(call, workspace)
 
     async def _sum_up(self, model: Model, dropped: int) -> tuple[Model, Completion]:
         """By the small model of the same provider, or by the model itself if that one fails."""
@@ -137,7 +191,7 @@ class Steps:
 
     def _is_too_long(self, model: Model) -> bool:
         state = self._turn.state
-        overhead = len(system_prompt(model.card.context)) + 500 * len(self._toolbox.specs)
+        overhead = len(self._system(model)) + 500 * len(self._toolbox.specs)
         messages = self._transcript.update(state)
         threshold = self._settings.compaction.threshold
         return len(state.history) > 1 and compaction.is_due(state, messages, overhead, model.card.context, threshold)
@@ -163,24 +217,31 @@ class Steps:
             stop_reason=completion.stop_reason,
             notes=tuple(notes),
             cost=model.card.price.of(completion.usage) if model.card.price else None,
+            to_check=self._is_to_check(completion),
         )
         again = repeated(calls, state)
         given_up = again is not None and was_told(again, state)
         needs = [self._toolbox.need(call, self._workspace) for call in calls]
         if again is not None:
             needs = [replace(need, problem=REPEATED) for need in needs]
-        await self._turn.add(message, needs, final=not calls)
+        await self._turn.add(message, needs, final=not calls and not message.to_check)
         if given_up:
             raise ModelFailed(f"the model repeats the same call of {calls[0].name} again and again")
 
     def _notes(self, state: State, model: Model) -> list[Note]:
-        known = what_counts(state, self._workspace.disk, self._settings.home, model.card.context)
+        known = what_counts(state, self._workspace.disk, self._settings.home, model.card.context, self._skills())
         hide = self._settings.secrets.hide
         return news([replace(note, text=hide(note.text)) for note in known], state.told)
 
+    def _skills(self) -> tuple[SkillShown, ...]:
+        return self._settings.skills if self._toolbox.has("skill") else ()
+
+    def _system(self, model: Model) -> str:
+        return system_prompt(model.card.context, child=self._turn.settings.parent is not None)
+
     def _request(self, model: Model, messages: Sequence[Message]) -> Request:
-        system = system_prompt(model.card.context)
-        return Request(system, messages, self._toolbox.specs, self._turn.settings.think, self._turn.session)
+        turn = self._turn
+        return Request(self._system(model), messages, self._toolbox.specs, turn.settings.think, turn.session)
 
     async def _answer(
         self, model: Model, request: Request, *, notes: Sequence[Note] = (), shown: bool = True

@@ -10,7 +10,7 @@ import msgspec
 
 from coderelay.client.views.tool_names import outside_input, outside_name
 from coderelay.protocol.calls import Call, Finished
-from coderelay.protocol.content import Text, Usage
+from coderelay.protocol.content import Text, Usage, text_of
 from coderelay.protocol.events import (
     CallEnded,
     HistoryCompacted,
@@ -47,10 +47,12 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any]]]:
     match recorded.event:
         case TurnStarted() as event:
             init = derived_id(session, recorded.seq)
-            prompt = {"type": "user_prompt", "prompt": event.text}
+            prompt = {"type": "user_prompt", "prompt": event.said}
             return [(event.prompt_id, prompt), (init, _init(session, init, event))]
         case PromptTaken() as event:
-            return [(event.prompt_id, {"type": "user_prompt", "prompt": event.text})]
+            return [(event.prompt_id, {"type": "user_prompt", "prompt": event.said})]
+        case MessageAdded(author="workflow") as event:
+            return _by_workflow(session, event)
         case MessageAdded() as event:
             return [(event.message_id, _assistant(session, event))]
         case HistoryCompacted() as event:
@@ -104,6 +106,20 @@ def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
             "usage": _usage(event.usage),
         },
     }
+
+
+def _by_workflow(session: SessionId, event: MessageAdded) -> list[tuple[str, dict[str, Any]]]:
+    """What it does looks like a call of the assistant, which front ends know; what it says is nobody's answer."""
+    if event.calls:
+        return [(event.message_id, _assistant(session, event) | {"author": "workflow"})]
+    said = {
+        "type": "system",
+        "subtype": "workflow",
+        "uuid": event.message_id,
+        "session_id": session,
+        "text": text_of(event.blocks),
+    }
+    return [(event.message_id, said)]
 
 
 def _compacted(session: SessionId, row: str, event: HistoryCompacted) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.recognisers.options import Options, Refused
+from coderelay.policy.recognisers.options import Options, Refused, check_pattern
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.readers import READERS, SEARCHERS
 from coderelay.policy.shell_words import Word
@@ -69,6 +69,7 @@ def _takes_many(known: Options) -> bool:
 
 
 def _check_file(word: Word, place: Place) -> None:
+    check_pattern(word)
     if word.glob and word.text[0] in "*?":
         raise Refused(f"the pattern {word.text} could become an action")
     if not place.holds(word.text):

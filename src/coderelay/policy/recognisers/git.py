@@ -1,7 +1,8 @@
 """git: the subcommands and options that only look.
 
 A folder below the root may pose as a repository whose configuration starts programs, so git counts as
-harmless only at the root of the workspace.
+harmless only at the root of the workspace. There too the folder may be part of a committed bare repository, so
+without a sandbox git does not count as harmless at all.
 """
 
 import re
@@ -37,7 +38,7 @@ _LOG = (
 _JOINED = "UMCB"
 _PATCHES = Options(short="pusazbwWRcmt", texts="SGLl", joined=_JOINED, long=_LOG, numbers=True)
 _CHANGES = Options(short="rpstmcuzR", joined=_JOINED, long=(*_DIFF, "--no-commit-id", "--root"))
-_LIST = ("--list=?", "--sort=", "--format=?", "--contains=?", "--no-contains=?", "--merged=?", "--no-merged=?",
+_LIST = ("--list=?", "--sort=", "--format=", "--contains=?", "--no-contains=?", "--merged=?", "--no-merged=?",
          "--points-at=", "--color=?", "--no-color", "--column=?", "--no-column", "--ignore-case")  # fmt: skip
 
 SUBCOMMANDS: dict[str, Options] = {
@@ -133,6 +134,7 @@ _ONLY_WITH: dict[str, tuple[Options, tuple[str, ...]]] = {
 }
 # With these, branch and tag list, and their operands are patterns.
 _LISTS = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"}
+_CHECKS_SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
 
 
 def recognise_git(words: Sequence[Word], place: Place) -> None:
@@ -152,11 +154,13 @@ def recognise_git(words: Sequence[Word], place: Place) -> None:
         raise Refused("git below the root of the workspace may meet another repository")
     if not rest or any(each.glob for each in rest[:2]):
         raise Refused("git is given no plain subcommand")
-    if any("%G" in each.text or "%(signature" in each.text for each in rest):
+    if any(_CHECKS_SIGNATURE.search(each.text) for each in rest):
         raise Refused("git would have a signature checked by another program")
     if any(each.text.startswith("-") for each in _after_the_options(rest)[1:]):
         raise Refused("git blame takes options even behind --")
     _subcommand(rest, place)
+    if not place.sandboxed:
+        raise Refused("git may start programs that a repository names, and there is no sandbox")
 
 
 def _subcommand(words: list[Word], place: Place) -> Operands | None:

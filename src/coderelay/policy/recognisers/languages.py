@@ -14,7 +14,7 @@ _SED = Options(
     text_operands=1,
     instead=("-e", "--expression"),
 )
-_AWK = Options(texts="Fv", text_operands=1)
+_AWK = Options(texts="Fv", text_operands=1, operands_last=True)
 _JQ = Options(
     short="rcsSenMCaj",
     long=("--raw-output", "--compact-output", "--slurp", "--sort-keys", "--exit-status", "--null-input", "--tab",
@@ -103,12 +103,18 @@ def recognise_jq(words: Sequence[Word], place: Place) -> None:
 
 
 def _without_variables(words: Sequence[Word]) -> list[Word]:
-    """`--arg name value` is the one option with two values."""
+    """`--arg name value` is the one option with two values. In order, as jq reads them: behind `--` and as the value
+    of another option it is none."""
     rest = list(words)
     kept: list[Word] = []
     while rest:
         word = rest.pop(0)
-        if word.text in ("--arg", "--argjson") and len(rest) >= 2 and not (rest[0].glob or rest[1].glob):
+        if word.text == "--":
+            return [*kept, word, *rest]
+        if word.text == "--indent":
+            kept += [word, *rest[:1]]
+            del rest[:1]
+        elif word.text in ("--arg", "--argjson") and len(rest) >= 2 and not (rest[0].glob or rest[1].glob):
             del rest[:2]
         else:
             kept.append(word)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from coderelay.policy.credentials import secret_place
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
 
@@ -21,7 +22,8 @@ class Options(Struct, frozen=True):
     `short` take no value, `texts` take one, `files` take a path, `joined` one that is never a word of its
     own. Long names end in `=` when they take a value, in `=/` when it is a path, in `=?` when it is only
     ever joined by `=`. The first `text_operands` operands are no paths; an option in `instead` takes their
-    place. When `any_option` is true no option of the program does harm, so that a pattern may become one.
+    place. When `any_option` is true no option of the program does harm, so that a pattern may become one;
+    with `option_opens` one of them opens a file, so that no folder may be named behind the pattern.
     `at_files` says that `@file` stands for the arguments in that file, `operands_last` that an option behind
     an operand may be one more operand.
     """
@@ -36,6 +38,7 @@ class Options(Struct, frozen=True):
     most_operands: int | None = None
     numbers: bool = False
     any_option: bool = False
+    option_opens: bool = False
     at_files: bool = False
     operands_last: bool = False
     single_dash: tuple[str, ...] = ()
@@ -54,9 +57,10 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
     rest = list(words)
     while rest:
         word = rest.pop(0)
-        if word.glob and any(part and not part.strip(".*?") and part[0] == "." for part in word.text.split("/")):
-            raise Refused(f"the pattern {word.text} could leave the workspace")
-        if word.glob and not known.any_option and word.text[0] in "-*?":
+        behind = len(rest)
+        check_pattern(word)
+        harmless = known.any_option and not (known.option_opens and "/" in word.text)
+        if word.glob and not harmless and word.text[0] in "-*?":
             raise Refused(f"the pattern {word.text} could become an option")
         if known.operands_last and operands and word.text.startswith("-"):
             raise Refused(f"{word.text} behind an operand may be a file")
@@ -73,6 +77,8 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
             seen.append("-n")
         else:
             seen += _short(word, rest, known, place)
+        if operands and word.text != "-" and word.text.startswith("-") and len(rest) < behind:
+            _check_files([words[-len(rest) - 1].text], place)  # to some programs it is one more operand
     texts = 0 if set(seen) & set(known.instead) else known.text_operands
     if known.most_operands is not None and (
         len(operands) > known.most_operands or any(each.glob for each in operands)
@@ -85,6 +91,12 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
         raise Refused("a file of arguments could hold any option")
     _check_files(paths, place)
     return Operands(tuple(each.text for each in operands[:texts]), tuple(paths), tuple(seen))
+
+
+def check_pattern(word: Word) -> None:
+    """Not every shell leaves `..` out of what such a pattern may become."""
+    if word.glob and any(part and not part.strip(".*?") and part[0] == "." for part in word.text.split("/")):
+        raise Refused(f"the pattern {word.text} could leave the workspace")
 
 
 def _long(word: Word, rest: list[Word], known: Options, place: Place) -> str:
@@ -135,3 +147,5 @@ def _check_files(paths: Sequence[str], place: Place) -> None:
     for path in paths:
         if path != "-" and not place.holds(path):
             raise Refused(f"{path} is outside of the workspace")
+        if secret := secret_place(path):
+            raise Refused(f"it touches {secret}, where secrets are kept")

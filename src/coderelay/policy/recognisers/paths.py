@@ -11,12 +11,14 @@ _EVERYBODYS = {
 class Place(Struct, frozen=True):
     """The workspace folders as absolute paths, and whether the command is still at the first one.
 
-    `reading` is true for a program that only reads, which may also look at what is everybody's.
+    `reading` is true for a program that only reads, which may also look at what is everybody's; `sandboxed` says
+    that what it starts by itself is confined.
     """
 
     folders: tuple[str, ...] = ()
     at_root: bool = True
     reading: bool = False
+    sandboxed: bool = False
 
     def holds(self, path: str) -> bool:
         if ".." in path.split("/") or path.startswith("~"):

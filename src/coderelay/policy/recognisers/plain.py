@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.recognisers.options import Options, Refused, check
+from coderelay.policy.recognisers.options import Options, Refused, check, check_pattern
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
 
@@ -36,6 +36,7 @@ _PIP: dict[str, Options] = {
 def recognise_echo(words: Sequence[Word], place: Place) -> None:
     """Says what it is given, file names of the workspace too."""
     for word in words:
+        check_pattern(word)
         if word.glob and not place.holds(word.text):
             raise Refused(f"{word.text} is outside of the workspace")
 

@@ -48,7 +48,10 @@ READERS: dict[str, Options] = {
         any_option=True,
     ),
     "wc": Options(
-        short="clLmw", long=("--lines", "--words", "--bytes", "--chars", "--max-line-length"), any_option=True
+        short="clLmw",
+        long=("--lines", "--words", "--bytes", "--chars", "--max-line-length"),
+        any_option=True,
+        option_opens=True,
     ),
     "nl": Options(short="p", texts="bdfhilnsvw"),
     "tac": Options(short="br", texts="s"),
@@ -143,6 +146,7 @@ READERS: dict[str, Options] = {
             "--threshold=",
         ),
         any_option=True,
+        option_opens=True,
     ),
     "df": Options(short="ahHiklPT", texts="tx", long=("--human-readable", "--total", "--output=?")),
     "basename": Options(short="az", texts="s", long=("--multiple", "--suffix="), text_operands=99),
@@ -212,6 +216,7 @@ _GREP = Options(
     instead=("-e", "-f", "--regexp", "--file"),
     numbers=True,
     any_option=True,
+    option_opens=True,
 )  # fmt: skip
 
 # Not here: --pre and --hostname-bin run a program, -z runs decompressors.

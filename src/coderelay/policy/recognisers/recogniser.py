@@ -94,6 +94,8 @@ def recognise_edit(words: Sequence[Word], place: Place) -> None:
     name = program(words[0].text)
     if name not in _EDITS:
         raise Refused(f"{name} is not known to only edit")
+    if any(word.glob for word in words):
+        raise Refused("a pattern is not a plain word")
     for path in check(words[1:], _EDITS[name], place).paths:
         if {part.lower() for part in path.split("/")} & _NEVER_EDITED:
             raise Refused(f"{path} belongs to a tool that would run it")

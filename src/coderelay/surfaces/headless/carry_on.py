@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 from coderelay.client.asking import headline
 from coderelay.client.client import Client
+from coderelay.client.family import follow_family
 from coderelay.protocol.events import AskOpened, BatchOpened, CallAsked, Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
@@ -18,15 +19,17 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
     summary = await client.get(ShowSession(session))
     if not summary.turn_open and not summary.queued:
         return DONE
-    if summary.open_asks:
+    if await client.get(ListAsks(session)):
         return await _still_waiting(client, session)
-    async with aclosing(client.follow(session, after)) as feed:
+    async with aclosing(follow_family(client, session, after)) as feed:
         async for each in feed:
             if not isinstance(each, Recorded):
                 continue
-            output.event(each)
+            own = each.session == session
+            if own:
+                output.event(each)
             match each.event:
-                case TurnEnded() as event:
+                case TurnEnded() as event if own:
                     output.finish(each)
                     if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
                         return ENDINGS[event.ending]
@@ -34,7 +37,7 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
                     return await _still_waiting(client, session)
                 case AskOpened() | CallAsked():
                     return await _still_waiting(client, session)
-                case SessionDeleted():
+                case SessionDeleted() if own:
                     return FAILED
                 case _:
                     pass

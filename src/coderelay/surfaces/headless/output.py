@@ -5,9 +5,11 @@ from typing import Any, Literal, Protocol, TextIO
 
 import msgspec
 
+from coderelay.client.todos import lists_in
 from coderelay.client.views import cowork
 from coderelay.client.views.partials import Partials
-from coderelay.protocol.calls import one_line
+from coderelay.protocol.calls import Finished, one_line
+from coderelay.protocol.content import text_of
 from coderelay.protocol.events import BatchOpened, CallEnded, CallStarted, MessageAdded, Recorded, TurnEnded
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
@@ -40,16 +42,23 @@ class TextOutput:
         self._out = out
         self._err = err
         self._titles: dict[CallId, str] = {}
+        self._lists: dict[CallId, list[str]] = {}
         self._progress = err.isatty()
 
     def event(self, recorded: Recorded) -> None:
         match recorded.event:
+            case MessageAdded() as event:
+                self._lists |= lists_in(event)
+                if event.author == "workflow" and (text := text_of(event.blocks)):
+                    self._err.write(f"coder: {text}\n")
             case BatchOpened() as event:
                 self._titles.update({each.call_id: f"{each.need.tool} {each.need.title}" for each in event.judged})
             case CallStarted() as event:
                 self._say(f"• {_line(self._titles.get(event.call_id, ''))}")
             case CallEnded() as event:
                 self._say(f"  {one_line(event.outcome)}")
+                for line in self._lists.pop(event.call_id, ()) if isinstance(event.outcome, Finished) else ():
+                    self._say(f"  {line}")
             case _:
                 pass
 

@@ -5,12 +5,14 @@ from typing import Literal
 
 from coderelay.client.asking import headline
 from coderelay.client.client import Client
+from coderelay.client.family import follow_family
 from coderelay.protocol.asks import Allow, Ask, BudgetAsk, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.commands import Accepted, AnswerAsk, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import (
     AskOpened,
     BatchOpened,
     CallAsked,
+    MessageAdded,
     PromptAdmitted,
     PromptRecalled,
     Recorded,
@@ -19,9 +21,9 @@ from coderelay.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
+from coderelay.protocol.ids import CallId, PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ShowSession
+from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.output import Output, Silence
 
 Unattended = Literal["park", "deny", "allow"]
@@ -42,6 +44,7 @@ class Run:
         self._prompt_id = PromptId(new_id())
         self._turn: TurnId | None = None
         self._refused = False
+        self._afterthoughts: set[CallId] = set()
         self._stopped = False
         self._admitted = False
         self.unanswered: list[str] = []
@@ -50,14 +53,14 @@ class Run:
 
     async def prompt(self, text: str, after: int, max_steps: int | None) -> int:
         """Send the prompt and follow the session until its turn has ended. Returns the exit code."""
-        waiting = (await self._client.get(ShowSession(self._session))).open_asks > 0
+        waiting = bool(await self._client.get(ListAsks(self._session)))
         await self._client.send(
             SendPrompt(session=self._session, prompt_id=self._prompt_id, text=text, by=self._by, max_steps=max_steps)
         )
         if waiting:
             self.behind_others = True
             return PARKED
-        async with aclosing(self._client.follow(self._session, after)) as feed:
+        async with aclosing(follow_family(self._client, self._session, after)) as feed:
             async for each in feed:
                 try:
                     self._show(each)
@@ -86,6 +89,8 @@ class Run:
         if not isinstance(each, Recorded):
             self._output.live(each)
             return
+        if each.session != self._session:
+            return  # what a child does is its own; its parent's call says what came of it
         self._output.event(each)
         if isinstance(each.event, TurnEnded) and each.event.turn_id == self._turn:
             self._output.finish(each)
@@ -97,9 +102,13 @@ class Run:
         await self.stop()
 
     async def _exit_code(self, recorded: Recorded) -> int | None:
+        if recorded.session != self._session:
+            return await self._look_after(recorded)
         match recorded.event:
             case TurnStarted(prompt_id=prompt_id, turn_id=turn_id) if prompt_id == self._prompt_id:
                 self._turn = turn_id
+            case MessageAdded(author="workflow") as event:
+                self._afterthoughts.update(call.id for call in event.calls)
             case BatchOpened() as event:
                 asks = [each.ask for each in event.judged if each.ask is not None]
                 return await self._decide(asks, event.turn_id)
@@ -123,32 +132,47 @@ class Run:
                 pass
         return None
 
-    async def _decide(self, asks: list[Ask], turn: TurnId | None) -> int | None:
+    async def _look_after(self, recorded: Recorded) -> int | None:
+        """A child asks: it works for our turn, unless that has not begun."""
+        match recorded.event:
+            case MessageAdded(author="workflow") as event:
+                self._afterthoughts.update(call.id for call in event.calls)
+            case BatchOpened() as event:
+                asks = [each.ask for each in event.judged if each.ask is not None]
+                return await self._decide(asks, self._turn, recorded.session)
+            case AskOpened() | CallAsked() as event:
+                return await self._decide([event.ask], self._turn, recorded.session)
+            case _:
+                pass
+        return None
+
+    async def _decide(self, asks: list[Ask], turn: TurnId | None, session: SessionId | None = None) -> int | None:
         """Nothing is ever left hanging: asks of our own turn are decided, those of others are not ours."""
         if not asks:
             return None
-        if turn != self._turn:
+        if turn is None or turn != self._turn:
             self.behind_others = True
             return PARKED
-        if self._unattended == "park" and not all(map(_is_afterthought, asks)):
+        if self._unattended == "park" and not all(map(self._is_afterthought, asks)):
             return PARKED
         for ask in asks:
             decision = self._decision(ask)
-            self._refused = self._refused or isinstance(decision, Deny)
+            self._refused = self._refused or (isinstance(decision, Deny) and not self._is_afterthought(ask))
             if isinstance(ask, BudgetAsk):
                 self.unanswered.append(f"{headline(ask)}; {_NOBODY}")
-            await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._nobody))
+            answer = AnswerAsk(session=session or self._session, ask=ask.id, decision=decision, by=self._nobody)
+            await self._client.send(answer)
         return None
 
     def _decision(self, ask: Ask) -> Decision:
         """Silence is never consent: only what was allowed beforehand, and never an answer made up."""
-        if _is_afterthought(ask):
+        if isinstance(ask, PlanAsk) and self._is_afterthought(ask):
             return PlanDecision("keep")
         if self._unattended == "allow" and isinstance(ask, PermissionAsk):
             return Allow()
         return Deny(_NOBODY)
 
-
-def _is_afterthought(ask: Ask) -> bool:
-    """The plan of a turn that has ended: it is the answer itself, and nothing waits for a decision on it."""
-    return isinstance(ask, PlanAsk) and ask.call_id is None
+    def _is_afterthought(self, ask: Ask) -> bool:
+        """Nothing waits for a decision on it: the plan of a turn that has ended, which is the answer itself, or a
+        check of work that is done."""
+        return ask.call_id in self._afterthoughts or (isinstance(ask, PlanAsk) and ask.call_id is None)

@@ -10,11 +10,13 @@ from typing import Literal
 
 from coderelay.client.asking import choices, in_words, understand
 from coderelay.client.client import Client
-from coderelay.client.session_commands import HELP, RememberModel, SessionCommands
+from coderelay.client.family import follow_family
+from coderelay.client.session_commands import RememberModel, SessionCommands
 from coderelay.client.slash import Prompted, Shell, Slash, classify
+from coderelay.client.todos import lists_in
 from coderelay.protocol import background
 from coderelay.protocol.asks import Ask, By, Decision, Deny, DenyAndStop, PlanAsk, PlanDecision, QuestionAsk
-from coderelay.protocol.calls import one_line
+from coderelay.protocol.calls import Finished, one_line
 from coderelay.protocol.commands import AnswerAsk, SendPrompt, StopTurn
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import BadInput, CoderError
@@ -32,20 +34,24 @@ from coderelay.protocol.events import (
     PromptRecalled,
     PromptTaken,
     Recorded,
+    SessionCreated,
     SessionDeleted,
+    StopRequested,
     TurnEnded,
+    TurnProlonged,
     TurnStarted,
     TurnUndone,
 )
-from coderelay.protocol.ids import CallId, PromptId, SessionId, new_id
+from coderelay.protocol.ids import AskId, CallId, PromptId, SessionId, new_id
 from coderelay.protocol.live import Live, Notice, TextDelta
-from coderelay.protocol.queries import ShowPermissions, ShowSession
+from coderelay.protocol.queries import ListAsks, ShowPermissions, ShowSession
 from coderelay.protocol.summary import Summary
 
-_HELP = f"""\
+_KEYS = """\
 Enter sends the line; while a turn runs, it is queued behind it. Ctrl-C stops the turn.
-Ctrl-D on an empty line leaves; the session stays. /help shows this.
-{HELP}"""
+Ctrl-D on an empty line leaves; the session stays.
+
+"""
 
 
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
@@ -71,7 +77,10 @@ class LineLoop:
         self._inbox: asyncio.Queue[_Item] = asyncio.Queue()
         self._interactive = sys.stdin.isatty()
         self._titles: dict[CallId, str] = {}
+        self._lists: dict[CallId, list[str]] = {}
         self._asks: list[Ask] = []
+        self._askers: dict[AskId, SessionId] = {}
+        self._names: dict[SessionId, str] = {}
         self._given: list[str] = []
         self._outstanding: set[PromptId] = set()
         self._turn: PromptId | None = None
@@ -113,6 +122,8 @@ class LineLoop:
                 await self._take_line(item)
             case _End():
                 self._leaving = True
+            case Recorded() if item.session != self._session:
+                await self._take_event_of_child(item)
             case Recorded():
                 await self._take_event(item.event)
             case CoderError():
@@ -122,7 +133,7 @@ class LineLoop:
 
     async def _take_line(self, line: str) -> None:
         said = classify(line)
-        is_command = isinstance(said, Slash) and said.name in (*self._commands.names, "help")
+        is_command = isinstance(said, Slash) and said.name in self._commands.names
         if self._asks and self._interactive and not is_command:  # a piped line is never an answer
             await self._take_answer(self._asks[0], line)
             return
@@ -130,12 +141,13 @@ class LineLoop:
             case Prompted(text) if text:
                 await self._prompt(text)
                 return
-            case Slash(name="help"):
-                _print(_HELP)
-            case Slash(name) as slash if name in self._commands.names:
-                await self._command(slash)
-            case Slash(name):
-                _print(f"unknown command /{name}; /help shows what there is\n")
+            case Slash() as slash:
+                _print(_KEYS if slash.name == "help" else "")
+                if isinstance(told := await self._command(slash), Prompted):
+                    await self._prompt(told.text, line.strip())
+                    self._show_ask()
+                    return
+                _print(f"{told}\n" if told else "")
             case Shell():
                 _print("shell commands with ! are not available in the plain line loop\n")
             case _:
@@ -143,12 +155,11 @@ class LineLoop:
         self._show_ask()
         self._show_prompt()
 
-    async def _command(self, slash: Slash) -> None:
+    async def _command(self, slash: Slash) -> str | Prompted:
         try:
-            told = await self._commands.run(slash)
+            return await self._commands.run(slash)
         except CoderError as error:
-            told = str(error)
-        _print(f"{told}\n" if told else "")
+            return str(error)
 
     def _expect(self, prompt_id: PromptId) -> None:
         self._outstanding.add(prompt_id)
@@ -165,7 +176,7 @@ class LineLoop:
         except BadInput as error:
             _print(f"{error.message}\n{choices(ask)} > ")
 
-    async def _prompt(self, text: str) -> None:
+    async def _prompt(self, text: str, typed: str = "") -> None:
         prompt_id = PromptId(new_id())
         steer = False
         if self._busy() and self._interactive:
@@ -178,7 +189,7 @@ class LineLoop:
             _print("(the turn hears it at its next step)\n" if steer else "(queued)\n")
         self._outstanding.add(prompt_id)
         await self._client.send(
-            SendPrompt(session=self._session, prompt_id=prompt_id, text=text, steer=steer, by=self._by)
+            SendPrompt(session=self._session, prompt_id=prompt_id, text=text, typed=typed, steer=steer, by=self._by)
         )
 
     async def _take_event(self, event: AnyEvent) -> None:
@@ -193,7 +204,7 @@ class LineLoop:
             case TurnStarted():
                 self._turn = event.prompt_id
                 self._outstanding.add(event.prompt_id)
-                _print("" if self._interactive else f"> {event.text}\n")
+                _print("" if self._interactive else f"> {event.said}\n")
             case PromptTaken() | PromptRecalled():
                 self._outstanding.discard(event.prompt_id)
             case TurnEnded():
@@ -205,9 +216,41 @@ class LineLoop:
             case _:
                 self._show_event(event)
 
+    async def _take_event_of_child(self, recorded: Recorded) -> None:
+        """A child's asks are put to the person here; of the rest only what it runs is shown."""
+        match event := recorded.event:
+            case SessionCreated():
+                self._names[recorded.session] = event.title
+            case BatchOpened():
+                self._titles.update({each.call_id: f"{each.need.tool} {each.need.title}" for each in event.judged})
+                await self._open_asks([each.ask for each in event.judged if each.ask is not None], recorded.session)
+            case AskOpened() | CallAsked():
+                await self._open_asks([event.ask], recorded.session)
+            case AskAnswered():
+                self._close_ask(event)
+            case CallStarted():
+                self._end_line()
+                _print(f"  ↳ {self._titles.get(event.call_id, '')}\n")
+            case TurnEnded() | StopRequested() | SessionDeleted():
+                self._forget_asks(recorded.session)
+            case _:
+                pass
+
+    def _forget_asks(self, session: SessionId) -> None:
+        shown = self._asks[0].id if self._asks else None
+        self._asks = [ask for ask in self._asks if self._askers[ask.id] != session]
+        if shown is not None and self._askers[shown] == session:
+            _print("\n(no longer asked)\n")
+            self._show_ask()
+
     def _show_event(self, event: AnyEvent) -> None:
         match event:
+            case MessageAdded(author="workflow"):
+                self._end_line()
+                self._lists |= lists_in(event)
+                _print(f"({text})\n" if (text := text_of(event.blocks)) else "")
             case MessageAdded():
+                self._lists |= lists_in(event)
                 text = text_of(event.blocks)
                 streamed = self._streamed == event.message_id
                 self._end_line(unless=streamed and bool(text))
@@ -220,6 +263,10 @@ class LineLoop:
                 _print(f"• {self._titles.get(event.call_id, '')}\n")
             case CallEnded():
                 _print(f"  {one_line(event.outcome)}\n")
+                for line in self._lists.pop(event.call_id, ()) if isinstance(event.outcome, Finished) else ():
+                    _print(f"  {line}\n")
+            case TurnProlonged():
+                _print(f"(going on: {event.reason})\n")
             case BackgroundEnded():
                 self._end_line()
                 _print(f"(background command {event.background_id} {background.in_words(event.end)})\n")
@@ -245,10 +292,13 @@ class LineLoop:
             _print("\n")
         self._within_line = False
 
-    async def _open_asks(self, asks: list[Ask]) -> None:
-        self._asks = asks
+    async def _open_asks(self, asks: list[Ask], asker: SessionId | None = None) -> None:
+        shown = bool(self._asks)
+        self._askers.update({ask.id: asker or self._session for ask in asks})
+        self._asks += asks
         if self._interactive:
-            self._show_ask()
+            if asks and not shown:
+                self._show_ask()
         else:
             for ask in asks:
                 afterthought = isinstance(ask, PlanAsk) and ask.call_id is None
@@ -260,10 +310,12 @@ class LineLoop:
             ask = self._asks[0]
             shown_before = isinstance(ask, PlanAsk) and ask.call_id is None  # it is what was just said
             words = "Is this plan approved?" if shown_before else in_words(ask)
-            _print(f"{words}\n{choices(ask)} > ")
+            asker = self._askers[ask.id]
+            whose = "" if asker == self._session else f"[task: {self._names.get(asker, asker)}] "
+            _print(f"{whose}{words}\n{choices(ask)} > ")
 
     async def _answer(self, ask: Ask, decision: Decision) -> None:
-        await self._client.send(AnswerAsk(session=self._session, ask=ask.id, decision=decision, by=self._by))
+        await self._client.send(AnswerAsk(session=self._askers[ask.id], ask=ask.id, decision=decision, by=self._by))
 
     def _close_ask(self, event: AskAnswered) -> None:
         shown = self._asks[0].id if self._asks else None
@@ -297,7 +349,11 @@ class LineLoop:
 
     async def _follow(self, after: int) -> None:
         try:
-            async with aclosing(self._client.follow(self._session, after)) as feed:
+            for row in await self._client.get(ListAsks(self._session)):
+                if row.session != self._session:  # a child has been waiting since before
+                    self._names[row.session] = row.title
+                    await self._open_asks([row.ask], row.session)
+            async with aclosing(follow_family(self._client, self._session, after)) as feed:
                 async for each in feed:
                     self._inbox.put_nowait(each)
         except CoderError as error:

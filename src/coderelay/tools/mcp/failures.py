@@ -4,12 +4,17 @@ _SAID_CHARS = 2000
 
 
 class ServerFailed(Exception):
-    """`sent`: it may have acted on what it was asked."""
+    """`sent`: it may have acted on what it was asked. Some of `what` is the server's own words, of which nothing is
+    left that a terminal would obey."""
 
     def __init__(self, what: str, *, sent: bool = False) -> None:
-        super().__init__(what)
-        self.what = what
+        self.what = "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in what)
+        super().__init__(self.what)
         self.sent = sent
+
+
+class TooOften(ServerFailed):
+    """It is not started again for now."""
 
 
 class Refused(ServerFailed):

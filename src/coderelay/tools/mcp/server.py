@@ -9,7 +9,7 @@ from typing import TypeVar
 from msgspec import Raw, Struct
 
 from coderelay.tools.mcp.client import Client
-from coderelay.tools.mcp.failures import Forgotten, Refused, ServerFailed, Silent
+from coderelay.tools.mcp.failures import Forgotten, Refused, ServerFailed, Silent, TooOften
 from coderelay.tools.mcp.line import Line
 from coderelay.tools.mcp.words import CallResult, Content, ListedTool, Prompt, PromptMessage, Resource
 
@@ -20,7 +20,10 @@ Value = TypeVar("Value")
 
 
 class Limits(Struct, frozen=True):
-    """In seconds, but for `starts`: how often a server may be started in `starts_within`."""
+    """In seconds, but for `starts`: how often a server may be started in `starts_within`. `patience` is how long a
+    step waits for all of them together."""
+
+    patience: float = 5.0
 
     start: float = 30.0
     answer: float = 30.0
@@ -32,10 +35,13 @@ class Limits(Struct, frozen=True):
 
 
 class Server:
-    """`tools` stay known when it dies: the next call starts it again."""
+    """`tools` stay known when it dies: the next call starts it again. `mark` tells it from others of this name."""
 
-    def __init__(self, name: str, make_line: Callable[[], Line], folders: Sequence[str], limits: Limits) -> None:
+    def __init__(
+        self, name: str, mark: str, make_line: Callable[[], Line], folders: Sequence[str], limits: Limits
+    ) -> None:
         self.name = name
+        self.mark = mark
         self.tools: tuple[ListedTool, ...] = ()
         self._make_line = make_line
         self._folders = folders
@@ -63,7 +69,7 @@ class Server:
     def note(self) -> str:
         """What is wrong with it, for people, as the end of a sentence; nothing while all is well."""
         if self.is_starting:
-            return "is still starting"
+            return self._trouble or "is still starting"
         if self._client is not None and self._client.lost and not self._trouble:
             return self._explained(self._client, ServerFailed(self._client.lost)).what
         return self._trouble
@@ -77,6 +83,8 @@ class Server:
             if self._changed:
                 await self._list(client)
                 self._trouble = ""
+        except TooOften as failed:
+            self._trouble = self._trouble or failed.what
         except ServerFailed as failed:
             self._trouble = failed.what
 
@@ -149,7 +157,7 @@ class Server:
         now, limits = time.monotonic(), self._limits
         if len(self._started) == limits.starts and now - self._started[0] < limits.starts_within:
             why = f"; at last it {self.note}" if self.note else ""
-            raise ServerFailed(f"was started {limits.starts} times in {limits.starts_within:g} s{why}")
+            raise TooOften(f"was started {limits.starts} times in {limits.starts_within:g} s{why}")
         self._started.append(now)
 
     async def _start(self) -> Client:

@@ -2,46 +2,28 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection, Coroutine, Mapping, Sequence
+from typing import Any
 
 from coderelay.tools.mcp.http_line import HttpLine, OpenHttp
 from coderelay.tools.mcp.line import Line
 from coderelay.tools.mcp.names import tool_names
 from coderelay.tools.mcp.schemas import parameters_of
 from coderelay.tools.mcp.server import Limits, Server
+from coderelay.tools.mcp.settings import ServerSettings, filled, mark_of
 from coderelay.tools.mcp.stdio_line import StdioLine
 from coderelay.tools.mcp.tool import McpTool
 from coderelay.tools.mcp.words import ListedTool
 from coderelay.workspace.processes import Processes
 
-_LIMITS = Limits()
-_PATIENCE_SECONDS = 5.0
+_NO_VARIABLES: Mapping[str, str] = {}
 _MOST_TOOLS = 100
 """Of all servers together: some providers take 128, and every one of them costs in every request."""
 
 
-class ServerSettings(Protocol):
-    """A program that is started (`command`), or one that listens at `url`."""
-
-    @property
-    def command(self) -> str | None: ...
-
-    @property
-    def args(self) -> tuple[str, ...]: ...
-
-    @property
-    def env(self) -> Mapping[str, str]: ...
-
-    @property
-    def url(self) -> str | None: ...
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-
-
 class McpServers:
-    """`environment` is what a program sees besides what its settings add. The first of `folders` is where it runs."""
+    """`environment` is what a program sees besides what its settings add, `variables` what `${NAME}` stands for in
+    those. The first of `folders` is where it runs."""
 
     def __init__(
         self,
@@ -51,36 +33,64 @@ class McpServers:
         environment: Mapping[str, str],
         processes: Processes,
         open_http: OpenHttp,
-        limits: Limits = _LIMITS,
+        variables: Mapping[str, str] = _NO_VARIABLES,
+        limits: Limits | None = None,
     ) -> None:
-        def line(of: ServerSettings) -> Line:
-            if of.url is not None:
-                return HttpLine(of.url, of.headers, open_http)
-            return StdioLine(processes, [of.command or "", *of.args], folders[0], {**environment, **of.env})
-
-        self.servers = {
-            name: Server(name, lambda of=settings[name]: line(of), folders, limits) for name in sorted(settings)
-        }
+        self._folders = folders
+        self._environment = environment
+        self._variables = variables
+        self._processes = processes
+        self._open_http = open_http
+        self._limits = limits or Limits()
+        self.servers: dict[str, Server] = {}
+        self.settings: dict[str, ServerSettings] = {}
         self._tools: tuple[McpTool, ...] = ()
-        self._listed: list[tuple[ListedTool, ...]] = []
+        self._listed: list[tuple[Server, tuple[ListedTool, ...]]] = []
         self._left_out: list[str] = []
-        self._getting_ready: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.configure(settings)
 
-    async def ready(self, patience: float = _PATIENCE_SECONDS) -> None:
-        """To be awaited before every step. A server that needs longer than `patience` goes on starting, and its tools
-        are there in a later step; one that failed is tried again, but not waited for."""
+    def configure(self, settings: Mapping[str, ServerSettings]) -> None:
+        """What changed is ended, and is another server from now on; the rest goes on."""
+        for name in [name for name, known in self.settings.items() if settings.get(name) != known]:
+            self._do(self.servers.pop(name).close())
+        self.settings = dict(settings)
+        self.servers = {name: self.servers.get(name) or self._server(name) for name in sorted(settings)}
+
+    def _server(self, name: str) -> Server:
+        settings = self.settings[name]
+        return Server(name, mark_of(settings), lambda: self._line(settings), self._folders, self._limits)
+
+    def _line(self, of: ServerSettings) -> Line:
+        """Raises ServerFailed."""
+        if of.url is not None:
+            return HttpLine(of.url, filled(of.headers, self._variables), self._open_http)
+        env = {**self._environment, **filled(of.env, self._variables)}
+        return StdioLine(self._processes, [of.command or "", *of.args], self._folders[0], env)
+
+    async def ready(self) -> None:
+        """To be awaited before every step. A server that needs longer than our patience goes on starting, and its
+        tools are there in a later step; one that failed is tried again, but not waited for."""
         idle = [each for each in self.servers.values() if not each.is_starting]
-        waited_for = [self._get_ready(each) for each in idle if each.is_running or not each.was_started]
+        waited_for = [self._do(each.ready()) for each in idle if each.is_running or not each.was_started]
         for each in idle:
             if not each.is_running and each.was_started:
-                self._get_ready(each)
+                self._do(each.ready())
         if waited_for:
-            await asyncio.wait(waited_for, timeout=patience)
+            await asyncio.wait(waited_for, timeout=self._limits.patience)
 
-    def _get_ready(self, server: Server) -> asyncio.Task[None]:
-        task = asyncio.ensure_future(server.ready())
-        self._getting_ready.add(task)
-        task.add_done_callback(self._getting_ready.discard)
+    async def ready_for(self, names: Collection[str]) -> None:
+        """To be awaited before calls that were judged long ago, maybe in another process: for as long as servers that
+        may have these tools take to start."""
+        starting = {self._do(each.ready()) for each in self.servers.values() if not each.tools}
+        while starting and not {each.spec.name for each in self.tools}.issuperset(names):
+            _, starting = await asyncio.wait(starting, return_when=asyncio.FIRST_COMPLETED)
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """It goes on when nobody waits for it any more."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return task
 
     @property
@@ -97,13 +107,11 @@ class McpServers:
         return [*wrong, *self._left_out]
 
     async def close(self) -> None:
-        for task in self._getting_ready:
-            task.cancel()
-        await asyncio.gather(*self._getting_ready, return_exceptions=True)
         await asyncio.gather(*(each.close() for each in self.servers.values()))
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _look(self) -> None:
-        listed = [each.tools for each in self.servers.values()]
+        listed = [(each, each.tools) for each in self.servers.values()]
         if listed != self._listed:
             self._tools, self._left_out, self._listed = *self._offered(), listed
 

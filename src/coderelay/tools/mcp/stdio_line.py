@@ -44,12 +44,12 @@ class StdioLine:
 
     async def send(self, message: bytes) -> bool:
         if self._writer is None or self._writer.is_closing():
-            raise ServerFailed("has ended")
+            raise ServerFailed(await self._end())
         try:
             self._writer.write(message + b"\n")
             await self._writer.drain()
         except ConnectionError as error:
-            raise ServerFailed("has ended", sent=True) from error
+            raise ServerFailed(await self._end(), sent=True) from error
         return True
 
     def settle(self, version: str) -> None:

@@ -25,14 +25,14 @@ class McpTool:
     arguments = Object
 
     def __init__(self, name: str, server: Server, listed: ListedTool, parameters: dict[str, Any]) -> None:
-        self.spec = ToolSpec(name, _description(server, listed), parameters)
+        self.spec = ToolSpec(name, _description(server, listed), parameters, "mcp")
         self._server = server
         self._tool = listed.name
 
     def need(self, arguments: Object, workspace: Workspace) -> Need:
-        """All arguments are shown, and an approval that is remembered is for exactly these."""
+        """All arguments are shown. An approval that is remembered is for this tool of this server."""
         title = f"{self._server.name}: {self._tool} {_shown(arguments)}".rstrip()
-        return Need(tool=self.spec.name, kind="mcp", title=title)
+        return Need(tool=self.spec.name, kind="mcp", title=title, server=self._server.mark)
 
     async def run(self, arguments: Object, workspace: Workspace) -> Finished:
         try:

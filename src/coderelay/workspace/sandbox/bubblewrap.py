@@ -1,17 +1,19 @@
 """A profile as bubblewrap takes it: namespaces of its own, and a tree of mounts."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from coderelay.workspace.folders import is_in
 from coderelay.workspace.sandbox.profile import Profile
+from coderelay.workspace.sandbox.unlinked import folder_of
 
 PROGRAM = "bwrap"
 _NAMESPACES = ["--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
-_MANNERS = ["--new-session", "--die-with-parent", "--cap-drop", "ALL"]
+_MANNERS = ["--new-session", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
 # Of the machine, not of a process. Root may write most of it, even without any capability.
 _PROC = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver", "mtrr")
+_NOTHING = "0:0"
 _TEMPORARY = ("/tmp", "/var/tmp")
 
 Kind = Literal["readable", "writable", "pinned", "guarded", "hidden", "temporary", "shown"]
@@ -38,6 +40,33 @@ def bubblewrap(program: str, profile: Profile, blank: Callable[[str], str]) -> l
         if path == "/":
             arguments += ["--dev", "/dev", "--proc", "/proc"]
     return [program, *_NAMESPACES, *network, *_MANNERS, *arguments, *closed, "--chdir", "/", "--"]
+
+
+def expected_mounts(profile: Profile) -> Iterator[str]:
+    """As the supervisor takes them, to look for before the first command. Mounting follows links, and a command in
+    another sandbox of the session may put one in its way after we have looked."""
+    for path, kind in _mounts(profile).items():
+        match kind:
+            case "writable" | "pinned":
+                yield f"writable={_identity(path)}={path}"
+            case "temporary":
+                yield f"writable={_identity(os.path.realpath(profile.temporary))}={path}"
+            case "guarded":
+                yield f"readonly={'' if is_in(path, '/proc') else _identity(path)}={path}"
+            case "hidden":
+                yield f"readonly=={path}"
+            case "readable" | "shown":
+                continue
+
+
+def _identity(path: str) -> str:
+    """That of nothing if it cannot be reached without a link: then the start fails, and says why."""
+    try:
+        with folder_of(path) as (folder, name):
+            found = os.stat(name or ".", dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return _NOTHING
+    return f"{found.st_dev}:{found.st_ino}"
 
 
 def _mounts(profile: Profile) -> dict[str, Kind]:

@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from coderelay.workspace.openat import LOOK, make_folder
+
 _OWN = {
     "XDG_CACHE_HOME": "xdg",
     "XDG_STATE_HOME": "state",
@@ -53,13 +55,20 @@ _CARGO_CONFIG = "config.toml"
 def cache_folder(home: str, root: str, env: Mapping[str, str]) -> str:
     """Made if it is not there. `home` is that of coder, `root` the project's folder."""
     path = os.path.join(home, "caches", hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
-    own_cargo = os.path.join(path, "cargo")
-    os.makedirs(own_cargo, mode=0o700, exist_ok=True)
+    os.makedirs(path, mode=0o700, exist_ok=True)
     theirs = os.path.join(env.get("CARGO_HOME") or os.path.join(env.get("HOME", ""), ".cargo"), _CARGO_CONFIG)
     if os.path.isfile(theirs):  # it may name the mirror to be used
-        with suppress(FileExistsError):
-            os.symlink(theirs, os.path.join(own_cargo, _CARGO_CONFIG))
+        with suppress(OSError):  # it is there, or a command has made another thing of its folder
+            _link_in(os.path.realpath(path), "cargo", _CARGO_CONFIG, theirs)
     return path
+
+
+def _link_in(cache: str, folder: str, name: str, target: str) -> None:
+    opened = make_folder(cache, folder, LOOK, [])
+    try:
+        os.symlink(target, name, dir_fd=opened)
+    finally:
+        os.close(opened)
 
 
 def cache_environment(cache: str, env: Mapping[str, str], *, network: bool) -> dict[str, str]:

@@ -10,6 +10,8 @@ _PLACES = """
 .cargo/credentials* .gem/credentials .bundle/config .m2/settings*.xml .gradle/gradle.properties
 .terraform.d/credentials* .terraformrc .vault-token .fly .heroku .vercel .netlify .databrickscfg .snowsql .rclone.conf
 .config/gcloud .config/gh .config/glab-cli .config/hub .config/git/credentials .config/op .config/rclone .config/doctl
+.config/pip/pip.conf .pip/pip.conf .condarc .composer/auth.json .config/composer/auth.json .nuget/NuGet/NuGet.Config
+.subversion/auth .sentryclirc .supabase .wrangler .mc/config.json .config/helm .var/app snap/chromium
 .config/configstore .config/pypoetry/auth.toml .config/uv/credentials
 .config/sops .config/age .config/fly .config/netlify .local/share/com.vercel.cli .config/stripe .config/ngrok
 .cache/huggingface/token .huggingface/token .kaggle .wakatime.cfg .electrum .bitcoin .ethereum .config/solana

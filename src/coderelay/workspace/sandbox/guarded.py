@@ -9,6 +9,7 @@ from msgspec import Struct
 from coderelay.workspace.folders import is_in
 
 _NAMES = (".coder", ".mcp.json", ".vscode", ".idea", ".envrc")
+_OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
 _CLAUDE_FILES = ("settings.json", "settings.local.json")
 
 
@@ -32,7 +33,8 @@ def guarded(folders: tuple[str, ...]) -> Guarded:
             continue
         if not any(is_in(git, each) for each in folders):
             outside[git] = None
-        paths |= dict.fromkeys(_in_git(git))
+        for each in (git, *modules_in(git)):
+            paths |= dict.fromkeys(_in_git(each))
     return Guarded(tuple(paths), tuple(outside))
 
 
@@ -40,7 +42,7 @@ def _settings(folder: str) -> Iterator[str]:
     for name in _NAMES:
         yield os.path.join(folder, name)
     claude = os.path.join(folder, ".claude")
-    if not os.path.isdir(claude) or not (found := _names_in(claude)):
+    if not (found := _names_in(claude)):
         yield claude
         return
     for name in {*_CLAUDE_FILES, *(each for each in found if re.fullmatch(r"settings.*\.json", each))}:
@@ -50,14 +52,24 @@ def _settings(folder: str) -> Iterator[str]:
 def _in_git(git: str) -> Iterator[str]:
     yield os.path.join(git, "hooks")
     yield os.path.join(git, "config")
-    for tree in _names_in(os.path.join(git, "worktrees")):
-        for name in ("commondir", "gitdir", "config.worktree"):
-            if os.path.lexists(path := os.path.join(git, "worktrees", tree, name)):
-                yield path
-    for module in _names_in(os.path.join(git, "modules")):
-        inner = os.path.join(git, "modules", module)
-        if os.path.isfile(os.path.join(inner, "HEAD")):
-            yield from _in_git(inner)
+    if os.path.lexists(path := os.path.join(git, "config.worktree")):
+        yield path
+    for tree in _names_in(trees := os.path.join(git, "worktrees")):
+        for name in _names_in(os.path.join(trees, tree)):
+            if name in _OF_WORK_TREES:
+                yield os.path.join(trees, tree, name)
+
+
+def modules_in(git: str) -> Iterator[str]:
+    """The git folders of submodules, and of theirs. A name may have slashes."""
+    places = [os.path.join(git, "modules")]
+    while places:
+        for name in _names_in(above := places.pop()):
+            folder = os.path.join(above, name)
+            is_one = os.path.isfile(os.path.join(folder, "HEAD")) and not os.path.islink(folder)
+            if is_one:
+                yield folder
+            places.append(os.path.join(folder, "modules") if is_one else folder)
 
 
 def _git_folder(folder: str) -> str | None:
@@ -95,6 +107,9 @@ def _is_ours(path: str) -> bool:
 
 
 def _names_in(folder: str) -> list[str]:
+    """None through a link: it may be the work of a command, and lead to what it must not write."""
+    if os.path.realpath(folder) != folder:
+        return []
     try:
         return os.listdir(folder)
     except OSError:

@@ -19,6 +19,7 @@ from coderelay.workspace.sandbox.profile import Profile
 
 _SCRIPT = Path(__file__).with_name("landlocked.py")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
+_OF_OTHER_PROCESSES = ["pidfd_getfd", "process_vm_readv"]  # they take what our supervisor speaks through
 _READ_BY_GIT = ("config", "commondir", "gitdir", "config.worktree", ".git")
 
 
@@ -48,6 +49,7 @@ def _policy(profile: Profile) -> dict[str, object]:
         "fs_readable": [*dict.fromkeys([*_visible("/", [*profile.hidden, "/tmp", "/var/tmp"]), *shown])],
         "fs_writable": [*writable, *(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))],
         "fs_denied": [*inside, *guarded],
+        "extra_deny_syscalls": _OF_OTHER_PROCESSES,
         "max_processes": PROCESSES,
         "net_allow": ["*:*"] if profile.network else [],
         "net_allow_bind": ["*"],

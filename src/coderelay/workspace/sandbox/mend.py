@@ -1,8 +1,9 @@
 """What could not be guarded is looked at after each command, and put back as it was.
 
-A file in git's folder that names another folder redirects whose hooks are run, and cannot be guarded while it is not
-there: git would stumble over an empty one. A sandbox without mounts can neither keep a file from being written nor a
-folder from being moved.
+Some files in git's folder, of which one names another folder whose hooks are run, cannot be guarded while they are
+not there: git would stumble over an empty one. Nor can a repository before there is one: of a new one, what names
+programs is moved aside. A sandbox without mounts can neither keep a file from being written nor a folder from being
+moved.
 """
 
 import os
@@ -11,6 +12,8 @@ from contextlib import suppress
 
 from coderelay.workspace.folders import is_in
 from coderelay.workspace.sandbox.guarded import Guarded
+from coderelay.workspace.sandbox.new_repository import obeyed_in
+from coderelay.workspace.sandbox.unlinked import folder_of
 
 _MOST_BYTES = 1 << 20
 
@@ -18,7 +21,11 @@ _MOST_BYTES = 1 << 20
 class Mending:
     """How things were before a command ran."""
 
-    def __init__(self, guard: Guarded, pinned: Iterable[str], *, has_mounts: bool) -> None:
+    def __init__(
+        self, guard: Guarded, pinned: Iterable[str], folders: Iterable[str] = (), *, has_mounts: bool
+    ) -> None:
+        repositories = [os.path.join(folder, ".git") for folder in folders]
+        self._unborn = [path for path in repositories if not os.path.lexists(path)]
         self._absent = [path for path in _redirections(guard) if not os.path.lexists(path)]
         files = [] if has_mounts else [path for path in guard.paths if os.path.isfile(path)]
         self._content = {path: content for path in files if (content := _content(path)) is not None}
@@ -30,7 +37,7 @@ class Mending:
         for path in changed:
             _move_aside(path)
             _bring_back(path, self._folders[path])
-        for path in self._absent:
+        for path in (*self._absent, *(each for git in self._unborn for each in obeyed_in(git))):
             if os.path.lexists(path):
                 _move_aside(path)
                 changed.append(path)
@@ -43,10 +50,12 @@ class Mending:
 
 
 def _redirections(guard: Guarded) -> Iterator[str]:
-    hooks = [path for path in guard.paths if os.path.basename(path) == "hooks"]
-    for path in hooks:
-        if not any(is_in(path, os.path.join(each, "worktrees")) for each in guard.git):
-            yield os.path.join(os.path.dirname(path), "commondir")
+    for path in guard.paths:
+        folder, name = os.path.split(path)
+        if name == "hooks" and not any(is_in(path, os.path.join(each, "worktrees")) for each in guard.git):
+            yield os.path.join(folder, "commondir")
+        if name in ("hooks", "gitdir"):
+            yield os.path.join(folder, "config.worktree")
 
 
 def _number(path: str) -> int | None:
@@ -58,27 +67,33 @@ def _number(path: str) -> int | None:
 
 def _content(path: str) -> bytes | None:
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        with folder_of(path) as (folder, name):
+            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        with open(opened, "rb") as file:
             return file.read(_MOST_BYTES)
     except OSError:
         return None
 
 
 def _move_aside(path: str) -> None:
-    with suppress(OSError):  # it is not there, or not the folder that it was in
-        os.rename(path, f"{path}.moved-{os.urandom(4).hex()}")
+    with suppress(OSError), folder_of(path) as (folder, name):  # it is not there, or not the folder that it was in
+        os.rename(name, f"{name}.moved-{os.urandom(4).hex()}", src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _bring_back(path: str, number: int | None) -> None:
     """If it was only given another name."""
-    above = os.path.dirname(path)
-    with suppress(OSError):
-        for name in os.listdir(above):
-            if _number(found := os.path.join(above, name)) == number:
-                os.rename(found, path)
+    with suppress(OSError), folder_of(path, os.O_RDONLY) as (folder, wanted):
+        for name in os.listdir(folder):
+            if os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino == number:
+                os.rename(name, wanted, src_dir_fd=folder, dst_dir_fd=folder)
                 return
 
 
 def _write(path: str, content: bytes) -> None:
-    with suppress(OSError), open(path, "xb") as file:  # it went with its folder, or is made by somebody else now
-        file.write(content)
+    with (
+        suppress(OSError),
+        folder_of(path) as (folder, name),
+    ):  # it went with its folder, or somebody else makes it now
+        opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=folder)
+        with open(opened, "wb") as file:
+            file.write(content)

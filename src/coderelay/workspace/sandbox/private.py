@@ -9,7 +9,9 @@ import os
 import shutil
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
-from errno import EACCES, EEXIST, ENOENT, ENOTDIR, EPERM, EROFS
+from errno import EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EPERM, EROFS
+
+from coderelay.workspace.sandbox.unlinked import folder_of
 
 _BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
 _NAME_LENGTH = 32
@@ -83,17 +85,24 @@ class PrivateFolder:
 
 def _make(path: str) -> None:
     try:
-        os.mkdir(path, mode=0o755)
+        with folder_of(path) as (folder, name):
+            os.mkdir(name, mode=0o755, dir_fd=folder)
     except OSError as error:
-        if error.errno not in (EEXIST, EACCES, EPERM, EROFS, ENOENT, ENOTDIR):
+        if error.errno not in (EEXIST, EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ELOOP):
             raise
 
 
 def _remove_empty(path: str) -> None:
     """With what commands may have made in it, but nothing that has any content."""
-    for folder, _, _ in os.walk(path, topdown=False):
-        with suppress(OSError):  # somebody has put something there, or taken it away
-            os.rmdir(folder)
+    with (
+        suppress(OSError, RecursionError),
+        folder_of(path) as (above, name),
+    ):  # somebody has changed it, or without end
+        for _, folders, _, folder in os.fwalk(name, topdown=False, dir_fd=above):
+            for each in folders:
+                with suppress(OSError):  # there is something in it
+                    os.rmdir(each, dir_fd=folder)
+        os.rmdir(name, dir_fd=above)
 
 
 def _made(folder: str) -> list[str]:

@@ -1,8 +1,10 @@
 """What the commands of one session may see and change, said without regard to how it is enforced."""
 
 import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -12,7 +14,6 @@ from coderelay.workspace.sandbox.guarded import Guarded
 
 _RUN = ("/run", "/var/run")
 _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system")  # NixOS
-_LISTENING = "00010000"
 
 
 class Profile(Struct, frozen=True):
@@ -42,7 +43,7 @@ def profile(
 ) -> Profile:
     home = env.get("HOME") or os.path.expanduser("~")
     writable = (*folders, *guard.git)
-    guarded = tuple(path for path in guard.paths if os.path.exists(path) and not os.path.islink(path))
+    guarded = tuple(path for path in guard.paths if os.path.exists(path) and os.path.realpath(path) == path)
     return Profile(
         folders=writable,
         cache=cache,
@@ -50,7 +51,7 @@ def profile(
         hidden=tuple(dict.fromkeys(_hidden(home, coder_home, env, writable))),
         shown=tuple(dict.fromkeys(_shown(home, network))),
         guarded=guarded,
-        pinned=around(guard, folders),
+        pinned=tuple(path for path in around(guard, folders) if os.path.realpath(path) == path),
         network=network,
     )
 
@@ -64,19 +65,38 @@ def _hidden(home: str, coder_home: str, env: Mapping[str, str], folders: tuple[s
     runtime = env.get("XDG_RUNTIME_DIR", "")
     if os.path.isdir(runtime) and not any(is_in(folder, runtime) for folder in folders):
         yield os.path.realpath(runtime)
-    yield from (path for path in _listening_sockets() if not any(is_in(path, folder) for folder in folders))
+    yield from (path for path in _sockets(home) if not any(is_in(path, folder) for folder in folders))
 
 
-def _listening_sockets() -> Iterator[str]:
-    """Whoever can name one can talk to the program behind it, which is not confined."""
+def _sockets(home: str) -> Iterator[str]:
+    """Whoever can name one can talk to the program behind it, which is not confined; one without connections too.
+
+    One with a relative name is where its program was then: perhaps still, else perhaps at home."""
     try:
         with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
             rows = [line.split(None, 7) for line in file.read().splitlines()[1:]]
     except OSError:
         return
-    for row in rows:
-        if len(row) == 8 and row[3] == _LISTENING and row[7].startswith("/") and os.path.exists(row[7]):
-            yield os.path.realpath(row[7])
+    names = {row[7] for row in rows if len(row) == 8 and not row[7].startswith("@")}
+    is_relative = any(not os.path.isabs(name) for name in names)
+    folders = {home, *_working_folders()} if is_relative else {"/"}
+    for path in {os.path.join(folder, name) for name in names for folder in folders}:
+        if _is_socket(path):
+            yield os.path.realpath(path)
+
+
+def _working_folders() -> Iterator[str]:
+    """Of all processes that we may look at."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it is gone, or somebody else's
+            yield os.readlink(f"/proc/{pid}/cwd")
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _shown(home: str, network: bool) -> Iterator[str]:

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Mapping
 
 from coderelay.workspace.processes import CannotStart, Processes
+from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
 from coderelay.workspace.sandbox.guarded import Guarded, guarded
 from coderelay.workspace.sandbox.ladder import forget, rung_here
@@ -60,9 +61,7 @@ class Sandbox:
             confined = self._confined(network)
             cache = cache_folder(self._coder_home, self.folders[0], self._environment)
         except OSError as error:
-            raise CannotStart(
-                program="the sandbox", cwd=self.folders[0], what="sandbox", errno=error.errno or 0, detail=str(error)
-            ) from error
+            raise self._cannot_start(error) from error
         self._wind_clock()
         caches = cache_environment(cache, self._environment, network=network)
         temporary = _TEMPORARY if self.rung == "bubblewrap" else confined.temporary
@@ -102,7 +101,8 @@ class Sandbox:
         guard = guarded(self.folders)
         marks = tuple(_mark(path) for path in guard.paths)
         if self._mending is None:
-            self._mending = Mending(guard, around(guard, self.folders), has_mounts=self.rung == "bubblewrap")
+            pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
+            self._mending = Mending(guard, pinned, self.folders, has_mounts=has_mounts)
         confined = self._current.get(network)
         if confined is not None and (confined.guard, confined.marks) != (guard, marks):
             self._left.add(self._current.pop(network))
@@ -115,18 +115,28 @@ class Sandbox:
         group = ProcessGroup()
 
         def wrap(argv: list[str]) -> list[str]:
-            allowed = profile(
-                self.folders,
-                guard,
-                coder_home=self._coder_home,
-                env=self._environment,
-                cache=cache_folder(self._coder_home, self.folders[0], self._environment),
-                temporary=private.temporary,
-                network=network,
-            )
-            return group.entered(wrapped(self.rung, [*argv, *resource_limits()], allowed, private.blank))
+            try:
+                allowed = profile(
+                    self.folders,
+                    guard,
+                    coder_home=self._coder_home,
+                    env=self._environment,
+                    cache=os.path.realpath(cache_folder(self._coder_home, self.folders[0], self._environment)),
+                    temporary=private.temporary,
+                    network=network,
+                )
+                mounts = expected_mounts(allowed) if self.rung == "bubblewrap" else ()
+                supervisor = [*argv, *resource_limits(), *mounts]
+                return group.entered(wrapped(self.rung, supervisor, allowed, private.blank))
+            except OSError as error:
+                raise self._cannot_start(error) from error
 
         return _Confined(Processes(wrap=wrap), group, guard, marks, private.temporary)
+
+    def _cannot_start(self, error: OSError) -> CannotStart:
+        return CannotStart(
+            program="the sandbox", cwd=self.folders[0], what="sandbox", errno=error.errno or 0, detail=str(error)
+        )
 
     def _wind_clock(self) -> None:
         if self._clock is not None:

@@ -1,5 +1,6 @@
 """What the model is told of the mode it works in, whenever that changes."""
 
+from coderelay.agents.native.prompt.child import READS_ONLY
 from coderelay.protocol.content import Note
 from coderelay.protocol.events import Mode
 
@@ -15,5 +16,7 @@ _MODES: dict[Mode, str] = {
 }
 
 
-def mode_note(mode: Mode) -> Note:
-    return Note("mode", f"<mode>{_MODES[mode]}</mode>")
+def mode_note(mode: Mode, *, child: bool = False) -> Note:
+    """A `child` works for another agent: nobody waits for its plan."""
+    text = READS_ONLY if child and mode == "plan" else _MODES[mode]
+    return Note("mode", f"<mode>{text}</mode>")

@@ -4,6 +4,8 @@ Whatever can change (the folder's state, the date, the mode, the project's instr
 join the history, so that a provider can keep what it has read before.
 """
 
+from coderelay.agents.native.prompt.child import WHOM_YOU_WORK_FOR
+
 _PROMPT = """\
 You are coder, a coding agent. You work with a person on the files of one folder, by calling tools.
 
@@ -45,6 +47,8 @@ You are coder, a coding agent. You work on the files of one folder by calling to
 SMALL_CONTEXT = 16_000
 
 
-def system_prompt(context: int) -> str:
-    """`context` is how many tokens the model takes; little room gets little to read."""
-    return _SMALL if context <= SMALL_CONTEXT else _PROMPT
+def system_prompt(context: int, *, child: bool = False) -> str:
+    """`context` is how many tokens the model takes; little room gets little to read. A `child` works for another
+    agent."""
+    prompt = _SMALL if context <= SMALL_CONTEXT else _PROMPT
+    return prompt + WHOM_YOU_WORK_FOR if child else prompt

@@ -20,13 +20,14 @@ Trouble = Literal[
     "too slow",
     "killed",
     "not run",
+    "cut off",
 ]
 
 
 class Run(Struct, frozen=True):
     """`ended` is its exit code, or what came instead of one."""
 
-    ended: int | Literal["too slow", "killed", "not run"]
+    ended: int | Literal["too slow", "killed", "not run", "cut off"]
     output: str = ""
 
 
@@ -42,7 +43,9 @@ def run_of(outcome: Outcome) -> Run:
             if signal := re.fullmatch(r"ended by signal (\d+)", head):
                 return Run(128 + int(signal[1]), output)
             return Run("too slow" if head.startswith("timed out") else "not run", outcome.message)
-        case Denied() | Stopped() | Unknown():
+        case Unknown() | Stopped(started=True):
+            return Run("cut off")
+        case Denied() | Stopped():
             return Run("not run")
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from coderelay.agents.native.workflow.failure import Run, Trouble, trouble_of
 from coderelay.agents.native.workflow.project_type import Files, infer_command
+from coderelay.agents.native.workflow.settings import VerificationSettings
 from coderelay.agents.native.workflow.verify_command import Choice, choose_command
 from coderelay.agents.native.workflow.wish import wish_of
 from coderelay.agents.native.workflow.words import Reason
@@ -16,20 +17,7 @@ from coderelay.protocol.calls import Finished, Unknown
 from coderelay.protocol.events import Mode
 from coderelay.session.state import CallState
 
-MOST_RETRIES = 2
-
 _DOCUMENTS = (".md", ".markdown", ".mdx", ".rst", ".adoc")
-
-
-class VerificationSettings(Struct, frozen=True):
-    enabled: bool = True
-    attempts: int = MOST_RETRIES
-    commands: tuple[str, ...] = ()
-
-    @property
-    def most_runs(self) -> int:
-        """Settings can only tighten it."""
-        return 1 + min(MOST_RETRIES, self.attempts)
 
 
 class Work(Struct, frozen=True):

@@ -3,12 +3,24 @@
 from typing import Literal
 
 from coderelay.agents.native.workflow.failure import Trouble
+from coderelay.agents.native.workflow.settings import Language
 
-Language = Literal["en", "zh"]
-Reason = Literal["no command", "refused"]
+Reason = Literal["no command", "refused", "not allowed"]
 
 NOT_RUN: dict[Language, str] = {"en": "automatic verification was not run", "zh": "未执行自动验证"}
 REPAIR: dict[Language, str] = {"en": "Please repair this and verify again", "zh": "请修复并再次验证"}
+
+FIRST_LIST: dict[Language, str] = {
+    "en": "<reminder>A todo list was begun from this request: you find it below. Work through it and keep it up to "
+    "date with the todo tool; give a better list in its place as soon as you know more.</reminder>",
+    "zh": "<reminder>已根据此请求自动初始化 todo 列表，见下文。请按列表推进，用 todo 工具保持更新；"
+    "了解更多后可用更合适的列表替换它。</reminder>",
+}
+
+USUAL_STEPS: dict[Language, list[str]] = {
+    "en": ["Understand the request and the code", "Make the changes", "Verify the result"],
+    "zh": ["理解需求并查看代码", "实现改动", "验证结果"],
+}
 
 _REASONS: dict[Reason, dict[Language, str]] = {
     "no command": {
@@ -16,6 +28,7 @@ _REASONS: dict[Reason, dict[Language, str]] = {
         "zh": "没有适合本项目的白名单命令，可在 `workflow.verify_commands` 中指定",
     },
     "refused": {"en": "you asked for that", "zh": "按你的要求"},
+    "not allowed": {"en": "the command was not allowed", "zh": "命令未获许可"},
 }
 _TROUBLES: dict[Trouble, dict[Language, str]] = {
     "tool missing": {"en": "a program it needs is missing", "zh": "缺少所需的程序"},
@@ -28,9 +41,9 @@ _TROUBLES: dict[Trouble, dict[Language, str]] = {
     "too slow": {"en": "it did not end in time", "zh": "执行超时"},
     "killed": {"en": "it was killed", "zh": "进程被终止"},
     "not run": {"en": "it did not run", "zh": "命令没有执行"},
+    "cut off": {"en": "it was cut off and may have run", "zh": "执行被中断，可能已经运行"},
 }
 _COLON: dict[Language, str] = {"en": ": ", "zh": "："}
-_OUTPUT_CHARS = 6000  # the end of the output, where test runners sum up
 
 
 def not_run(reason: Reason, language: Language) -> str:
@@ -51,10 +64,10 @@ def still_failing(command: str, runs: int, language: Language) -> str:
     return f"`{command}` still fails after it ran {runs} {times}; verification ends here"
 
 
-def repair_prompt(command: str, output: str, language: Language) -> str:
-    """For the model. The output is material, so it stands in a tag of its own."""
-    failed = f"`{command}` 未通过。" if language == "zh" else f"`{command}` failed. "
-    stop = "。" if language == "zh" else "."
-    cut = output[-_OUTPUT_CHARS:].strip()
-    shown = f"\n<output>\n{'…' if len(output) > _OUTPUT_CHARS else ''}{cut}\n</output>" if cut else ""
-    return f"{failed}{REPAIR[language]}{stop}{shown}"
+def passed(command: str, language: Language) -> str:
+    return f"自动验证通过：`{command}`" if language == "zh" else f"verified: `{command}` passed"
+
+
+def repair_prompt(command: str, language: Language) -> str:
+    """For the model, which has the output before its eyes."""
+    return f"`{command}` 未通过。{REPAIR['zh']}。" if language == "zh" else f"`{command}` failed. {REPAIR['en']}."

@@ -1,0 +1,16 @@
+"""What a model is told that works for another agent, and which tools it does without."""
+
+from collections.abc import Mapping
+
+WHOM_YOU_WORK_FOR = """
+# Whom you work for
+Another agent gave you this task and waits for your answer. It sees your last message and nothing else of what you \
+do: put the whole result into that message, with paths as path:line, and say what you could not find out or do.
+"""
+
+READS_ONLY = "read-only: look and think only. Files cannot be changed; of commands, only those that read can be run."
+
+NOT_FOR_CHILDREN: Mapping[str, str] = {
+    "task": "you work for another agent already, and cannot give tasks to more of them; do it yourself",
+    "plan_exit": "there is no plan to approve here: answer the agent that you work for",
+}

@@ -1,0 +1,84 @@
+"""The tools of one turn: our own, and those of other programs, which must be started first."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol
+
+from coderelay.agents.agent import Turn
+from coderelay.policy.secrets import Secrets
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.live import Notice
+from coderelay.session.state import Settings
+from coderelay.tools.tool import Tool
+from coderelay.tools.toolbox import Toolbox
+
+
+class MoreTools(Protocol):
+    async def ready(self) -> None:
+        """Before a step: waits a moment for those that have not started."""
+        ...
+
+    async def ready_for(self, names: Collection[str]) -> None:
+        """Before calls of tools that are not known here yet."""
+        ...
+
+    @property
+    def tools(self) -> Sequence[Tool[Any]]:
+        """The same ones until their programs list others."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What is wrong, for people."""
+        ...
+
+
+MoreOf = Callable[[str], MoreTools | None]
+"""By folder, as its configuration stands now. Raises BadInput."""
+
+
+def no_more(cwd: str) -> MoreTools | None:
+    return None
+
+
+class TurnTools:
+    """`told` are the notes that a session has been shown."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        own: Toolbox,
+        more: MoreOf,
+        disabled: Collection[str],
+        secrets: Secrets,
+        told: set[tuple[SessionId, str]],
+    ) -> None:
+        self._turn = turn
+        self._own = own
+        self._more = more
+        self._disabled = disabled
+        self._secrets = secrets
+        self._told = told
+
+    async def ready(self, calls: Collection[str] = ()) -> Toolbox:
+        """For a request to the model, or for calls of tools by these names."""
+        more = self._more(self._turn.settings.cwd) if wants_more(self._turn.settings) else None
+        if more is None:
+            return self._own
+        if calls:
+            await more.ready_for(calls)
+        else:
+            await more.ready()
+        self.tell(more.notes)
+        return self._own.plus(more.tools).without(self._disabled)
+
+    def tell(self, notes: Sequence[str]) -> None:
+        for note in notes:
+            if (self._turn.session, note) not in self._told:
+                self._told.add((self._turn.session, note))
+                self._turn.show(Notice(self._secrets.hide(note)))
+
+
+def wants_more(settings: Settings) -> bool:
+    """No program is started for a session that may use none of its tools."""
+    allowed = settings.allowed_tools
+    return not allowed or any(name.strip().lower().startswith("mcp__") for name in allowed)

@@ -1,0 +1,152 @@
+"""`coder mcp`: programs whose tools the agent may use (Model Context Protocol)."""
+
+import argparse
+import asyncio
+import os
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from coderelay.app import House
+from coderelay.cli.house import new_house
+from coderelay.config.load import home_of
+from coderelay.config.person_servers import add_server, remove_server
+from coderelay.config.place import person_file, printable, shown
+from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.servers import ServerRow
+from coderelay.tools.mcp.rows import ServerRows
+from coderelay.tools.mcp.server import Limits
+
+_SECONDS = 10.0
+_MARKS = {"running": "✓", "starting": "✗", "failed": "✗"}
+
+
+def main(arguments: list[str]) -> int:
+    options, command = _parse(arguments)
+    try:
+        if options.action == "add":
+            return _add(options, command)
+        if options.action == "remove":
+            return _remove(options.name)
+        return asyncio.run(_list(os.getcwd()))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error}\n")
+        return 1
+
+
+def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options, and what stands behind `--`: the program of a server with its arguments."""
+    parser = argparse.ArgumentParser(prog="coder mcp", description=__doc__, allow_abbrev=False)
+    parser.set_defaults(action="list")
+    actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
+    actions.add_parser("list", help="which there are, whether they answer, and how many tools they have")
+    adding = actions.add_parser(
+        "add",
+        help="add one to your own configuration",
+        usage="coder mcp add NAME [--env NAME[=VALUE]] -- COMMAND [ARGUMENT ...]\n"
+        "       coder mcp add NAME --url URL [--header 'NAME: VALUE']",
+        allow_abbrev=False,
+    )
+    adding.add_argument("name", metavar="NAME")
+    adding.add_argument("--url", metavar="URL", help="where it listens, if it is not to be started")
+    adding.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="NAME[=VALUE]",
+        help="without a value: the one it has in your shell",
+    )
+    adding.add_argument(
+        "--header", action="append", default=[], metavar="'NAME: VALUE'", help="${NAME} in it is that variable"
+    )
+    actions.add_parser("remove", help="take one out of your own configuration").add_argument("name", metavar="NAME")
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser.parse_args(arguments[:cut])
+    command = arguments[cut + 1 :]
+    if options.action == "add" and bool(options.url) == bool(command):
+        adding.error("give either -- COMMAND or --url URL")
+    if options.action == "add" and ((options.env and options.url) or (options.header and command)):
+        adding.error("--env is for a COMMAND, --header for a URL")
+    if options.action != "add" and cut < len(arguments):
+        parser.error("only `add` takes a command")
+    return options, command
+
+
+def _add(options: argparse.Namespace, command: list[str]) -> int:
+    if os.environ.get("CODER"):
+        raise BadInput("a command that an agent runs cannot add an MCP server")
+    home = home_of(os.environ)
+    add_server(home, options.name, _entry(options, command))
+    sys.stdout.write(f"added {printable(options.name)} to {shown(person_file(home))}; `coder mcp list` tries it\n")
+    return 0
+
+
+def _entry(options: argparse.Namespace, command: list[str]) -> dict[str, Any]:
+    if options.url:
+        headers = dict(map(_header, options.header))
+        return {"url": options.url} | ({"headers": headers} if headers else {})
+    entry: dict[str, Any] = {"command": command[0]}
+    if command[1:]:
+        entry["args"] = command[1:]
+    if options.env:
+        entry["env"] = dict(map(_variable, options.env))
+    return entry
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, given, value = text.partition("=")
+    return name, value if given else f"${{{name}}}"
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.strip():
+        raise BadInput(f"{printable(text)!r} is not a header like 'Authorization: Bearer ${{TOKEN}}'")
+    return name, value.strip()
+
+
+def _remove(name: str) -> int:
+    if os.environ.get("CODER"):
+        raise BadInput("a command that an agent runs cannot remove an MCP server")
+    remove_server(home_of(os.environ), name)
+    sys.stdout.write(f"removed {printable(name)}\n")
+    return 0
+
+
+async def _list(folder: str) -> int:
+    house = new_house(folder)
+    rows = await examine_servers(house, folder)
+    width = max((len(each.name) for each in rows), default=0)
+    for each in rows:
+        sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {told(each)}  {printable(each.where)}\n")
+    if not rows:
+        sys.stdout.write("no MCP server is configured here; `coder mcp add NAME -- COMMAND` adds one\n")
+    if waiting := untrusted_servers(house.config.untrusted):
+        sys.stdout.write(
+            f"– this folder wants {', '.join(map(printable, waiting))} too; `coder permissions trust` shows it "
+            "and puts it in force\n"
+        )
+    return 0
+
+
+async def examine_servers(house: House, folder: str) -> list[ServerRow]:
+    """Each is really started or asked, and ended again."""
+    servers = house.mcp_servers(folder, Limits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
+    try:
+        return [] if servers is None else await ServerRows(servers).rows()
+    finally:
+        if servers is not None:
+            await servers.close()
+        await house.processes.close()
+
+
+def told(row: ServerRow) -> str:
+    if row.state != "running":
+        return " ⏎ ".join(row.note.splitlines())
+    counts = [(len(row.tools), "tool"), (len(row.prompts), "prompt"), (len(row.resources), "resource")]
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count) or "no tools"
+
+
+def untrusted_servers(untrusted: Mapping[str, Any]) -> list[str]:
+    return [key.partition(".")[2] for key in untrusted if key.startswith("mcp_servers.")]

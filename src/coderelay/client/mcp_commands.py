@@ -1,0 +1,38 @@
+"""`/mcp`: what MCP servers there are, and sending what a person chooses of them."""
+
+from coderelay.client.client import Client
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListServers, ReadFromServer
+from coderelay.protocol.servers import PromptRow, ServerRow
+
+_TOOLS_SHOWN = 20
+
+
+async def servers_in_words(client: Client, session: SessionId) -> str:
+    rows = await client.get(ListServers(session))
+    return "\n".join(map(_in_words, rows)) or "no MCP server is configured here; `coder mcp add` adds one"
+
+
+async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:
+    """What `/mcp:server:prompt ARGUMENTS` or `/mcp:server:resource TEXT` sends."""
+    name, _, rest = chosen.partition(" ")
+    server, _, what = name.partition(":")
+    if not server or not what:
+        raise BadInput("it is /mcp:SERVER:PROMPT or /mcp:SERVER:RESOURCE", "/mcp shows what there is.")
+    return await client.get(ReadFromServer(session, server, what, rest.strip()))
+
+
+def _in_words(row: ServerRow) -> str:
+    """Whatever a server calls itself and its things, nothing is left that a terminal would obey."""
+    lines = [f"{row.name}  {row.state}  {row.where}", *(f"  {line}" for line in row.note.splitlines())]
+    if row.tools:
+        more = f" and {len(row.tools) - _TOOLS_SHOWN} more" if len(row.tools) > _TOOLS_SHOWN else ""
+        lines.append(f"  tools: {', '.join(row.tools[:_TOOLS_SHOWN])}{more}")
+    lines += [f"  /mcp:{row.name}:{each.name}{_arguments(each)}  {each.description}".rstrip() for each in row.prompts]
+    lines += [f"  /mcp:{row.name}:{each.uri}  {each.name}".rstrip() for each in row.resources]
+    return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)
+
+
+def _arguments(prompt: PromptRow) -> str:
+    return "".join(f" [{each}]" if each in prompt.optional else f" {each}" for each in prompt.arguments)

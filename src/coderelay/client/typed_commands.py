@@ -1,0 +1,68 @@
+"""What is typed after a `/` and is not built in: a command of the agent, one of people's own, or a skill."""
+
+from difflib import get_close_matches
+
+from coderelay.client.built_in import BUILT_IN, NAMES, built_in_help, help_line
+from coderelay.client.client import Client
+from coderelay.client.slash import Prompted, Slash
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.overview import CommandShown, CommandsShown
+from coderelay.protocol.queries import ExpandCommand, ListCommands
+
+_AGENTS = "/"  # `//name` means the agent's, even if something else has that name
+_HEADINGS = {
+    "agent": "Commands of the agent",
+    "command": "Commands of your own and of this folder",
+    "skill": "Skills",
+}
+_NEAREST = 3
+
+
+async def resolve(client: Client, session: SessionId, slash: Slash) -> Prompted:
+    """The prompt it stands for. Raises BadInput."""
+    known = await client.get(ListCommands(session))
+    forced = slash.name.startswith(_AGENTS)
+    name = slash.name.removeprefix(_AGENTS)
+    found = next((each for each in known.found if each.name == name and (each.origin == "agent" or not forced)), None)
+    if found is None:
+        raise _unknown(slash.name, known, forced)
+    if found.origin == "agent":
+        return Prompted(f"/{name} {slash.rest}".rstrip())
+    return Prompted(await client.get(ExpandCommand(session, name, slash.rest)))
+
+
+def _unknown(name: str, known: CommandsShown, forced: bool) -> BadInput:
+    if forced:
+        theirs = ", ".join(f"//{each.name}" for each in known.found if each.origin == "agent")
+        return BadInput(f"the agent has no command {name}; it has {theirs or 'none'}")
+    names = [*NAMES, *(each.name for each in known.found)]
+    near = get_close_matches(name, names, _NEAREST) or sorted(
+        each for each in names if name and each.startswith(name)
+    )
+    meant = f"; did you mean {' or '.join(f'/{each}' for each in near[:_NEAREST])}?" if near else ";"
+    return BadInput(f"unknown command /{name}{meant} /help shows what there is")
+
+
+async def help_text(client: Client, session: SessionId) -> str:
+    known = await client.get(ListCommands(session))
+    parts = [built_in_help()]
+    for origin, heading in _HEADINGS.items():
+        lines = [_line(each) for each in known.found if each.origin == origin]
+        parts += ["\n".join([heading, *lines])] if lines else []
+    parts += ["\n".join(f"({note})" for note in known.notes)] if known.notes else []
+    return "\n\n".join(parts)
+
+
+def _line(command: CommandShown) -> str:
+    return help_line(f"/{command.name} {command.hint}".rstrip(), command.description)
+
+
+async def completions(client: Client, session: SessionId) -> list[CommandShown]:
+    """Everything that can be typed after a `/`; of two with one name, only the one that counts."""
+    known = await client.get(ListCommands(session))
+    built_in = (CommandShown(each.name, "built-in", each.description, each.hint) for each in BUILT_IN)
+    first: dict[str, CommandShown] = {}
+    for each in (*built_in, *known.found):
+        first.setdefault(each.name, each)
+    return list(first.values())

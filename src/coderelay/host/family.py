@@ -1,0 +1,34 @@
+"""Sessions and those that work for them, read from the log."""
+
+from coderelay.host.asks import Records
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListSessions
+from coderelay.protocol.summary import Summary
+from coderelay.session.children import children
+from coderelay.session.state import State
+from coderelay.store.store import Store
+
+
+async def family_of(records: Records, state: State) -> list[State]:
+    """A session, the one that it works for, and all that work for that one."""
+    parent = state.settings.parent if state.settings is not None else None
+    head = state if parent is None else (await records.record(parent)).state
+    others = [(await records.record(each)).state for each in children(head) if each != state.session]
+    return [state, *others] if head is state else [state, head, *others]
+
+
+async def without_children(store: Store, query: ListSessions) -> list[Summary]:
+    limit = query.limit
+    while True:
+        found = await store.sessions(cwd=query.cwd, limit=limit)
+        wanted = [each for each in found if each.parent is None]
+        if len(found) < limit or len(wanted) >= query.limit:
+            return wanted[: query.limit]
+        limit *= 4
+
+
+async def children_of(records: Records, session: SessionId) -> list[Summary]:
+    await records.summary(session)
+    state = (await records.record(session)).state
+    found = [await records.store.session(each) for each in children(state)]
+    return [each for each in found if each is not None]

@@ -1,0 +1,41 @@
+"""A hook: one command that the person wants to be run at a moment of a turn."""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from coderelay.client.views.tool_names import outside_name
+from coderelay.config.settings import HookEvent
+from coderelay.host.hooks.said import Said
+
+Configured = Mapping[HookEvent, Sequence["Hook"]]
+
+_LONGEST_NAME = 60
+_ALL = ("", "*")
+
+
+class Hook(Struct, frozen=True):
+    """`tools` says which tools it is for, as a regular expression. What a `required` one looks at does not happen if
+    it fails. `variables` are those it may set besides the ones that tool chains have."""
+
+    command: str
+    tools: str = ""
+    seconds: float = 60
+    required: bool = False
+    variables: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """For people and models: the program, without the way to it."""
+        program, space, rest = self.command.strip().partition("\n")[0].partition(" ")
+        line = f"{program.rpartition('/')[2]}{space}{rest}"
+        return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
+
+    def is_for(self, tool: str) -> bool:
+        """By our name of the tool, or by the one that hooks of other agents know."""
+        return self.tools in _ALL or any(re.fullmatch(self.tools, name) for name in (tool, outside_name(tool)))
+
+
+Run = Callable[[Hook, bytes, str], Awaitable[Said]]
+"""Asks a hook, in a folder. Whatever goes wrong is part of what it said."""

@@ -1,0 +1,169 @@
+"""When the hooks of a folder are asked, and what becomes of what they say.
+
+    PreToolUse        a call is judged                deny it, ask the person; once for each call
+    PostToolUse       it has succeeded                tell the model something; once for each call
+    Stop              the model has nothing more      make it go on, once in a turn
+    SubagentStop      the same in a child session
+    SetUpEnvironment  the first turn begins           variables for commands, a text for the model
+
+What a hook approves is as forbidden as it was. One that fails is told of and changes nothing, unless it is required.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.agents.agent import Turn
+from coderelay.config.settings import HookEvent
+from coderelay.host.hooks import heard
+from coderelay.host.hooks.hook import Configured, Hook, Run
+from coderelay.host.hooks.said import Said
+from coderelay.host.hooks.variables import sorted_out
+from coderelay.host.judging import ask_about
+from coderelay.policy.secrets import Secrets
+from coderelay.protocol.calls import Call, Finished
+from coderelay.protocol.content import text_of
+from coderelay.protocol.events import EnvironmentSetUp, Judged, MessageAdded
+from coderelay.protocol.live import Notice
+from coderelay.session.state import State
+
+_AT_ONCE = 8
+
+T = TypeVar("T")
+
+
+class _Heard(Struct, frozen=True):
+    """`trouble` comes from a required hook that failed, or it is only to be told."""
+
+    hook: Hook
+    said: Said
+
+    @property
+    def denies(self) -> bool:
+        return self.said.verdict == "deny" or (self.hook.required and bool(self.said.trouble))
+
+    @property
+    def words(self) -> str:
+        return f"hook {self.hook.name}: {self.said.reason or self.said.trouble}"
+
+
+class Hooks:
+    def __init__(self, configured: Configured, run: Run, secrets: Secrets) -> None:
+        self._configured = configured
+        self._run = run
+        self._secrets = secrets
+        self._room = asyncio.Semaphore(_AT_ONCE)
+
+    async def tighten(self, turn: Turn, calls: Sequence[Call], judged: Sequence[Judged]) -> tuple[Judged, ...]:
+        """The verdicts on the calls of a message, with what hooks say of those that would not be denied anyway."""
+        pairs = zip(calls, judged, strict=True)
+        return tuple(await _together([self._tightened(turn, call, verdict) for call, verdict in pairs]))
+
+    async def look_at(self, turn: Turn, call: Call, finished: Finished) -> Finished:
+        """A call that succeeded, with what the model is to be told of it."""
+        need = turn.state.calls[call.id].judged.need
+        shown = replace(finished, output=self._secrets.hide(finished.output))
+        about = heard.of_call(call, need) | heard.of_result(shown)
+        answers = await self._ask("PostToolUse", turn, about, call.name)
+        told = [text for each in answers if (text := _feedback(each))]
+        return replace(finished, feedback="\n".join(told)) if told else finished
+
+    async def why_go_on(self, turn: Turn, message: MessageAdded | None) -> str:
+        """What speaks against ending the turn with this message; usually nothing."""
+        open_turn = turn.state.turn
+        assert open_turn is not None
+        about: heard.Fields = {"stop_hook_active": bool(open_turn.prolonged)}
+        if (last := _last_said(turn.state, message)) is not None:
+            about |= {"stop_reason": last.stop_reason, "last_assistant_message": text_of(last.blocks)}
+        answers = await self._ask(_ending(turn.state), turn, about)
+        return "\n".join(each.words for each in answers if each.said.verdict == "deny")
+
+    async def set_up(self, turn: Turn) -> EnvironmentSetUp | None:
+        """None if there is nothing to be kept: no hook, or one that failed and may be tried again."""
+        answers = await self._ask("SetUpEnvironment", turn, {})
+        if not answers or any(each.said.trouble or each.said.verdict for each in answers):
+            return None
+        variables: dict[str, str] = {}
+        for each in answers:
+            allowed, refused = sorted_out(each.said.variables, each.hook.variables, self._secrets)
+            variables |= allowed
+            for name, why in refused.items():
+                turn.show(Notice(f"hook {each.hook.name}: {name!r} is not set: {why}"))
+        told = "\n".join(filter(None, (each.said.context or each.said.plain for each in answers)))
+        return EnvironmentSetUp(turn_id=turn.id, variables=variables, told=told)
+
+    async def _tightened(self, turn: Turn, call: Call, judged: Judged) -> Judged:
+        if judged.verdict == "deny" or judged.need.problem is not None:
+            return judged
+        answers = await self._ask("PreToolUse", turn, heard.of_call(call, judged.need), call.name)
+        denials = [each.words for each in answers if each.denies]
+        if denials:
+            return replace(judged, verdict="deny", reason="; ".join(denials), ask=None)
+        against = [each for each in answers if each.said.verdict or each.said.trouble]
+        reason = "; ".join(filter(None, [judged.reason, *(each.words for each in against)]))
+        if judged.verdict == "ask" or any(each.said.verdict == "ask" for each in against):
+            ask = ask_about(turn.state, call, judged.need, reason) if against else judged.ask
+            return replace(judged, verdict="ask", reason=reason, ask=ask)
+        return replace(judged, reason=reason)
+
+    async def _ask(self, event: HookEvent, turn: Turn, about: heard.Fields, tool: str | None = None) -> list[_Heard]:
+        """All that are meant, at the same time; in the order they were written."""
+        meant = [each for each in self._configured.get(event, ()) if tool is None or each.is_for(tool)]
+        if not meant:
+            return []
+        told = heard.in_json(heard.of_session(event, turn.state) | about)
+        answers = await _together([self._hear(hook, told, turn) for hook in meant])
+        for each in answers:
+            self._tell(turn, each)
+        return answers
+
+    async def _hear(self, hook: Hook, told: bytes, turn: Turn) -> _Heard:
+        async with self._room:
+            said = await self._run(hook, told, turn.settings.cwd)
+        hide = self._secrets.hide
+        return _Heard(
+            hook,
+            replace(
+                said,
+                reason=hide(said.reason),
+                context=hide(said.context),
+                plain=hide(said.plain),
+                notice=hide(said.notice),
+                trouble=hide(said.trouble),
+            ),
+        )
+
+    def _tell(self, turn: Turn, answer: _Heard) -> None:
+        if answer.said.trouble:
+            turn.show(Notice(answer.words))
+        if answer.said.notice:
+            turn.show(Notice(f"hook {answer.hook.name}: {answer.said.notice}"))
+
+
+def _feedback(answer: _Heard) -> str:
+    said = answer.said
+    told = [said.reason if said.verdict else "", said.context]
+    return "\n".join(f"hook {answer.hook.name}: {each}" for each in told if each)
+
+
+def _last_said(state: State, message: MessageAdded | None) -> MessageAdded | None:
+    """By the model: the workflow may have the last word."""
+    if message is not None and message.author == "model":
+        return message
+    said = (each for each in reversed(state.history) if isinstance(each, MessageAdded) and each.author == "model")
+    return next(said, None)
+
+
+async def _together(work: Sequence[Coroutine[None, None, T]]) -> list[T]:
+    """The results in the order of the work."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(each) for each in work]
+    return [task.result() for task in tasks]
+
+
+def _ending(state: State) -> HookEvent:
+    is_child = state.settings is not None and state.settings.parent is not None
+    return "SubagentStop" if is_child else "Stop"

@@ -1,0 +1,57 @@
+"""What is configured of a server, and what its `${NAME}` stand for."""
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Protocol
+
+import msgspec
+
+from coderelay.tools.mcp.failures import ServerFailed
+
+REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_MARK = 16
+
+
+class ServerSettings(Protocol):
+    """A program that is started (`command`), or one that listens at `url`. `${NAME}` in the values of `env` and
+    `headers` is that variable of the person's environment, so that no key need be in a file."""
+
+    @property
+    def command(self) -> str | None: ...
+
+    @property
+    def args(self) -> tuple[str, ...]: ...
+
+    @property
+    def env(self) -> Mapping[str, str]: ...
+
+    @property
+    def url(self) -> str | None: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+
+def mark_of(settings: ServerSettings) -> str:
+    """Another one for another program or address, whatever it is called."""
+    return sha256(msgspec.json.encode([settings.command, settings.args, settings.url])).hexdigest()[:_MARK]
+
+
+def where_of(settings: ServerSettings) -> str:
+    """For people."""
+    return settings.url or " ".join([settings.command or "", *settings.args])
+
+
+def filled(values: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
+    """Raises ServerFailed if a variable is not there."""
+    missing = [name for value in values.values() for name in REFERENCE.findall(value) if name not in variables]
+    if missing:
+        raise ServerFailed(f"needs {', '.join(dict.fromkeys(missing))}, which is not set in the environment")
+    return {name: REFERENCE.sub(lambda found: variables[found[1]], value) for name, value in values.items()}
+
+
+def private_values(settings: ServerSettings, variables: Mapping[str, str]) -> dict[str, str]:
+    """By name, what may be a secret in them. Of `Bearer KEY` that is the key."""
+    given = {**settings.env, **{name: value.rpartition(" ")[2] for name, value in settings.headers.items()}}
+    return {name: REFERENCE.sub(lambda found: variables.get(found[1], ""), value) for name, value in given.items()}

@@ -1,0 +1,44 @@
+"""skill: the instructions of a skill that the model was told of, when it needs them."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.workspace import Workspace
+
+LoadSkill = Callable[[str, str], str]
+"""By folder and name, as it stands now. Raises ToolFailed."""
+
+
+class SkillArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+
+
+class Skill:
+    spec = ToolSpec(
+        name="skill",
+        description="Load the instructions of one of the skills you were told of, before you begin the kind of work "
+        "that it describes.",
+        parameters={
+            "type": "object",
+            "properties": {"name": {"type": "string", "description": "as it stands in the list of skills"}},
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = SkillArguments
+
+    def __init__(self, load: LoadSkill) -> None:
+        self._load = load
+
+    def need(self, arguments: SkillArguments, workspace: Workspace) -> Need:
+        return Need(tool="skill", kind="read", title=arguments.name)
+
+    async def run(self, arguments: SkillArguments, workspace: Workspace) -> Finished:
+        try:
+            text = self._load(workspace.root, arguments.name)
+        except ToolFailed as failed:
+            raise ToolFailed(f"{failed.message}. Go on without it.") from failed
+        return Finished(text, summary="loaded", skill=arguments.name)

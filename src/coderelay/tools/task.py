@@ -1,0 +1,45 @@
+"""task: give something to do to an agent with a context of its own. Its answer is the result."""
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.workspace import Workspace
+
+
+class TaskArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    description: str
+    prompt: str
+
+
+class Task:
+    spec = ToolSpec(
+        name="task",
+        description="Let another agent do something in the same folder and get its answer: for searches and "
+        "questions that take much reading, of which only the outcome matters to you. It knows nothing of this "
+        "conversation, so the prompt must say everything, and what to answer. It only reads, unless the mode is "
+        "auto-edit or yolo. Several tasks in one message are done at the same time.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "description": {"type": "string", "description": "a few words, for the person"},
+                "prompt": {"type": "string", "description": "the whole task"},
+            },
+            "required": ["description", "prompt"],
+            "additionalProperties": False,
+        },
+    )
+    arguments = TaskArguments
+
+    def need(self, arguments: TaskArguments, workspace: Workspace) -> Need:
+        """To read, whatever it does: what the other agent does is judged there."""
+        if not arguments.description.strip() or not arguments.prompt.strip():
+            raise ToolFailed("a task needs a description and a prompt")
+        return Need(tool="task", kind="read", title=_line(arguments.description))
+
+    async def run(self, arguments: TaskArguments, workspace: Workspace) -> Finished:
+        return await workspace.give_task(_line(arguments.description), arguments.prompt)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,153 @@
+"""What people see of a child, where they are, and what they can do about it."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coderelay.testing.checker import check_settled, read_logs
+from coderelay.testing.command import Coder, Ran
+from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says
+from coderelay.testing.terminal import terminal
+from tests.children.scene import conversations, task
+from tests.conftest import Serve
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+ASKING = conversations(
+    parent=[proposes(task("build", "build it")), says("all done")],
+    children={"build it": [proposes(bash("./build.sh")), says("built")]},
+)
+WORKING = conversations(
+    parent=[proposes(task("search", "search it")), says("found")],
+    children={"search it": [proposes(bash("ls")), hangs(says("looking"), after_pieces=0)]},
+)
+AUTO = ("--mode", "auto-edit")
+
+
+@pytest.fixture
+def script(folder: Path) -> Path:
+    path = folder / "build.sh"
+    path.write_text("#!/bin/sh\necho ran >> effects\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.quick
+def test_nobody_is_there_for_the_child_either(serve: Serve, coder_on: CoderOn, script: Path, folder: Path) -> None:
+    """`--unattended` counts for what a child asks."""
+    coder = coder_on(serve(by_history(ASKING)))
+    assert coder.run("-p", "go", *AUTO) == Ran(3, "all done\n", "")
+    assert not (folder / "effects").exists()
+    assert coder.run("-p", "go", *AUTO, "--unattended", "allow") == Ran(0, "all done\n", "")
+    assert (folder / "effects").read_text() == "ran\n"
+
+
+@pytest.mark.quick
+def test_a_parked_child_is_answered_and_both_go_on(
+    serve: Serve, coder_on: CoderOn, script: Path, folder: Path
+) -> None:
+    """Though the process that gave the task is gone."""
+    coder = coder_on(serve(by_history(ASKING)))
+    parked = coder.run("-p", "go", *AUTO, "--unattended", "park")
+    assert (parked.code, parked.out) == (5, "")
+    asked = coder.run("asks").out
+    assert re.fullmatch(rf"(\S+)  bash: \./build\.sh  \(build, for go, {re.escape(str(folder))}\)\n", asked)
+    (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
+    ran = coder.run("answer", row["ask"]["id"], "allow")
+    assert ran == Ran(0, "answered: bash: ./build.sh\nbuilt\ncarrying on: go\nall done\n", "")
+    assert (folder / "effects").read_text() == "ran\n"
+    for log in read_logs(coder.home / "sessions.db").values():
+        check_settled(log)
+
+
+def test_a_parked_child_is_answered_where_its_parent_is_opened(
+    serve: Serve, coder_on: CoderOn, script: Path, folder: Path
+) -> None:
+    coder = coder_on(serve(by_history(ASKING)))
+    parked = coder.run("-p", "go", *AUTO, "--unattended", "park")
+    with terminal(coder, "--resume", parked.err.split()[-1]) as screen:
+        assert "[task: build] bash wants: ./build.sh" in screen.wait_for("s(top) > ")
+        screen.type("y\n")
+        screen.wait_for("all done\n")
+    assert (folder / "effects").read_text() == "ran\n"
+
+
+def test_what_a_child_asks_is_answered_in_the_terminal_of_its_parent(
+    serve: Serve, coder_on: CoderOn, script: Path, folder: Path
+) -> None:
+    coder = coder_on(serve(by_history(ASKING)))
+    with terminal(coder, *AUTO) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        assert "• task build\n" in screen.wait_for("[task: build] bash wants: ./build.sh")
+        screen.wait_for("s(top) > ")
+        screen.type("/tasks\n")
+        screen.wait_for("1. waiting  build  · ")
+        screen.wait_for("s(top) > ")
+        screen.type("y\n")
+        shown = screen.wait_for("all done\n")
+        assert "  ↳ bash ./build.sh\n" in shown
+    assert (folder / "effects").read_text() == "ran\n"
+
+
+def test_what_a_child_asks_disappears_when_it_is_answered_elsewhere(
+    serve: Serve, coder_on: CoderOn, script: Path, folder: Path
+) -> None:
+    coder = coder_on(serve(by_history(ASKING)))
+    with terminal(coder, *AUTO) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for("s(top) > ")
+        (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
+        assert coder.run("answer", "--no-wait", row["ask"]["id"], "deny").code == 0
+        screen.wait_for("(answered in cli by ")
+        screen.wait_for("all done\n")
+    assert not (folder / "effects").exists()
+
+
+def test_a_child_is_stopped_in_the_terminal_of_its_parent(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(by_history(WORKING)))
+    with terminal(coder, *AUTO) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for("  ↳ bash ls\n")
+        screen.type("/tasks\n")
+        screen.wait_for("1. running  search  · ")
+        screen.type("/tasks stop 2\n")
+        screen.wait_for("there is no task 2; /tasks shows what there is\n")
+        screen.type("/tasks stop 1\n")
+        screen.wait_for("(task 1 is asked to stop)\n")
+        screen.wait_for("found\n")
+        screen.type("/tasks\n")
+        screen.wait_for("1. stopped  search  · ")
+
+
+@pytest.mark.quick
+def test_the_list_shows_a_child_below_its_parent(serve: Serve, coder_on: CoderOn, script: Path) -> None:
+    coder = coder_on(serve(by_history(ASKING)))
+    coder.run("-p", "go", *AUTO)
+    parent, child = [json.loads(line) for line in coder.run("sessions", "list", "--json").out.splitlines()]
+    assert (child["parent"], child["title"], parent["children"]) == (parent["id"], "build", 1)
+    lines = coder.run("sessions", "list", "--limit", "1").out.splitlines()
+    assert [line.partition("  done      ")[2].split("  ")[0] for line in lines] == ["go", "└ build"]
+    shown = coder.run("sessions", "show", child["id"]).out
+    assert f"\nworks for  {parent['id']}\n" in shown
+    assert f"\ntask  {child['id']}  done  build\n" in coder.run("sessions", "show", parent["id"]).out
+    assert coder.run("sessions", "delete", parent["id"]).code == 0
+    assert coder.run("sessions", "list").out == ""
+
+
+def test_to_continue_means_the_parent(serve: Serve, coder_on: CoderOn, script: Path) -> None:
+    """Whichever wrote last."""
+    answers = conversations(
+        parent=[proposes(task("build", "build it")), says("all done"), says("more")],
+        children={"build it": [says("built"), says("more of the child")]},
+    )
+    coder = coder_on(serve(by_history(answers)))
+    coder.run("-p", "go", *AUTO)
+    _, child = [json.loads(line) for line in coder.run("sessions", "list", "--json").out.splitlines()]
+    assert coder.run("-p", "more", "--resume", child["id"]).out == "more of the child\n"
+    assert coder.run("-p", "more", "--continue").out == "more\n"

@@ -1,0 +1,60 @@
+"""What is configured of servers: variables, marks, and what lists of tools mean by their names."""
+
+import pytest
+
+from coderelay.config.secrets import hide_secrets
+from coderelay.config.settings import McpServer
+from coderelay.policy.names import is_allowed
+from coderelay.tools.mcp.failures import ServerFailed
+from coderelay.tools.mcp.settings import filled, mark_of, private_values
+
+VARIABLES = {"TOKEN": "t0ken", "PLACE": "here"}
+
+
+def test_a_reference_is_a_variable_and_nothing_else_is() -> None:
+    values = {"a": "Bearer ${TOKEN}", "b": "$TOKEN ${} ${A B}", "c": "${PLACE}/${TOKEN}"}
+    assert filled(values, VARIABLES) == {"a": "Bearer t0ken", "b": "$TOKEN ${} ${A B}", "c": "here/t0ken"}
+
+
+def test_every_variable_that_is_missing_is_named_once() -> None:
+    with pytest.raises(ServerFailed) as failed:
+        filled({"a": "${NO} ${TOKEN}", "b": "${NEITHER} ${NO}"}, VARIABLES)
+    assert failed.value.what == "needs NO, NEITHER, which is not set in the environment"
+
+
+def test_what_may_be_a_secret_is_known_without_the_word_before_it() -> None:
+    server = McpServer(url="https://far.example", headers={"Authorization": "Bearer ${TOKEN}", "X-Key": "abc"})
+    assert private_values(server, VARIABLES) == {"Authorization": "t0ken", "X-Key": "abc"}
+
+
+def test_a_mark_is_of_the_program_and_not_of_what_it_is_given() -> None:
+    plain = McpServer(command="a", args=("b",))
+    assert mark_of(plain) == mark_of(McpServer(command="a", args=("b",), env={"TOKEN": "x"}))
+    others = [McpServer(command="a b"), McpServer(command="a"), McpServer(url="https://a")]
+    assert len({mark_of(each) for each in (plain, *others)}) == 4
+
+
+def test_the_name_of_a_variable_is_shown_and_a_secret_is_not() -> None:
+    headers = {"Authorization": "Bearer ${TOKEN}", "Cookie": "a${TOKEN}", "X-Api-Key": "abc"}
+    assert hide_secrets(headers) == {"Authorization": "Bearer ${TOKEN}", "Cookie": "***", "X-Api-Key": "***"}
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "is_meant"),
+    [
+        ("mcp__good", "mcp__good__echo", True),
+        ("mcp__good__*", "mcp__good__echo", True),
+        ("mcp__*", "mcp__good__echo", True),
+        ("mcp__good__echo", "mcp__good__echo", True),
+        ("MCP__Good__Echo", "mcp__good__echo", True),
+        ("mcp__goo", "mcp__good__echo", False),
+        ("mcp__goo*", "mcp__good__echo", False),
+        ("mcp__good__echo", "mcp__good__echo__all", False),
+        ("mcp", "mcp__good__echo", False),
+        ("*", "mcp__good__echo", False),
+        ("read", "mcp__read__read", False),
+        ("mcp__good", "read", False),
+    ],
+)
+def test_which_tools_of_servers_a_list_of_tools_means(name: str, tool: str, is_meant: bool) -> None:
+    assert is_allowed(tool, (name,)) is is_meant

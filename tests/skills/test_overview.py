@@ -1,0 +1,238 @@
+"""What people can look at: tools, skills, commands, and what fills the window."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from coderelay.agents.agent import Description
+from coderelay.agents.native.loop import NativeAgent
+from coderelay.app import House
+from coderelay.client.built_in import BUILT_IN, NAMES
+from coderelay.client.overview import context_in_words, tools_in_words
+from coderelay.client.session_commands import SessionCommands
+from coderelay.client.slash import Prompted, Slash
+from coderelay.client.typed_commands import completions
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.overview import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
+from coderelay.protocol.queries import ListSkills, ListTools, ShowContext
+from coderelay.session.state import Settings
+from coderelay.testing.command import Coder
+from coderelay.testing.house import ME, InHouse, house, story
+from coderelay.testing.model_server import ModelServerThread, bash, proposes, read, says, script
+from coderelay.testing.prompts import without_notes
+from coderelay.testing.terminal import terminal
+from tests.conftest import Serve
+from tests.skills.shelves import put_command, put_config, put_skill
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+
+def commands(coder: InHouse) -> SessionCommands:
+    return SessionCommands(coder.host, coder.session, ME, lambda _: None, lambda _: None)
+
+
+@pytest.mark.quick
+@story
+async def test_c24_tools_have_a_name_and_a_kind_and_say_when_they_are_off(tmp_path: Path) -> None:
+    put_skill(tmp_path / "home", "pdf")
+    put_config(tmp_path / "home", tools={"disabled": ["bash", "skill"]})
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        found = {each.name: each for each in await coder.host.get(ListTools(coder.session))}
+        kinds = {name: found[name].kind for name in ("read", "write", "patch", "bash", "ask_user", "web_fetch")}
+        assert kinds == {
+            "read": "read",
+            "write": "edit",
+            "patch": "edit",
+            "bash": "command",
+            "ask_user": "ask",
+            "web_fetch": "network",
+        }
+        off = {name: each.off for name, each in found.items() if each.off}
+        assert off == dict.fromkeys(("bash", "skill"), "disabled in the configuration")
+
+
+@story
+async def test_c24_a_tool_that_the_session_may_not_use_says_so(tmp_path: Path) -> None:
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        tools = [
+            ToolShown("read", "read", "Read a file. With numbers."),
+            ToolShown("bash", "command", "Runs", "not among the tools allowed in this session"),
+        ]
+        assert tools_in_words(tools) == (
+            "read  read     Read a file.\nbash  command  (not among the tools allowed in this session)"
+        )
+        assert tools_in_words([]) == "this agent has no tools"
+
+
+@pytest.mark.quick
+@story
+async def test_c24_skills_are_listed_with_their_files_and_why_others_are_not(tmp_path: Path) -> None:
+    file = put_skill(tmp_path / "home", "pdf", "reads PDF files")
+    put_skill(tmp_path / "work" / ".coder", "deploy")
+    broken = put_skill(tmp_path / "home", "torn", description="")
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        untrusted = "skills that do not count until you trust the folder: .coder/skills/deploy/SKILL.md"
+        wrong = f"{broken} is not used: it needs a description, which says what it is for and when to use it"
+        assert await coder.host.get(ListSkills(coder.session)) == SkillsShown(
+            (SkillShown("pdf", "reads PDF files", str(file)),), (untrusted, wrong)
+        )
+        assert await commands(coder).run(Slash("skills")) == (
+            f"/pdf  reads PDF files\n  your own: {file}\n({untrusted})\n({wrong})"
+        )
+
+
+@pytest.mark.quick
+@story
+async def test_context_shows_what_fills_the_window(tmp_path: Path) -> None:
+    async with house(tmp_path, script(proposes(read("a.txt")), says("it is long"))) as coder:
+        (coder.folder / "a.txt").write_text("some words in a line\n" * 1000)
+        await coder.create("yolo")
+        before = await coder.host.get(ShowContext(coder.session))
+        assert [name for name, _ in before.parts] == ["system prompt", "tools"]
+        assert not before.counted
+        await coder.prompt("read a.txt")
+        await coder.ended()
+        shown = await coder.host.get(ShowContext(coder.session))
+        used = dict(shown.parts)
+        assert list(used) == ["system prompt", "tools", "notes", "prompts", "answers", "tool calls", "results"]
+        summary = await coder.summary()
+        assert summary is not None
+        assert shown.counted
+        assert abs(sum(used.values()) - summary.context_tokens) <= len(used)
+        assert used["results"] == max(used.values())
+        text = await commands(coder).run(Slash("context"))
+        assert isinstance(text, str)
+        assert text.splitlines()[-1].split()[0] == "free"
+
+
+def test_context_in_words_has_tokens_and_per_cent() -> None:
+    shown = ContextShown("openai:x", 1000, (("system prompt", 100), ("results", 25)), counted=True)
+    assert context_in_words(shown) == (
+        "openai:x: 125 of 1,000 tokens, as its provider counted; how they are shared out is a guess\n"
+        "  system prompt  100   10.0 %\n"
+        "  results         25    2.5 %\n"
+        "  free           875   87.5 %"
+    )
+    assert context_in_words(ContextShown("guide", 0, (("tools", 7),))) == "guide: 7 tokens, a guess\n  tools  7"
+
+
+@pytest.mark.quick
+@story
+async def test_c20_help_is_complete_and_grouped(tmp_path: Path) -> None:
+    put_command(tmp_path / "home", "fix", "---\ndescription: mends an issue\nargument-hint: NUMBER\n---\nMend $1.")
+    put_skill(tmp_path / "home", "pdf", "reads PDF files")
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        told = await commands(coder).run(Slash("help"))
+        assert isinstance(told, str)
+        headings = [line for line in told.splitlines() if line and not line.startswith(" ")]
+        assert headings == [
+            "The model, and what needs no asking",
+            "The conversation",
+            "Files",
+            "What there is",
+            "Work that is often asked for",
+            "Commands of your own and of this folder",
+            "Skills",
+        ]
+        shown = {line.split()[0].removeprefix("/") for line in told.splitlines() if line.startswith("  /")}
+        assert shown == {*NAMES, "fix", "pdf"}
+        assert "  /fix NUMBER                   mends an issue" in told
+
+
+@story
+async def test_every_built_in_command_is_one_and_the_other_way_round(tmp_path: Path) -> None:
+    async with house(tmp_path, script()) as coder:
+        assert set(commands(coder).names) == NAMES
+
+
+@story
+async def test_completion_knows_everything_that_can_be_typed(tmp_path: Path) -> None:
+    put_command(tmp_path / "home", "same", "---\ndescription: the command\n---\nA.")
+    put_skill(tmp_path / "home", "same", "the skill")
+    put_skill(tmp_path / "home", "pdf", "reads PDF files")
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        found = await completions(coder.host, coder.session)
+        assert found[: len(BUILT_IN)] == [
+            CommandShown(each.name, "built-in", each.description, each.hint) for each in BUILT_IN
+        ]
+        assert found[len(BUILT_IN) :] == [
+            CommandShown("same", "command", "the command"),
+            CommandShown("pdf", "skill", "reads PDF files"),
+        ]
+
+
+class Advertising(NativeAgent):
+    """An agent with commands of its own."""
+
+    def describe(self, settings: Settings) -> Description:
+        own = (CommandShown("bug", "agent", "reports one"), CommandShown("model", "agent"))
+        return replace(super().describe(settings), commands=own)
+
+
+class WithCommands(House):
+    def native_agent(self) -> NativeAgent:
+        return Advertising(self.models, self.toolbox(), self.workspace, self.native_settings)
+
+
+@pytest.mark.quick
+@story
+async def test_x27_the_agents_commands_come_before_peoples_own_and_two_slashes_force_them(tmp_path: Path) -> None:
+    put_command(tmp_path / "home", "bug", "Find the bug.")
+    async with house(tmp_path, script(), build=WithCommands) as coder:
+        await coder.create("default")
+        typed = commands(coder)
+        assert await typed.run(Slash("bug", "in a.py")) == Prompted("/bug in a.py")
+        assert await typed.run(Slash("/model", "x")) == Prompted("/model x")
+        assert str(await typed.run(Slash("model"))).startswith("openai:scripted\n")
+        with pytest.raises(BadInput, match="the agent has no command /tools; it has //bug, //model"):
+            await typed.run(Slash("/tools"))
+
+
+@pytest.mark.quick
+def test_init_and_review_are_prompts_and_no_lists_are_made_of_them(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("written"), says("looks good"), says("fine")))
+    coder = coder_on(server)
+    with terminal(coder) as screen:
+        screen.wait_for("> ")
+        for line, answer in (("/init", "written"), ("/review", "looks good"), ("/review main..HEAD", "fine")):
+            screen.type(f"{line}\n")
+            assert screen.wait_for(f"{answer}\n> ") == f"{line}\n{answer}\n> "
+    said = [without_notes(each["messages"][-1]["content"]) for each in server.requests]
+    assert [each.partition(":")[0].partition(",")[0].partition(".")[0] for each in said] == [
+        "Write AGENTS",
+        "Review what has changed in the working tree since the last commit",
+        "Review these changes",
+    ]
+    assert "If there is an AGENTS.md already, improve it" in said[0]
+    assert said[2].startswith("Review these changes: main..HEAD. Change nothing.")
+    listed = coder.run("sessions")
+    assert "/review main..HEAD" in listed.out or "/init" in listed.out
+
+
+def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(proposes(bash("true")), says("hi")))
+    loaded = coder_on(server).run("-p", "hi", "--mode", "yolo", env={"PYTHONPROFILEIMPORTTIME": "1"}).err
+    modules = {line.rpartition("|")[2].strip() for line in loaded.splitlines()}
+    ours = {
+        "coderelay.agents.native.prompt.skills",
+        "coderelay.client.built_in",
+        "coderelay.client.session_commands",
+        "coderelay.client.typed_commands",
+        "coderelay.config.custom_commands",
+        "coderelay.config.front_matter",
+        "coderelay.config.skills",
+        "coderelay.config.text_places",
+        "coderelay.config.texts",
+        "coderelay.host.overview",
+        "coderelay.session.context",
+        "coderelay.tools.skill",
+    }
+    assert "coderelay.app" in modules
+    assert modules & ours == set()

@@ -321,3 +321,27 @@ async def test_d17_what_nobody_looks_at_is_capped(tmp_path: Path) -> None:
         assert shown.startswith("1\n2\n3\n")
         assert shown.endswith("\nthe end")
         assert re.findall(r"\[\d+ bytes left out\]", shown) == ["[1287903 bytes left out]"]
+
+
+@story
+async def test_a_secret_that_is_written_in_two_halves_is_hidden_in_both_looks(tmp_path: Path) -> None:
+    first, second = "ghp_Zk3vQ9xT7bLm2Rw8", "Yc5Nf1Hd6Gs4Jp0AeUiO"
+    halves = "echo begin; cat first; touch half; until [ -e go ]; do sleep 0.01; done; cat second; touch all"
+    steps = [
+        proposes(in_background(f"{halves}; sleep 1000")),
+        proposes(bash("until [ -e half ]; do sleep 0.01; done")),
+        proposes(output_of("1")),
+        proposes(bash("touch go; until [ -e all ]; do sleep 0.01; done")),
+        proposes(output_of("1")),
+        says("done"),
+    ]
+    async with house(tmp_path, script(*steps), build=HastyHouse) as coder:
+        (coder.folder / "first").write_text(first)
+        (coder.folder / "second").write_text(f"{second}\n")
+        await coder.prompt("go")
+        await coder.ended()
+        said = "\n".join(await texts(coder))
+        assert first not in said
+        assert second not in said
+        assert "begin" in said
+        assert "[hidden secret: github token]" in said

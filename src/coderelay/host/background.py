@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 MOST_RUNNING = 16
 AGENT = By(who="the agent", via="bash_stop")
+_MOST_HELD = 4096
 _STOPPING_MAY_TAKE = 15.0  # in whatever process has it
 
 
@@ -169,6 +170,7 @@ class _Kept:
         self.telling: asyncio.Task[None] | None = None
         self.stopping: asyncio.Task[None] | None = None
         self._stopped_as: End | None = None
+        self._held = ""
 
     def stop(self, how: End) -> None:
         if self.stopping is None and not self.running.is_over:
@@ -189,4 +191,16 @@ class _Kept:
         what = background.told(replace(command, end=end))
         if end is None:
             what = f"{what}, for {self.running.seconds:.1f} s now"
-        return Look(self.running.take_output(), what, over=end is not None)
+        return Look(self._written(over=end is not None), what, over=end is not None)
+
+    def _written(self, *, over: bool) -> str:
+        """A line that is being written may be half a secret, which nobody finds: it waits for the next look."""
+        new = self.running.take_output()
+        text, self._held = self._held + new, ""
+        if over or not new:
+            return text
+        whole, end, last = text.rpartition("\n")
+        if len(last) > _MOST_HELD:
+            return text
+        self._held = last
+        return whole + end

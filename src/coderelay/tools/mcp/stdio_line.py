@@ -39,7 +39,11 @@ class StdioLine:
                 door.setblocking(False)
                 self._running = await self._start(where)
                 line = await self._connected(door, self._running)
-        reader, self._writer = await asyncio.open_connection(sock=line, limit=MOST_BYTES)
+        try:
+            reader, self._writer = await asyncio.open_connection(sock=line, limit=MOST_BYTES)
+        except BaseException:
+            line.close()
+            raise
         self._reading = asyncio.ensure_future(self._read(reader, hear, lose))
 
     async def send(self, message: bytes) -> bool:
@@ -90,13 +94,16 @@ class StdioLine:
         ending = asyncio.ensure_future(running.wait())
         try:
             await asyncio.wait({accepting, ending}, return_when=asyncio.FIRST_COMPLETED)
-            if accepting.done():
-                return accepting.result()[0]
-            raise ServerFailed(f"could not be started: {_how_it_ended(running)}")
+            if not accepting.done():
+                raise ServerFailed(f"could not be started: {_how_it_ended(running)}")
+        except BaseException:
+            accepting.add_done_callback(_hang_up)
+            raise
         finally:
             for each in (accepting, ending):
                 each.cancel()
             await asyncio.gather(accepting, ending, return_exceptions=True)
+        return accepting.result()[0]
 
     async def _read(self, reader: asyncio.StreamReader, hear: Hear, lose: Lose) -> None:
         try:
@@ -114,6 +121,12 @@ class StdioLine:
         if running is None or not await running.wait(_LEAVING_SECONDS):
             return "closed its output"
         return _how_it_ended(running)
+
+
+def _hang_up(accepting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
+    """It may have been connected at the moment when nobody wanted it any more."""
+    if not accepting.cancelled() and accepting.exception() is None:
+        accepting.result()[0].close()
 
 
 def _how_it_ended(running: Running) -> str:

@@ -56,9 +56,11 @@ class Starter:
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
 
-    def start(self, argv: Sequence[str], env: dict[str, str], cwd: Path, errors: Path) -> tuple[int, float]:
+    def start(
+        self, argv: Sequence[str], env: dict[str, str], cwd: Path, errors: Path, terminal: str = ""
+    ) -> tuple[int, float]:
         """Its pid, and when it began."""
-        started = self._tell({"argv": argv, "env": env, "cwd": str(cwd), "errors": str(errors)})
+        started = self._tell({"argv": argv, "env": env, "cwd": str(cwd), "errors": str(errors), "terminal": terminal})
         return started["pid"], started["began"]
 
     def wait(self, pid: int) -> dict[str, Any]:
@@ -92,6 +94,8 @@ class Lab:
             "OPENAI_BASE_URL": server.base_url,
             "OPENAI_API_KEY": "scripted",
             "OPENAI_MODEL": "scripted",
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
         }
         self._running: set[int] = set()
         self.work.mkdir()
@@ -112,9 +116,9 @@ class Lab:
             raise RuntimeError(f"{len(ran.exchanges)} of {len(answers)} answers were asked for")
         return ran
 
-    def start(self, argv: Sequence[str]) -> tuple[int, float]:
+    def start(self, argv: Sequence[str], terminal: str = "") -> tuple[int, float]:
         """Its pid, and when it began."""
-        pid, began = self._starter.start(argv, self._env, self.work, self._errors)
+        pid, began = self._starter.start(argv, self._env, self.work, self._errors, terminal)
         self._running.add(pid)
         return pid, began
 

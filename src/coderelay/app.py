@@ -25,15 +25,17 @@ from coderelay.host.ownership import Ownership
 from coderelay.host.servers import NoServers, Servers
 from coderelay.host.spending import Budget, Limits
 from coderelay.host.turn_files import TurnFiles
+from coderelay.host.worker import Runner
+from coderelay.models.http.address import without_user
 from coderelay.models.model import Models
 from coderelay.models.providers import Providers
 from coderelay.models.retry import FIRST_SECONDS
 from coderelay.policy.rules import read_rules
 from coderelay.policy.secrets import Secrets, passwords_in, secret_values, worth_hiding
-from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.errors import BadInput, StoreFailed
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import OwnerId, new_id
-from coderelay.protocol.overview import SkillsShown
+from coderelay.protocol.overview import FilesShown, ModelShown, SkillsShown
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.session.summary import summarise
 from coderelay.store.live import LiveFile
@@ -58,7 +60,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.web_fetch import Fetch, WebFetch
 from coderelay.tools.write import Write
 from coderelay.workspace.commands import Wanted
-from coderelay.workspace.environment import command_environment
+from coderelay.workspace.environment import command_environment, own_environment
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
 
@@ -316,8 +318,42 @@ class House:
         run = processes.HookProcesses(self.processes, self.env).run
         return import_module("coderelay.host.hooks.hooks").Hooks(configured.hooks_of(written), run, self.secrets)
 
+    def shell(self) -> Runner:
+        """Loaded with the first command that a person runs as their own."""
+        return import_module("coderelay.host.shell").Shell(
+            self.processes, self.own_environment, self.shell_output_bytes
+        )
+
+    def shell_output_bytes(self, cwd: str) -> int:
+        """Where the configuration is wrong, a command may be there to mend it."""
+        try:
+            return self.bash_limits(cwd).output_bytes
+        except BadInput:
+            return BashLimits().output_bytes
+
+    def own_environment(self) -> Mapping[str, str]:
+        """As this process was started: what was learned of other programs' files is not in it."""
+        return own_environment(os.environ)
+
     def guide(self) -> GuideAgent:
-        return GuideAgent(self.toolbox(), self.workspace, lambda: agents_on_path(self.env))
+        return GuideAgent(self.toolbox(), self.workspace, self.programs)
+
+    @property
+    def log_name(self) -> str:
+        url = self.config.database_url
+        return self.config.database if url is None else without_user(url).partition("?")[0]
+
+    async def offered_models(self, cwd: str) -> list[ModelShown]:
+        offered: Any = import_module("coderelay.models.offered")  # only people ask
+        found: list[ModelShown] = await offered.offered_models(self.providers(cwd), self.env, self.config.home)
+        return found
+
+    async def files_in(self, folder: str) -> FilesShown:
+        shown: FilesShown = await import_module("coderelay.tools.listing").list_folder(folder)  # only people ask
+        return shown
+
+    def programs(self) -> Sequence[str]:
+        return agents_on_path(self.env)
 
     def open(self) -> Host:
         """Raises StoreFailed if the log cannot be used."""
@@ -332,8 +368,10 @@ class House:
             policy=self.policy,
             sandbox=self.sandbox,
             texts=self.texts,
+            surroundings=self,
             servers=self.server_rows,
             hooks=self.hooks,
+            shell=self.shell,
             secrets=self.secrets,
         )
 

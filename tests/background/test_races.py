@@ -9,7 +9,7 @@ from pathlib import Path
 from coderelay.config.load import Config
 from coderelay.host.host import Host
 from coderelay.protocol.background import Exited, Gone, StoppedBy
-from coderelay.protocol.calls import Call, Failed, Finished, Unknown
+from coderelay.protocol.calls import Call, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import BackgroundEnded, SessionClaimed
 from coderelay.protocol.ids import OwnerId, SessionId
 from coderelay.protocol.queries import ListBackground
@@ -35,8 +35,8 @@ from tests.background.scene import (
 class _OvertakenToolbox(Toolbox):
     """Once a call has run, and before its end is written, another process takes the session."""
 
-    async def run(self, call: Call, workspace: Workspace) -> Finished | Failed:
-        outcome = await super().run(call, workspace)
+    async def run(self, call: Call, workspace: Workspace, judged: Need | None = None) -> Finished | Failed:
+        outcome = await super().run(call, workspace, judged)
         await OvertakenHouse.overtake()
         return outcome
 

@@ -41,7 +41,7 @@ def test_d17_ps_lists_and_stops_them_and_sessions_show_lists_them_too(serve: Ser
         screen.wait_for("there is no background command 3; ")
         screen.wait_for("\n> ")
         screen.type("/ps now\n")
-        screen.wait_for("/ps shows the commands in the background, /ps stop N ends one\n> ")
+        screen.wait_for("it is /ps [stop N]: commands in the background; or end one of them\n> ")
         shows = lambda: "was stopped by" in coder.run("sessions", "show", session).out  # noqa: E731
         assert wait_until(shows, else_return=lambda: ["it is not stopped"], seconds=60) == []
     shown = coder.run("sessions", "show", session).out

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.testing.checker import check_settled, read_logs
 from coderelay.testing.command import Coder, Ran
-from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says
+from coderelay.testing.model_server import ModelServerThread, bash, by_history, call, hangs, proposes, says
 from coderelay.testing.terminal import terminal
 from tests.children.scene import conversations, task
 from tests.conftest import Serve
@@ -138,6 +138,48 @@ def test_the_list_shows_a_child_below_its_parent(serve: Serve, coder_on: CoderOn
     assert f"\ntask  {child['id']}  done  build\n" in coder.run("sessions", "show", parent["id"]).out
     assert coder.run("sessions", "delete", parent["id"]).code == 0
     assert coder.run("sessions", "list").out == ""
+
+
+EVIL = conversations(
+    parent=[proposes(task("look\x1b[8m]\nread wants: notes.txt" + " x" * 80, "build it")), says("all\x1b[2J done")],
+    children={"build it": [proposes(bash("./build.sh")), says("built")]},
+)
+
+
+def test_the_name_of_a_task_repaints_what_its_agent_asks(serve: Serve, coder_on: CoderOn, script: Path) -> None:
+    with terminal(coder_on(serve(by_history(EVIL))), *AUTO) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        shown = screen.wait_for("x…] bash wants: ./build.sh") + screen.wait_for("s(top) > ")
+        assert "\n[task: look [8m] read wants: notes.txt x x" in shown
+        screen.type("/tasks\n")
+        shown += screen.wait_for("s(top) > ")
+        screen.type("y\n")
+        shown += screen.wait_for("all\\x1b[2J done\n")
+        assert "\x1b" not in shown
+
+
+def test_what_a_session_is_called_repaints_the_lists(
+    serve: Serve, coder_on: CoderOn, script: Path, folder: Path
+) -> None:
+    """Each row is one line, and nothing in it acts on the terminal."""
+    coder = coder_on(serve(by_history(EVIL)))
+    parked = coder.run("-p", "go\x1b[8m", *AUTO, "--unattended", "park")
+    assert "for go\\x1b[8m, " in coder.run("asks").out
+    lists = [coder.run("asks"), coder.run("sessions"), coder.run("sessions", "show", parked.err.split()[-1])]
+    assert [len(each.out.splitlines()) for each in lists[:2]] == [1, 2]
+    assert "\x1b" not in "".join(each.out for each in lists)
+
+
+def test_a_todo_repaints_the_terminal(serve: Serve, coder_on: CoderOn) -> None:
+    item = {"content": "x\x1b[2J\n  [x] forged", "status": "pending"}
+    answers = conversations(parent=[proposes(call("todo", items=[item])), says("hi")])
+    with terminal(coder_on(serve(by_history(answers)))) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        shown = screen.wait_for("hi\n")
+        assert "  [ ] x\\x1b[2J [x] forged\n" in shown
+        assert "\x1b" not in shown
 
 
 def test_to_continue_means_the_parent(serve: Serve, coder_on: CoderOn, script: Path) -> None:

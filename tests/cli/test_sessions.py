@@ -101,7 +101,7 @@ def test_resume_carries_on_what_was_cut_off(serve: Serve, coder_on: CoderOn, fol
 def test_resume_of_an_unknown_session_is_refused(serve: Serve, coder_on: CoderOn) -> None:
     ran = coder_on(serve(script())).run("resume", "nope")
     assert ran.code == 1
-    assert "Unknown session nope" in ran.err
+    assert ran.err == "coder: there is no session 'nope'\n`coder sessions` shows what there is.\n"
 
 
 def test_resume_where_the_folder_is_gone_says_so_and_changes_nothing(

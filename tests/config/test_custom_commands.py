@@ -1,5 +1,6 @@
 """Commands of people's own: where they come from, what is made of them, and what a repository cannot do with them."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -199,7 +200,8 @@ def test_x36_a_hostile_repository_reaches_nothing_outside_of_it(shelf: Shelf, tm
     found = find(shelf, {".coder/commands/file.md": "", ".claude/commands/other.md": ""})
     assert found.found == ()
     assert len(found.notes) == 3
-    assert all("outside" in note and "password" not in note for note in found.notes)
+    assert all("outside" in note or "is a link to a folder" in note for note in found.notes)
+    assert "password" not in str(found.notes)
 
 
 def test_a_persons_own_command_may_be_a_link_to_where_it_is_kept(shelf: Shelf, tmp_path: Path) -> None:
@@ -209,3 +211,31 @@ def test_a_persons_own_command_may_be_a_link_to_where_it_is_kept(shelf: Shelf, t
     (shelf.user / ".claude").mkdir()
     (shelf.user / ".claude/commands").symlink_to(shelf.put(tmp_path / "more/y.md", "too").parent)
     assert [(each.name, each.text) for each in find(shelf).found] == [("x", "mine"), ("y", "too")]
+
+
+@pytest.mark.quick
+def test_x36_links_of_a_folder_in_a_circle_do_not_freeze_us(shelf: Shelf) -> None:
+    commands = shelf.folder / ".coder/commands"
+    shelf.put(commands / "a.md", "hi")
+    for number in range(25):
+        (commands / f"link{number}").symlink_to(".")
+    began = time.monotonic()
+    found = find(shelf, shelf.trusted())
+    assert time.monotonic() - began < 2
+    assert [each.name for each in found.found] == ["a"]
+    assert "link0 is not used: it is a link to a folder" in found.notes[0]
+
+
+def test_links_of_a_person_in_a_circle_are_followed_once(shelf: Shelf) -> None:
+    shelf.put(shelf.home / "commands/a.md", "hi")
+    for number in range(25):
+        (shelf.home / f"commands/link{number}").symlink_to(".")
+    assert [each.name for each in find(shelf).found] == ["a"]
+
+
+def test_x36_a_folder_with_folders_without_end_is_not_walked_through(shelf: Shelf) -> None:
+    for number in range(150):
+        shelf.put(shelf.folder / f".coder/commands/{number}/x.txt")
+    found = find(shelf)
+    assert found.found == ()
+    assert found.notes[-1].endswith(".coder/commands has more than 100 folders; the rest is not used")

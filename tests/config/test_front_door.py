@@ -131,3 +131,12 @@ def test_reading_two_files_loads_nothing_heavy(coder: Coder, places: Places) -> 
     loaded = coder.run("-p", "hi", env={"PYTHONPROFILEIMPORTTIME": "1"}).err
     for module in ("json", "hashlib", "difflib", "dataclasses", "coderelay.config.complaint"):
         assert f" {module}\n" not in loaded
+
+
+@pytest.mark.quick
+def test_x36_trusting_shows_the_whole_of_a_command_that_looks_like_a_login(coder: Coder, places: Places) -> None:
+    hook, token = "echo see https://$(id>OWNED)@docs.example.com", "v1 $(id) ${AWS_SECRET_ACCESS_KEY}"
+    places.write(folder={"hooks": {"Stop": [hook]}, "mcp_servers": {"x": {"command": "y", "env": {"TOKEN": token}}}})
+    shown = coder.run("permissions", "trust", "--yes").out
+    assert hook in shown
+    assert token in shown

@@ -1,5 +1,7 @@
 """The head of a Markdown file: simple forms are understood, anything else is complained about by line."""
 
+import time
+
 import pytest
 
 from coderelay.config.front_matter import read_front_matter
@@ -117,3 +119,11 @@ def test_flags(value: str, flag: bool) -> None:
 def test_a_hostile_head_is_refused_in_no_time(hostile: str) -> None:
     with pytest.raises(BadInput, match=r"^line 2: d .{1,80}$"):
         read_front_matter(head(f"d: {hostile}")).texts("d")
+
+
+def test_a_long_line_that_is_wrong_is_refused_at_once() -> None:
+    head = read_front_matter("---\nallowed-tools: [a" + " " * 60_000 + "( ]\n---\n")
+    began = time.monotonic()
+    with pytest.raises(BadInput, match="must be a list of plain texts"):
+        head.texts("allowed-tools")
+    assert time.monotonic() - began < 2

@@ -93,6 +93,14 @@ def test_x36_a_folder_tightens_at_once_and_loosens_nothing(places: Places) -> No
     }
 
 
+def test_x36_c39_a_folder_names_its_checks_only_if_the_person_named_none(places: Places) -> None:
+    key, mine, theirs = "workflow.verify_commands", ["pytest -q"], ["./gradlew test"]
+    kept = places.write(person={key: mine}, folder={key: theirs}).load()
+    assert (kept.settings.workflow.verify_commands, kept.untrusted) == (tuple(mine), {key: theirs})
+    free = places.write(person={}, folder={key: theirs}).load()
+    assert (free.settings.workflow.verify_commands, free.untrusted) == (tuple(theirs), {})
+
+
 def test_x36_what_the_person_has_set_alike_is_nothing_to_trust(places: Places) -> None:
     same = {
         "mode": "yolo",
@@ -134,7 +142,7 @@ def test_c35_x04_the_literal_keys_allow_only_from_the_person(
 
 
 # How loose settings are, written down apart from the rules: numbers that may only fall, sets that may only grow,
-# and what must stay as it is.
+# what may not become so little that nothing works, and what must stay as it is.
 MODES = ["plan", "default", "auto-edit", "yolo"]
 UNATTENDED = ["deny", None, "park", "allow"]
 LOOSENESS: dict[str, Callable[[Settings], float]] = {
@@ -158,6 +166,11 @@ LOOSENESS: dict[str, Callable[[Settings], float]] = {
     "budget.day": lambda now: now.budget.day or float("inf"),
     "acp": lambda now: MODES.index(now.acp.max_mode),
 }
+FLOORS: dict[str, tuple[Callable[[Settings], float], float]] = {
+    "compaction.threshold": (lambda now: now.compaction.threshold, 0.5),
+    "compaction.keep": (lambda now: now.compaction.keep, 2),
+    "timeout": (lambda now: now.bash.timeout_s, 5),
+}
 RESTRICTIONS: dict[str, Callable[[Settings], set[str]]] = {
     "deny": lambda now: set(now.permissions.deny),
     "ask": lambda now: set(now.permissions.ask),
@@ -180,6 +193,7 @@ UNTOUCHED: dict[str, Callable[[Settings], Any]] = {
         if agent != AgentSettings(tools=agent.tools)
     },
 }
+UNTOUCHED_IF_SET: dict[str, Callable[[Settings], Any]] = {"checks": lambda now: now.workflow.verify_commands}
 
 NUMBERS = st.integers(1, 300)
 SWITCHES = st.booleans()
@@ -193,11 +207,14 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(["workflow.require_todo_for_complex", "workflow.auto_verify_after_edit"], SWITCHES),
     **dict.fromkeys([f"permissions.{each}" for each in ("allow", "ask", "deny")], TEXTS),
     **dict.fromkeys(["tools.disabled", "agents.mine.tools.disabled", "hooks.Stop"], TEXTS),
+    "compaction.threshold": st.sampled_from([0.01, 0.3, 0.5, 0.9]),
+    "compaction.keep": st.integers(0, 20),
     "approval.unattended": st.sampled_from(["park", "deny", "allow"]),
     "permissions.preset": st.sampled_from(["strict", "balanced", "auto-edit", "yolo"]),
     "skills.auto_approve": st.sampled_from(["load", "run"]),
     "batch.release": st.sampled_from(["together", "each"]),
     "workflow.max_verify_attempts": st.integers(0, 5),
+    "workflow.verify_commands": st.sampled_from([[], ["pytest -q"], ["./gradlew test"]]),
 }
 FILES = st.fixed_dictionaries({}, optional=VALUES)
 
@@ -236,8 +253,10 @@ def test_x36_trust_makes_a_difference_exactly_if_something_loosens(
 def _loosened(mine: Settings, now: Settings) -> list[str]:
     return [
         *(name for name, how in LOOSENESS.items() if how(now) > how(mine)),
+        *(name for name, (how, floor) in FLOORS.items() if how(now) < min(how(mine), floor)),
         *(name for name, forbidden in RESTRICTIONS.items() if not forbidden(now) >= forbidden(mine)),
         *(name for name, look in UNTOUCHED.items() if look(now) != look(mine)),
+        *(name for name, look in UNTOUCHED_IF_SET.items() if look(mine) and look(now) != look(mine)),
     ]
 
 

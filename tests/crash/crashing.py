@@ -28,7 +28,7 @@ from coderelay.host import record, snapshots
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
-from coderelay.protocol.calls import Call, Failed, Finished
+from coderelay.protocol.calls import Call, Failed, Finished, Need
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, Recorded
@@ -135,9 +135,9 @@ class CrashingToolbox(Toolbox):
         super().__init__(tools)
         self._failpoint = failpoint
 
-    async def run(self, call: Call, workspace: Workspace) -> Finished | Failed:
+    async def run(self, call: Call, workspace: Workspace, judged: Need | None = None) -> Finished | Failed:
         self._failpoint.reach("before", "tool.ran")
-        outcome = await super().run(call, workspace)
+        outcome = await super().run(call, workspace, judged)
         self._failpoint.reach("after", "tool.ran")
         return outcome
 

@@ -162,7 +162,7 @@ def test_without_a_model_the_guide_answers_and_says_so(tmp_path: Path, folder: P
 def test_an_unknown_session_is_named(serve: Serve, coder_on: CoderOn) -> None:
     ran = coder_on(serve(script())).run("-p", "hi", "--resume", "nope")
     assert ran.code == 1
-    assert "Unknown session nope" in ran.err
+    assert "no session 'nope'" in ran.err
 
 
 def test_nothing_to_continue_is_said(serve: Serve, coder_on: CoderOn) -> None:

@@ -158,3 +158,52 @@ async def test_a26_the_strictest_of_several_hooks_counts(tmp_path: Path) -> None
         await coder.ended()
         ((verdict, reason),) = await verdicts(coder)
         assert (verdict, reason.endswith(": never")) == ("deny", True)
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ('{"decision": "block", "reason": "no", "env": null}', "no"),
+        ('{"decision": "block", "reason": 5, "env": [1]}', "no reason was given"),
+        ('{"decision": "block", "hookSpecificOutput": {"permissionDecision": "defer"}}', "no reason was given"),
+        ('{"decision": "block", "hookSpecificOutput": "odd"}', "no reason was given"),
+        ('{"decision": "deny", "reason": "no"}', "no"),
+        ('{"decision": "Block", "reason": "no"}', "no"),
+        ('checking…\n{"decision": "block", "reason": "no"}', "no"),
+        ('{}\n{"decision": "block", "reason": "no"}', "no"),
+        ('\ufeff{"decision": "block", "reason": "no"}', "no"),
+        ('[{"decision": "block", "reason": "no"}]', "no"),
+        ('{"broken": \n{"decision": "block", "reason": "no"}', "no"),
+    ],
+)
+def test_a26_a_clear_no_is_heard_whatever_stands_around_it(tmp_path: Path, output: str, reason: str) -> None:
+    (tmp_path / "said").write_text(output)
+    configure(tmp_path, hook("PreToolUse", program(tmp_path, f"cat >/dev/null; cat {tmp_path / 'said'}")))
+
+    @story
+    async def check() -> None:
+        async with house(tmp_path, script(proposes(bash("touch made")), says("done"))) as coder:
+            await coder.prompt("go")
+            await coder.ended()
+            assert await verdicts(coder) == [("deny", f"hook hook0: {reason}")]
+            assert not (coder.folder / "made").exists()
+
+    check()
+
+
+@pytest.mark.parametrize("output", ['checking {"decision": "blo', '[{"decision": "block" "reason"}]'])
+def test_a26_a_required_hook_that_may_have_said_no_denies(tmp_path: Path, output: str) -> None:
+    (tmp_path / "said").write_text(output)
+    command = program(tmp_path, f"cat >/dev/null; cat {tmp_path / 'said'}")
+    configure(tmp_path, hook("PreToolUse", command, required=True))
+
+    @story
+    async def check() -> None:
+        async with house(tmp_path, script(proposes(bash("touch made")), says("done"))) as coder:
+            await coder.prompt("go")
+            await coder.ended()
+            ((verdict, reason),) = await verdicts(coder)
+            assert verdict == "deny"
+            assert reason.startswith("hook hook0: what it said is not understood: ")
+
+    check()

@@ -72,6 +72,19 @@ async def test_answers_that_fail(tmp_path: Path) -> None:
     assert refused == "the MCP server remote answered 400: not today"
 
 
+@pytest.mark.parametrize("status", ["500 Oh", "502 Gateway", "504 Timeout", "408 Slow"])
+def test_c32_a_call_that_something_on_the_way_gave_up_may_have_run(tmp_path: Path, status: str) -> None:
+    @in_loop
+    async def check() -> None:
+        async with http_double() as double, mcp_scene(tmp_path, settings=remote(double)) as scene:
+            double.call_headers = f"HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n"
+            told = await scene.tools.refused("mcp__remote__echo")
+        number = status.partition(" ")[0]
+        assert told == f"the MCP server remote answered {number}\nThe call may have run; check before repeating it."
+
+    check()
+
+
 @in_loop
 async def test_nobody_at_the_address(tmp_path: Path) -> None:
     async with http_double() as double:

@@ -109,8 +109,10 @@ async def test_c32_a_call_that_says_it_only_reads_is_asked_about(tmp_path: Path)
         lines = await coder.story()
 
     assert isinstance(first, PermissionAsk)
-    mark = mark_of(good(tmp_path))
-    assert first.need == Need(tool="mcp__good__echo", kind="mcp", title='good: echo {"x":"1"}', server=mark)
+    mark = mark_of(good(tmp_path), "")
+    assert first.need == Need(
+        tool="mcp__good__echo", kind="mcp", title='good: echo {"x":"1"}', server=mark, server_tool="echo"
+    )
     assert lines == ["user: use them", "mcp__good__echo: ok", "mcp__good__echo: denied", "agent: done"]
 
 
@@ -134,7 +136,7 @@ async def test_always_means_this_tool_of_this_server_whatever_it_is_told(tmp_pat
         await coder.stop()
         told = await outputs(coder)
 
-    assert (approval.tool, approval.server) == ("mcp__good__echo", mark_of(good(tmp_path)))
+    assert (approval.tool, approval.server) == ("mcp__good__echo", mark_of(good(tmp_path), ""))
     assert told == ['{"x": "1"}', '{"x": "2"}']
 
 

@@ -1,5 +1,6 @@
 """What tools of servers are called, and how their arguments are described."""
 
+import json
 import re
 from typing import Any
 
@@ -37,6 +38,13 @@ def test_rules_know_no_capitals_so_names_do_not_differ_in_them_alone() -> None:
     assert len({name.lower() for name in tool_names([("a", "Get"), ("a", "GET")])}) == 2
 
 
+def test_a_mark_that_somebody_made_up_is_nobody_elses() -> None:
+    twins = [("evil", "x"), ("evil", "X")]
+    forged = tool_names(twins)[0].removeprefix("mcp__evil__")
+    names = tool_names([*twins, ("evil", forged)])
+    assert len({name.lower() for name in names}) == 3
+
+
 def test_a_rule_for_one_server_never_means_another() -> None:
     [other] = tool_names([("a__b", "c")])
     assert not other.startswith("mcp__a__")
@@ -49,6 +57,8 @@ def test_every_name_is_one_of_its_own(pairs: list[tuple[str, str]]) -> None:
     assert len({name.lower() for name in names}) == len(pairs)
 
 
+DEEP: Any = json.loads("[" * 40 + "]" * 40)
+
 SCHEMAS: list[tuple[Any, Any]] = [
     (None, {"type": "object", "properties": {}}),
     ({}, {"type": "object", "properties": {}}),
@@ -58,6 +68,11 @@ SCHEMAS: list[tuple[Any, Any]] = [
     ),
     ({"type": "object", "title": "T"}, {"type": "object", "title": "T", "properties": {}}),
     ({"type": "string"}, None),
+    ({"properties": {"a": 5}}, None),
+    ({"properties": {"bad name\x1b": {}}}, None),
+    ({"properties": {"a": {}}, "required": "a"}, None),
+    ({"properties": {"a": {}}, "required": [1]}, None),
+    ({"properties": {"a": {"enum": DEEP}}}, None),
     ({"type": "object", "properties": []}, None),
     ("rubbish", None),
     ({"type": "object", "properties": {"a": {"description": "x" * 40_000}}}, None),

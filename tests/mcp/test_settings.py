@@ -27,11 +27,24 @@ def test_what_may_be_a_secret_is_known_without_the_word_before_it() -> None:
     assert private_values(server, VARIABLES) == {"Authorization": "t0ken", "X-Key": "abc"}
 
 
-def test_a_mark_is_of_the_program_and_not_of_what_it_is_given() -> None:
-    plain = McpServer(command="a", args=("b",))
-    assert mark_of(plain) == mark_of(McpServer(command="a", args=("b",), env={"TOKEN": "x"}))
-    others = [McpServer(command="a b"), McpServer(command="a"), McpServer(url="https://a")]
-    assert len({mark_of(each) for each in (plain, *others)}) == 4
+def test_a_mark_is_of_the_program_with_all_that_makes_it_another_one() -> None:
+    others = [
+        McpServer(command="a", args=("b",)),
+        McpServer(command="a", args=("b",), env={"NODE_OPTIONS": "--require ./evil.js"}),
+        McpServer(command="a", args=("b",), env={"PATH": "./bin"}),
+        McpServer(command="a b"),
+        McpServer(command="a"),
+        McpServer(url="https://a"),
+        McpServer(url="https://a", headers={"X-Tenant": "b"}),
+    ]
+    assert len({mark_of(each, "/here") for each in others}) == len(others)
+    assert [mark_of(each, "/here") for each in others] == [mark_of(each, "/there") for each in others]
+
+
+def test_a_program_by_a_relative_path_is_another_one_elsewhere() -> None:
+    relative, absolute = McpServer(command="./server"), McpServer(command="/bin/server")
+    assert mark_of(relative, "/here") != mark_of(relative, "/there")
+    assert mark_of(absolute, "/here") == mark_of(absolute, "/there")
 
 
 def test_the_name_of_a_variable_is_shown_and_a_secret_is_not() -> None:

@@ -28,8 +28,10 @@ async def test_c32_a_tool_of_a_server_is_used_like_any_other(tmp_path: Path) -> 
         said = await scene.tools.run("mcp__good__echo", x="hello", deep={"n": [1, 2.50]})
 
     shown = '{"x":"hello","deep":{"n": [1, 2.5]}}'
-    mark = mark_of(double("good", tmp_path))
-    assert need == Need(tool="mcp__good__echo", kind="mcp", title=f"good: echo {shown}", server=mark)
+    mark = mark_of(double("good", tmp_path / "notes.txt"), "")
+    assert need == Need(
+        tool="mcp__good__echo", kind="mcp", title=f"good: echo {shown}", server=mark, server_tool="echo"
+    )
     assert json.loads(said) == {"x": "hello", "deep": {"n": [1, 2.5]}}
 
 

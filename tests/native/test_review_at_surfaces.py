@@ -48,7 +48,7 @@ def retrying(coder: Coder) -> Coder:
 def test_a_steering_without_words_left_the_loop_waiting_for_ever(serve: Serve, coder_on: CoderOn) -> None:
     ran = coder_on(serve(script())).run(text="/steer\n")
     assert ran.code == 0
-    assert "/steer needs a text: what the turn is to hear\n" in ran.out
+    assert "/steer TEXT: tell the running turn something" in ran.out
 
 
 def test_a_prompt_that_somebody_else_takes_back_was_waited_for_for_ever(

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Description
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.app import House
-from coderelay.client.built_in import BUILT_IN, NAMES
+from coderelay.client.built_in import BUILT_IN, NAMES, OFFERED
 from coderelay.client.overview import context_in_words, tools_in_words
 from coderelay.client.session_commands import SessionCommands
 from coderelay.client.slash import Prompted, Slash
@@ -30,7 +30,7 @@ CoderOn = Callable[[ModelServerThread], Coder]
 
 
 def commands(coder: InHouse) -> SessionCommands:
-    return SessionCommands(coder.host, coder.session, ME, lambda _: None, lambda _: None)
+    return SessionCommands(coder.host, coder.session, ME, lambda _folder, _model: None, lambda _: None)
 
 
 @pytest.mark.quick
@@ -134,6 +134,7 @@ async def test_c20_help_is_complete_and_grouped(tmp_path: Path) -> None:
         assert headings == [
             "The model, and what needs no asking",
             "The conversation",
+            "Sessions",
             "Files",
             "What there is",
             "Work that is often asked for",
@@ -141,7 +142,7 @@ async def test_c20_help_is_complete_and_grouped(tmp_path: Path) -> None:
             "Skills",
         ]
         shown = {line.split()[0].removeprefix("/") for line in told.splitlines() if line.startswith("  /")}
-        assert shown == {*NAMES, "fix", "pdf"}
+        assert shown == {*(each.name for each in OFFERED), "fix", "pdf"}
         assert "  /fix NUMBER                   mends an issue" in told
 
 
@@ -159,10 +160,11 @@ async def test_completion_knows_everything_that_can_be_typed(tmp_path: Path) -> 
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
         found = await completions(coder.host, coder.session)
-        assert found[: len(BUILT_IN)] == [
-            CommandShown(each.name, "built-in", each.description, each.hint) for each in BUILT_IN
+        assert found[: len(OFFERED)] == [
+            CommandShown(each.name, "built-in", each.description, each.hint) for each in OFFERED
         ]
-        assert found[len(BUILT_IN) :] == [
+        assert {each.name for each in BUILT_IN} - {each.name for each in OFFERED} == {"fork"}
+        assert found[len(OFFERED) :] == [
             CommandShown("same", "command", "the command"),
             CommandShown("pdf", "skill", "reads PDF files"),
         ]

@@ -236,3 +236,101 @@ def test_b20_a_title_is_given_or_found_by_a_small_model(serve: Serve, coder_on: 
     assert "My counting" in coder.run("sessions").out
     assert server.requests[1]["messages"][-1] == {"role": "user", "content": "count, please"}
     assert "tools" not in server.requests[1]
+
+
+def test_c26_c27_new_begins_another_session_and_resume_goes_back(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one"), says("two"), says("three")))
+    coder = coder_on(server)
+    with terminal(coder) as screen:
+        first = screen.wait_for("\n> ").partition("session ")[2].split()[0]
+        screen.type("count, please\n")
+        screen.wait_for("one\n> ")
+        screen.type("/new\n")
+        told = screen.wait_for("\n> ")
+        assert told.endswith(f" · openai:scripted · default\n(/resume {first} goes back)\n> ")
+        screen.type("hello\n")
+        screen.wait_for("two\n> ")
+        screen.type(f"/resume {first}\n")
+        assert screen.wait_for("\n> ").endswith("count, please\nlast prompt: count, please\n> ")
+        screen.type("go on\n")
+        screen.wait_for("three\n> ")
+        screen.type("/exit\n")
+        assert screen.wait() == 0
+    said = [
+        [each["content"] for each in request["messages"] if each["role"] == "assistant"]
+        for request in server.requests
+    ]
+    assert said == [[], [], ["one"]]
+    assert len(coder.run("sessions").out.splitlines()) == 2
+
+
+def test_c27_a_session_that_waits_for_an_answer_asks_again_where_it_is_resumed(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    server = serve(script(proposes(bash("touch made")), says("done")))
+    coder = coder_on(server)
+    parked = coder.run("-p", "make it", "--unattended", "park")
+    assert parked.code == 5
+    with terminal(coder) as screen:
+        screen.wait_for("\n> ")
+        screen.type("/resume make it\n")
+        assert "bash wants: touch made" in screen.wait_for("allow? y / n / a(lways) / s(top) > ")
+        screen.type("/new\n")
+        screen.wait_for("new session ")
+        screen.wait_for("\n> ")
+        screen.type("/resume make it\n")
+        screen.wait_for("allow? y / n / a(lways) / s(top) > ")
+        screen.type("y\n")
+        screen.wait_for("done\n> ")
+    assert (folder / "made").exists()
+
+
+def test_c20_ctrl_d_sends_what_is_typed_and_leaves_when_nothing_is(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one")))
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        screen.type("/help\n")
+        told = screen.wait_for("\n> ")
+        assert (
+            "Enter sends the line, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.\n"
+            in told
+        )
+        assert "Ctrl+C stops the turn, in the middle of an answer too.\n" in told
+        screen.type("hi\x04")
+        screen.wait_for("one\n> ")
+        screen.type("\x04")
+        assert screen.wait() == 0
+    assert asked(server) == ["hi"]
+
+
+def test_c15_x16_a_bang_is_the_persons_own_command_at_a_terminal_and_text_in_a_pipe(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    server = serve(script(says("as text")))
+    coder = coder_on(server)
+    with terminal(coder) as screen:
+        screen.wait_for("> ")
+        screen.type("!echo $((40+2)) > made; cat made; false\n")
+        assert screen.wait_for("\n> ").endswith("42\n(exit code 1)\n> ")
+    assert server.requests == []
+    ran = coder.run(text="!rm made\n")
+    assert ran.out.endswith("> !rm made\nas text\n")
+    assert (asked(server), (folder / "made").read_text()) == (["!rm made"], "42\n")
+
+
+def test_x16_piped_lines_go_through_new_one_after_the_other(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one"), says("two")))
+    ran = coder_on(server).run(text="first\n/new\nsecond\n/exit\nthird\n")
+    assert ran.code == 0
+    shown = [line for line in ran.out.splitlines() if line[:1] in (">", "o", "t")]
+    assert shown == ["> first", "one", "> second", "two"]
+    assert asked(server) == ["first", "second"]
+
+
+def test_sessions_search_finds_by_words(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(says("a"), says("b"))))
+    coder.run("-p", "mend the cart")
+    coder.run("-p", "write the docs")
+    found = coder.run("sessions", "search", "CART", "mend").out
+    assert [line.partition(" done ")[2].strip().split("  ")[0] for line in found.splitlines()] == ["mend the cart"]
+    assert coder.run("sessions", "search", "cart docs").out == ""

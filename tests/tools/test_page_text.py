@@ -1,5 +1,7 @@
 """HTML as a model is shown it."""
 
+import tracemalloc
+
 import pytest
 
 from coderelay.tools.page_text import page_text
@@ -36,10 +38,30 @@ TABLE = {
 
 @pytest.mark.parametrize("html", TABLE)
 def test_html_as_text(html: str) -> None:
-    assert page_text(html, URL) == TABLE[html]
+    assert page_text(html, URL) == (TABLE[html], True)
 
 
 @pytest.mark.parametrize("hostile", ["<!", "<a ", "<![", "<", "&", "<div><p>", "<a href='x'>", "<!--", "<li>", "</"])
 def test_a_page_made_to_take_for_ever_does_not(hostile: str) -> None:
     """Bounded by the timeout of the test: quadratic in a megabyte would be hours."""
     page_text(hostile * (1_000_000 // len(hostile)), URL)
+
+
+@pytest.mark.parametrize("hostile", ["<ol><li>x", "<a href=x>y</a>", "<p>x"])
+def test_a_small_page_that_becomes_a_huge_text_is_read_in_part(hostile: str) -> None:
+    tracemalloc.start()
+    text, whole = page_text(hostile * (4_000_000 // len(hostile)), f"https://site.example/{'a' * 3900}/")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert (len(text) < 32 << 20, whole, most < 128 << 20) == (True, False, True)
+
+
+def test_lists_in_lists_are_indented_so_far_and_no_further() -> None:
+    deepest = page_text("<ul><li>x" * 100, URL)[0].splitlines()[-1]
+    assert deepest == " " * 20 + "- x"
+
+
+def test_a_row_of_empty_cells_takes_no_longer_than_it_is() -> None:
+    """Read to its end: a quadratic reader would be stopped by its time limit."""
+    assert page_text(f"<table><tr>{'<td> ' * 200_000}<td>end", URL) == ("", True)

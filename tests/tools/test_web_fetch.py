@@ -213,6 +213,8 @@ async def test_a_redirect_to_a_private_place_is_refused(tmp_path: Path) -> None:
     ("location", "reason"),
     [
         ("https://evil.example/x", "the page leads to another site: https://evil.example/x\nFetch that address"),
+        ("http://www.site.example/", "the page leads to another site: http://www.site.example/\nFetch that address"),
+        ("https:other.example/x", "https:other.example/x is not the address of a page"),
         ("http://169.254.169.254/", "the page leads to another site: http://169.254.169.254/\nFetch"),
         ("http://site.example:22/", "port 22 is not one that pages are fetched from"),
         ("http://u:p@site.example/", "an address with a login in it is not fetched"),
@@ -295,6 +297,39 @@ async def test_packed_pages(tmp_path: Path) -> None:
 
 
 @in_loop
+async def test_a_page_packed_in_two_parts_is_one_page(tmp_path: Path) -> None:
+    packed = gzip.compress(b"one ") + gzip.compress(b"and two") + b"\0\0"
+    assert await read(tmp_path, page(packed, "text/plain", "content-encoding: gzip")) == "one and two"
+
+
+@in_loop
+async def test_a_packed_page_that_was_cut_off_is_not_called_whole(tmp_path: Path) -> None:
+    packed = gzip.compress(b"all there is")[:-9]
+    said = await read(tmp_path, page(packed, "text/plain", "content-encoding: gzip"))
+    assert said.endswith("\n(the page is longer; only its beginning was read)")
+
+
+@in_loop
+async def test_a_small_page_that_becomes_a_huge_text(tmp_path: Path) -> None:
+    bomb = gzip.compress(b"<ol><li>x" * 400_000)
+    said = await read(tmp_path, page(bomb, "text/html", "content-encoding: gzip"))
+
+    assert said.endswith("(the page is longer; only its beginning was read)")
+    assert len(said) < 51_000
+
+
+@in_loop
+async def test_signs_that_nobody_sees_are_left_out(tmp_path: Path) -> None:
+    hidden = "a\U000e0049\U000e0067\u200b\u202eb\x1b[8m &#27;[2J&#x202e;c"
+    assert await read(tmp_path, page(f"<p>{hidden}</p>".encode())) == "ab[8m [2Jc"
+    assert await read(tmp_path, page("x\x9b\ufeffy\tz\r\nमी\u200dक".encode(), "text/plain; charset=utf-8")) == (
+        "xy\tz\r\nमी\u200dक"
+    )
+    assert "\x1b" not in await refused(tmp_path, page(b"", "app/\x1b[8m\x1b]0;pwned"))
+    assert "\x1b" not in await refused(tmp_path, page(b"x", "text/plain", "content-encoding: \x1b[8m"))
+
+
+@in_loop
 async def test_a_small_answer_that_unpacks_to_a_huge_one(tmp_path: Path) -> None:
     bomb = gzip.compress(b"a" * (256 << 20))
     tracemalloc.start()
@@ -363,5 +398,8 @@ async def test_a_proxy_is_asked_for_names_that_only_it_knows(tmp_path: Path) -> 
             said = await tools.run("web_fetch", url="http://far.example/x")
             private = await tools.refused("web_fetch", url="http://known.example/")
 
+            odd = await tools.refused("web_fetch", url="http:169.254.169.254/latest/")
+
+    assert odd.startswith("http:169.254.169.254/latest/ is not the address of a page")
     assert said == "http://far.example/x\n\nGET http://far.example/x HTTP/1.1"
     assert private == "known.example leads to 10.0.0.1, which is not on the public network"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import House
+from coderelay.client.asking import in_words
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
@@ -52,6 +53,21 @@ async def test_x39_the_person_is_asked_about_a_check_as_about_any_command(tmp_pa
         await coder.answer(ask)
         await coder.ended()
         assert (await coder.story())[-2:] == ["bash: ok", VERIFIED]
+
+
+@story
+async def test_x39_the_ask_of_a_check_does_not_say_where_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/config.json").write_text('{"permissions": {"ask": ["bash(pytest)"], "allow": ["write"]}}')
+    answers = script(proposes(write("vendor/evil/a.py", RIGHT)), says("done"))
+    async with house(tmp_path, answers, build=WithPytest) as coder:
+        lay_out(coder.folder, {f"vendor/evil/{name}": text for name, text in PYTHON.items()})
+        await coder.create("auto-edit")
+        await coder.prompt("make it and run the tests")
+        (ask,) = await coder.asks()
+        assert "runs in the folder 'vendor/evil'" in in_words(ask)
+        await coder.answer(ask, Deny())
+        await coder.ended()
 
 
 @story

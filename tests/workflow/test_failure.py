@@ -106,6 +106,16 @@ def test_c42_a_recorded_call_says_how_the_check_ended() -> None:
     ]
 
 
+@story
+async def test_c42_a_check_that_was_lost_is_not_said_not_to_have_run(tmp_path: Path) -> None:
+    async with scene(tmp_path) as folder:
+        pass  # what runs its commands is gone
+    lost = await folder.outcome("bash", command=PYTEST)
+    assert isinstance(lost, Failed)
+    assert lost.message.startswith("the command was lost: it may have run")
+    assert run_of(lost) == Run("cut off")
+
+
 @pytest.mark.parametrize(
     ("files", "edited", "trouble", "passed"),
     [

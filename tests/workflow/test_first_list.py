@@ -37,6 +37,8 @@ def todo(*contents: str, status: str = "pending") -> Any:
         (PROMPT, ["add a flag", "test it", "document it"]),
         ("1) a\n2) b\n3) c\n4) d\n5) e", ["a", "b", "c", "d", "e"]),
         ("Do this:\n- one\n- two\n- three\nand be quick", ["one", "two", "three"]),
+        ("1.fix it 2.add one 3.test all 4.go", ["fix it", "add one", "test all", "go"]),
+        ("Ａ/Ｂ/Ｃ", ["Ａ", "Ｂ", "Ｃ"]),
         ("①读取 ②解析 ③输出 ④保存", ["读取", "解析", "输出", "保存"]),
         ("一、登录；二、注册；三、支付", ["登录", "注册", "支付"]),
         ("A. parse B. check C. print D. save", ["parse", "check", "print", "save"]),
@@ -149,4 +151,6 @@ def test_c25_todos_are_shown_in_the_conversation_and_only_shown_by_the_command(t
     assert "• todo 0 of 3 done\n  0 of 3 done\n  [ ] add a flag\n  [ ] test it\n  [ ] document it\n" in ran.out
     ran = project.coder.run("--continue", text="/todos\n/todos clear\n/todos\n")
     assert ran.out.count("[ ] add a flag\n[ ] test it\n[ ] document it\n") == 2
-    assert "/todos only shows the list" in ran.out
+    assert (
+        "/todos takes nothing more\n/todos: the todo list of the session, which only the agent changes\n" in ran.out
+    )

@@ -13,6 +13,7 @@ from tests.tools.scene import lay_out
 
 TESTED = json.dumps({"scripts": {"test": "vitest run"}})
 UNTESTED = json.dumps({"scripts": {"test": 'echo "Error: no test specified" && exit 1'}})
+DEEP = f'{{"scripts": {{"test": {"[" * 100_000}{"]" * 100_000}}}}}'
 GO, PYTEST, CARGO, MAVEN = (Choice(each) for each in ("go test ./...", "pytest -q", "cargo test", "mvn -q test"))
 NPM, PNPM, YARN = (
     Choice(each) for each in ("npm test -- --watch=false", "pnpm test -- --watch=false", "yarn test --watch=false")
@@ -55,6 +56,8 @@ def inferred(root: Path, files: dict[str, str], *edited: str) -> Choice | None:
         ({"package.json": json.dumps({"scripts": "jest"})}, "index.ts", None),
         ({"package.json": json.dumps({"scripts": {"test": "node --test"}})}, "index.ts", None),
         ({"package.json": "not json"}, "index.ts", None),
+        ({"package.json": DEEP}, "index.ts", None),
+        ({"package.json": json.dumps({"scripts": {"test": "jest\nnode --test"}})}, "index.ts", None),
         ({"Makefile": "test:\n\trm -rf /"}, "a.c", None),
         ({}, "a.go", None),
     ],
@@ -112,6 +115,11 @@ def test_c39_two_projects_in_one_folder_are_told_apart_by_what_was_edited(tmp_pa
 
 def test_c39_a_script_without_tests_is_not_checked_by_another_language(tmp_path: Path) -> None:
     assert inferred(tmp_path, {"package.json": UNTESTED, "pyproject.toml": ""}, "a.ts") is None
+
+
+def test_c39_a_script_that_is_long_takes_no_longer_than_it_is(tmp_path: Path) -> None:
+    """Bounded by the timeout of the test: quadratic would be hours."""
+    assert inferred(tmp_path, {"package.json": json.dumps({"scripts": {"test": "node " * 200_000}})}, "a.ts") == NPM
 
 
 def test_c39_nothing_above_or_beside_the_folder_is_looked_at(tmp_path: Path) -> None:

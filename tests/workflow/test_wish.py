@@ -121,3 +121,16 @@ def test_c37_the_last_word_counts() -> None:
     assert wish_of(["run the tests", "不要运行测试"]) == "leave out"
     assert wish_of(["don't run the tests", "now use two files", "ok, run the tests"]) == "verify"
     assert wish_of(["don't run the tests yet, run the tests at the end"]) == "verify"
+
+
+@pytest.mark.parametrize("filling", ["skip{}", "run{}", "don't run{}"])
+def test_c37_a_prompt_full_of_filling_words_is_read_at_once(filling: str) -> None:
+    """Bounded by the timeout of the test: quadratic would be hours."""
+    assert wish_of([filling.format(" the" * 250_000)]) is None
+    assert wish_of(["后" + "自动" * 250_000, "不要再" + "自动" * 250_000]) is None
+
+
+def test_c37_a_long_prompt_is_looked_at_where_it_begins_and_ends() -> None:
+    log = "a line of a log\n" * 1000
+    assert wish_of([f"run the tests\n{log}"]) == "verify"
+    assert wish_of([f"{log}不要运行测试"]) == "leave out"

@@ -58,6 +58,10 @@ class Turn(Protocol):
         """Open a child session for a call that has started, and wait for its answer. Raises ToolFailed."""
         ...
 
+    def listener(self, call: CallId) -> Callable[[bytes], None]:
+        """To be told what the command of a call writes, so that people can look at it meanwhile."""
+        ...
+
     def show(self, live: Live) -> None:
         """Something to look at meanwhile. May get lost."""
         ...

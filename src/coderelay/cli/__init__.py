@@ -7,7 +7,7 @@ import sys
 from coderelay import __version__
 
 _NOBODY_READS = 141  # what a shell says of a program that SIGPIPE has ended
-SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor")
+SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
 
 
 def run() -> None:
@@ -28,8 +28,12 @@ def main() -> int:
         sys.stdout.write(f"coder {__version__}\n")
         return 0
     name = arguments[0] if arguments and arguments[0] in SUBCOMMANDS else "start"
-    from importlib import import_module  # --version has no need of it
+    from importlib import import_module  # --version has no need of these
 
+    from coderelay.client.language import speak
+    from coderelay.config.locale import is_chinese
+
+    speak(os.environ.get("CODER_LANG") or ("zh" if is_chinese(os.environ) else "en"))  # until the settings are known
     gc.disable()  # nothing that is made while loading is garbage
     try:
         command = import_module(f"coderelay.cli.{name}")

@@ -10,8 +10,10 @@ Whoever has the session open goes on with it. If nobody has, this command does, 
 import argparse
 import sys
 
+from coderelay.cli.arguments import Arguments
 from coderelay.cli.house import me, run_with_house
 from coderelay.client.asking import headline, understand
+from coderelay.client.language import retell, t
 from coderelay.host.host import Host
 from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
 from coderelay.protocol.ids import SessionId
@@ -21,15 +23,17 @@ from coderelay.surfaces.headless.run import PARKED
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Arguments(
         prog="coder answer",
-        description=__doc__,
+        description=t(__doc__ or ""),
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("ask", metavar="ASK_ID")
     parser.add_argument("answer", nargs="+", metavar="allow|deny|stop|TEXT")
-    parser.add_argument("--no-wait", action="store_true", help="answer and leave; whoever opens the session goes on")
+    parser.add_argument(
+        "--no-wait", action="store_true", help=t("answer and leave; whoever opens the session goes on")
+    )
     options = parser.parse_args(arguments)
 
     async def answer(host: Host) -> int:
@@ -41,11 +45,11 @@ def main(arguments: list[str]) -> int:
         if isinstance(outcome, Answered):
             sys.stdout.write(_too_late(outcome))
             return 1
-        sys.stdout.write(f"answered: {headline(found.ask)}\n")
+        sys.stdout.write(t("answered: {ask}", ask=headline(found.ask)) + "\n")
         if options.no_wait:
             return 0
         if (reason := await host.get(WhyNotRun(found.session))) is not None:
-            sys.stdout.write(f"waiting for a host: {reason}\n")
+            sys.stdout.write(t("waiting for a host: {reason}", reason=retell(reason)) + "\n")
             return 0
         code = await carry_on(host, found.session, outcome.head)
         return await _carry_on_parent(host, found.parent, code) if code != PARKED and found.parent else code
@@ -58,13 +62,13 @@ async def _carry_on_parent(host: Host, session: SessionId, code: int) -> int:
     parent = await host.get(ShowSession(session))
     if await host.get(WhyWaiting(parent.id)) is None or await host.get(WhyNotRun(parent.id)) is not None:
         return code
-    sys.stdout.write(f"carrying on: {parent.title}\n")
+    sys.stdout.write(t("carrying on: {title}", title=parent.title) + "\n")
     await host.send(OpenSession(session=parent.id, by=me()))
     return await carry_on(host, parent.id, parent.head)
 
 
 def _too_late(outcome: Answered) -> str:
     if outcome.by is None or outcome.decision is None:
-        return "too late: its turn has ended\n"
+        return t("too late: its turn has ended") + "\n"
     word = type(outcome.decision).__name__.lower()
-    return f"too late: answered by {outcome.by}: {word}\n"
+    return t("too late: answered by {by}: {word}", by=outcome.by, word=word) + "\n"

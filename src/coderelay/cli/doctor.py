@@ -1,6 +1,5 @@
 """`coder doctor`: what was found here, what is missing, what to do."""
 
-import argparse
 import asyncio
 import os
 import platform
@@ -16,6 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
+from coderelay.cli.arguments import Arguments
+from coderelay.client.columns import padded, width_of
+from coderelay.client.language import retell, speak, t
 from coderelay.config.detect import GUIDE, Found, detect
 from coderelay.config.detect_agents import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
@@ -46,8 +48,8 @@ class Finding(Struct, frozen=True):
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="coder doctor", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of lines")
+    parser = Arguments(prog="coder doctor", description=t(__doc__ or ""), allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help=t("one JSON object instead of lines"))
     options = parser.parse_args(arguments)
     findings = asyncio.run(examine(os.environ))
     works = all(each.state != "bad" for each in findings)
@@ -87,9 +89,11 @@ async def examine(env: Mapping[str, str]) -> list[Finding]:
 
 
 def _lines(findings: list[Finding]) -> list[str]:
-    width = max(len(each.what) for each in findings)
-    lines = [f"{_MARKS[each.state]} {each.what:{width}}  {each.found}\n" for each in findings]
-    todo = [f"  {'':{width}}  → {each.do}\n" if each.do else "" for each in findings]
+    names = [retell(each.what) for each in findings]
+    width = max(map(width_of, names))
+    told = zip(names, findings, strict=True)
+    lines = [f"{_MARKS[each.state]} {padded(name, width)}  {retell(each.found)}\n" for name, each in told]
+    todo = [f"  {'':{width}}  → {retell(each.do)}\n" if each.do else "" for each in findings]
     return [line for pair in zip(lines, todo, strict=True) for line in pair]
 
 
@@ -108,6 +112,7 @@ def _config(env: Mapping[str, str], folder: str | None) -> tuple[Config, list[Fi
     except CoderError as error:
         rest = Config(home_of(env), env.get("CODER_MODEL") or None, env.get("CODER_DATABASE_URL") or None)
         return rest, [Finding("config", error.message, "bad", error.hint)]
+    speak(config.lang)
     findings = [Finding("config", ", ".join(config.files) or "no file, which is fine")]
     if config.untrusted:
         wanted = ", ".join(config.untrusted)

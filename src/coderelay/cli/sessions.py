@@ -1,4 +1,4 @@
-"""`coder sessions`: list, show, export and delete sessions."""
+"""`coder sessions`: list, search, show, export and delete sessions."""
 
 import argparse
 import os
@@ -8,8 +8,12 @@ from typing import Any
 
 import msgspec
 
+from coderelay.cli.arguments import Arguments
 from coderelay.cli.house import me, run_with_house
 from coderelay.client.background import background_line
+from coderelay.client.columns import padded
+from coderelay.client.language import retell, t
+from coderelay.client.visible import visible
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
 from coderelay.protocol.errors import UnknownSession
@@ -32,29 +36,32 @@ def main(arguments: list[str]) -> int:
     return run_with_house(lambda host: _run(host, options))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="coder sessions", description=__doc__, allow_abbrev=False)
-    parser.set_defaults(action="list", here=False, json=False, limit=50)
-    actions = parser.add_subparsers(dest="action", metavar="list|show|export|delete")
-    listing = actions.add_parser("list", help="newest first")
-    listing.add_argument("--here", action="store_true", help="only those of this folder")
-    listing.add_argument("--json", action="store_true", help="one object per line")
-    listing.add_argument("--limit", type=int, default=50)
+def _parser() -> Arguments:
+    parser = Arguments(prog="coder sessions", description=t(__doc__ or ""), allow_abbrev=False)
+    parser.set_defaults(action="list", here=False, json=False, limit=50, text=())
+    actions = parser.add_subparsers(dest="action", metavar="list|search|show|export|delete")
+    listing = actions.add_parser("list", help=t("newest first"))
+    searching = actions.add_parser("search", help=t("those with these words in title, last prompt, folder or id"))
+    searching.add_argument("text", metavar="TEXT", nargs="+")
+    for each in (listing, searching):
+        each.add_argument("--here", action="store_true", help=t("only those of this folder"))
+        each.add_argument("--json", action="store_true", help=t("one object per line"))
+        each.add_argument("--limit", type=int, default=50)
     for name, what in (
-        ("show", "the conversation"),
-        ("export", "as JSON: model, tools and messages in the OpenAI form"),
-        ("delete", "the session and everything in it; a running turn is stopped"),
+        ("show", t("the conversation")),
+        ("export", t("as JSON: model, tools and messages in the OpenAI form")),
+        ("delete", t("the session and everything in it; a running turn is stopped")),
     ):
         action = actions.add_parser(name, help=what)
         action.add_argument("session", metavar="ID")
         if name == "show":
-            action.add_argument("--diff", action="store_true", help="what its turns changed in the files")
+            action.add_argument("--diff", action="store_true", help=t("what its turns changed in the files"))
     return parser
 
 
 async def _run(host: Host, options: argparse.Namespace) -> int:
     match options.action or "list":
-        case "list":
+        case "list" | "search":
             await _list(host, options)
         case "show":
             await (_show_diff if options.diff else _show)(host, SessionId(options.session))
@@ -67,7 +74,7 @@ async def _run(host: Host, options: argparse.Namespace) -> int:
 
 async def _list(host: Host, options: argparse.Namespace) -> None:
     cwd = os.path.realpath(".") if options.here else None
-    for each in await host.get(ListSessions(cwd=cwd, limit=options.limit)):
+    for each in await host.get(ListSessions(cwd=cwd, limit=options.limit, text=" ".join(options.text))):
         await _list_one(host, each, options)
         for child in await host.get(ListChildren(each.id)) if each.children else ():
             await _list_one(host, child, options)
@@ -80,32 +87,32 @@ async def _list_one(host: Host, each: Summary, options: argparse.Namespace) -> N
     else:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(each.updated_at / 1000))
         reason = await host.get(WhyWaiting(each.id)) if each.phase == "running" else None
-        note = f"  (waiting for a host: {reason})" if reason else ""
-        title = f"{'└ ' if each.parent else ''}{each.title or '(no prompt yet)'}"
-        sys.stdout.write(f"{each.id}  {when}  {_state(each):9} {title}  {each.cwd}{note}\n")
+        note = f"  ({t('waiting for a host: {reason}', reason=retell(reason))})" if reason else ""
+        title = f"{'└ ' if each.parent else ''}{_title(each) or t('(no prompt yet)')}"
+        _print(f"{each.id}  {when}  {padded(_state(each), 9)} {title}  {each.cwd}{note}")
 
 
 async def _show(host: Host, session: SessionId) -> None:
     summary = await host.get(ShowSession(session))
-    sys.stdout.write(
-        f"{summary.title or session}\n{summary.cwd}  {summary.model}  {summary.mode}  {_state(summary)}\n"
-    )
+    _print(f"{_title(summary) or session}\n{summary.cwd}  {summary.model}  {summary.mode}  {_state(summary)}")
     if summary.parent is not None:
-        sys.stdout.write(f"works for  {summary.parent}\n")
+        _print(f"{t('works for')}  {summary.parent}")
     for child in await host.get(ListChildren(session)):
-        sys.stdout.write(f"task  {child.id}  {_state(child)}  {child.title}\n")
+        _print(f"{t('task')}  {child.id}  {_state(child)}  {_title(child)}")
     for command in await host.get(ListBackground(session)):
-        sys.stdout.write(f"background  {background_line(command)}\n")
+        _print(f"{t('background')}  {background_line(command)}")
     for row in await host.get(ReadMessages(session)):
         for line in _lines(msgspec.json.decode(row.data)):
-            sys.stdout.write(f"\n{line}\n")
+            _print(f"\n{line}")
 
 
 async def _show_diff(host: Host, session: SessionId) -> None:
     await host.get(ShowSession(session))
     found = await host.get(ShowDiff(session, by_turns=True))
-    sys.stdout.write("".join(f"{line}\n" for line in found.files) or "its turns changed no files that are known\n")
-    sys.stdout.write(found.diff)
+    lines = found.files or (t("its turns changed no files that are known"),)
+    for line in lines:
+        _print(line)
+    sys.stdout.write(visible(found.diff) if sys.stdout.isatty() else found.diff)  # a program may apply it
 
 
 def _lines(message: dict[str, Any]) -> list[str]:
@@ -115,7 +122,7 @@ def _lines(message: dict[str, Any]) -> list[str]:
         case {"type": "assistant" | "user", "message": {"content": content}}:
             return [line for block in content if (line := _block(block))]
         case {"type": "result", "error": error}:
-            return [f"failed: {error}"]
+            return [t("failed: {problem}", problem=retell(str(error)))]
         case _:
             return []
 
@@ -137,11 +144,21 @@ def _block(block: dict[str, Any]) -> str:
 async def _delete(host: Host, session: SessionId) -> None:
     if isinstance(await host.send(DeleteSession(session=session, by=me())), Unchanged):
         raise UnknownSession(session)
-    sys.stdout.write(f"deleted {session}\n")
+    sys.stdout.write(t("deleted {session}", session=session) + "\n")
+
+
+def _title(summary: Summary) -> str:
+    return " ".join(summary.title.splitlines())
 
 
 def _state(summary: Summary) -> str:
-    return f"{summary.phase}+{summary.queued}" if summary.queued else summary.phase
+    phase = t(summary.phase)
+    return f"{phase}+{summary.queued}" if summary.queued else phase
+
+
+def _print(text: str) -> None:
+    """Titles, prompts and results may have been written by anyone."""
+    sys.stdout.write(f"{visible(text)}\n")
 
 
 def _print_json(value: object, indent: int = 0) -> None:

@@ -5,10 +5,12 @@ import os
 import sys
 
 from coderelay import __version__
+from coderelay.cli.arguments import Arguments
+from coderelay.client.language import t
 
 _EXIT_CODES = """\
 commands:
-  coder sessions [list|show ID|export ID|delete ID]
+  coder sessions [list|search TEXT|show ID|export ID|delete ID]
   coder resume ID       open a session again and carry on what was cut off
   coder asks            everything that waits for a person
   coder answer ASK_ID allow|deny|stop|TEXT
@@ -16,63 +18,82 @@ commands:
   coder mcp [list|add NAME -- COMMAND|remove NAME]   programs whose tools the agent may use
   coder model [list|install NAME|add PATH.gguf|remove NAME]   models that run on this machine
   coder doctor          what was found here, what is missing, what to do
+  coder completions bash|zsh|fish   a script that completes all this in your shell
 
 exit codes of -p: 0 done, 1 the turn failed, 2 usage, 3 something was denied because nobody could
 answer, 4 step limit, 5 parked, 130 interrupted
 """
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> Arguments:
+    parser = Arguments(
         prog="coder",
-        description="A coding agent whose sessions survive anything and can be steered from anywhere.",
-        epilog=_EXIT_CODES,
+        description=t("A coding agent whose sessions survive anything and can be steered from anywhere."),
+        epilog=t(_EXIT_CODES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("path", nargs="?", metavar="PATH", help="the folder to work in (default: here)")
-    parser.add_argument("-p", "--prompt", metavar="PROMPT", help="one turn without a terminal; - reads stdin")
+    parser.add_argument("path", nargs="?", metavar="PATH", help=t("the folder to work in (default: here)"))
+    parser.add_argument("-p", "--prompt", metavar="PROMPT", help=t("one turn without a terminal; - reads stdin"))
     parser.add_argument("--output", choices=("text", "json", "stream-json"), default="text")
     parser.add_argument("--mode", choices=("plan", "default", "auto-edit", "yolo"))
     parser.add_argument("--model", metavar="PROVIDER:NAME")
     parser.add_argument("--agent", choices=("native", "guide"))
-    parser.add_argument("--resume", metavar="ID", help="go on with this session")
-    parser.add_argument("--continue", dest="latest", action="store_true", help="go on with the newest session here")
-    parser.add_argument("--allowed-tools", metavar="A,B", help="only these tools may be used")
+    parser.add_argument("--resume", metavar="ID", help=t("go on with this session"))
+    parser.add_argument(
+        "--continue", dest="latest", action="store_true", help=t("go on with the newest session here")
+    )
+    parser.add_argument("--allowed-tools", metavar="A,B", help=t("only these tools may be used"))
     parser.add_argument(
         "--unattended",
         choices=("park", "deny", "allow"),
-        help="what to do when something must be asked and nobody is there (default: deny)",
+        help=t("what to do when something must be asked and nobody is there (default: deny)"),
     )
-    parser.add_argument("--max-steps", type=_positive, metavar="N", help="at most N model answers in a turn")
-    parser.add_argument("--cwd", metavar="DIR", help="the folder to work in")
+    parser.add_argument("--max-steps", type=_positive, metavar="N", help=t("at most N model answers in a turn"))
+    parser.add_argument("--cwd", metavar="DIR", help=t("the folder to work in"))
     parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
     return parser
 
 
 def main(arguments: list[str]) -> int:
     options, folder, prompt = parse(arguments)
-
-    from coderelay.cli.turn import run  # --help and usage errors do not need the house
-
     return run(options, folder, prompt)
+
+
+def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
+    """With what the place needs: --help and usage errors need no house, pipes no terminal."""
+    if prompt is None and is_terminal():
+        from coderelay.surfaces.terminal.input.typeahead import typing_kept
+
+        with typing_kept():
+            from coderelay.cli import repl
+
+            return repl.run(options, folder)
+    from coderelay.cli import turn
+
+    return turn.run(options, folder, prompt)
+
+
+def is_terminal() -> bool:
+    """Whether somebody sits there who can see more than plain lines."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     """The options, the folder, and the prompt if there is one. Leaves with 2 if something is wrong."""
     options = parser().parse_args(arguments)
     if options.resume and options.latest:
-        parser().error("--resume and --continue exclude each other")
+        parser().error(t("--resume and --continue exclude each other"))
     if options.path and options.cwd:
-        parser().error("give the folder once: PATH or --cwd")
+        parser().error(t("give the folder once: PATH or --cwd"))
     folder = os.path.realpath(options.cwd or options.path or ".")
     if not os.path.isdir(folder):
-        parser().error(f"there is no folder {folder}")
+        parser().error(t("there is no folder {folder}", folder=folder))
     if not _is_text(folder):
-        parser().error("the folder's name is not UTF-8, which coder cannot work with")
+        parser().error(t("the folder's name is not UTF-8, which coder cannot work with"))
     prompt = sys.stdin.buffer.read() if options.prompt == "-" else _bytes(options.prompt)
     if prompt is not None and not prompt.strip():
-        parser().error("the prompt is empty")
+        parser().error(t("the prompt is empty"))
     return options, folder, None if prompt is None else prompt.decode("utf-8", "replace")
 
 
@@ -88,5 +109,5 @@ def _is_text(name: str) -> bool:
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
+        raise argparse.ArgumentTypeError(t("must be at least 1"))
     return number

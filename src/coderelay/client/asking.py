@@ -4,7 +4,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from coderelay.client.language import t
 from coderelay.client.permission_asks import permission_in_words
+from coderelay.client.visible import visible
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -22,15 +24,16 @@ from coderelay.protocol.calls import Question
 from coderelay.protocol.errors import BadInput
 
 _PERMISSION: dict[str, Decision] = {
-    **dict.fromkeys(("y", "yes", "allow", "once"), Allow()),
-    **dict.fromkeys(("a", "always", "session"), Allow("session")),
+    **dict.fromkeys(("y", "yes", "allow", "once", "是", "好", "允许", "同意", "确认", "允许一次"), Allow()),
+    **dict.fromkeys(("a", "always", "session", "总是", "始终", "总是允许", "始终允许"), Allow("session")),
     "project": Allow("project"),
     "person": Allow("person"),
 }
 _REFUSALS: dict[str, Decision] = {
-    **dict.fromkeys(("n", "no", "deny"), Deny()),
-    **dict.fromkeys(("s", "stop"), DenyAndStop()),
+    **dict.fromkeys(("n", "no", "deny", "否", "不", "拒绝", "取消"), Deny()),
+    **dict.fromkeys(("s", "stop", "停止"), DenyAndStop()),
 }
+_NO_ANSWER = frozenset(("deny", "stop", "拒绝", "停止"))  # of a question: `no` may well be what is answered
 
 
 _DIFF_LINES = 200
@@ -44,11 +47,11 @@ def headline(ask: Ask) -> str:
         case QuestionAsk():
             text = " / ".join(each.question for each in ask.questions)
         case PlanAsk():
-            text = f"plan: {ask.plan.strip().partition(chr(10))[0]}"
+            text = t("plan: {plan}", plan=ask.plan.strip().partition(chr(10))[0])
         case BudgetAsk():
             text = _budget(ask)
     lines = [line.strip() for line in text.splitlines()]
-    return _visible(" ⏎ ".join(line for line in lines if line))
+    return visible(" ⏎ ".join(line for line in lines if line))
 
 
 def in_words(ask: Ask) -> str:
@@ -59,25 +62,26 @@ def in_words(ask: Ask) -> str:
         case QuestionAsk():
             text = "\n".join(_question_in_words(each) for each in ask.questions)
         case PlanAsk():
-            text = f"{ask.plan.rstrip()}\nIs this plan approved?"
+            text = f"{ask.plan.rstrip()}\n{t('Is this plan approved?')}"
         case BudgetAsk():
-            text = f"{_budget(ask)}\n  allowed, the turn goes on up to {_dollars(ask.until)}; denied, it stops here"
-    return _visible(text)
+            then = t("allowed, the turn goes on up to {until}; denied, it stops here", until=_dollars(ask.until))
+            text = f"{_budget(ask)}\n  {then}"
+    return visible(text)
 
 
 def choices(ask: Ask) -> str:
     """What can be typed."""
     match ask:
         case PermissionAsk():
-            return "allow? y / n / a(lways) / s(top)"
+            return t("allow? y / n / a(lways) / s(top)")
         case QuestionAsk():
-            number = "a number, " if any(each.options for each in ask.questions) else ""
-            several = "several with commas, " if any(each.multi_select for each in ask.questions) else ""
-            return f"{number}{several}your own words, deny or stop"
+            number = t("a number, ") if any(each.options for each in ask.questions) else ""
+            several = t("several with commas, ") if any(each.multi_select for each in ask.questions) else ""
+            return number + several + t("your own words, deny or stop")
         case PlanAsk():
-            return "smart / default / keep / s(top), or what to change"
+            return t("smart / default / keep / s(top), or what to change")
         case BudgetAsk():
-            return "allow? y / n"
+            return t("allow? y / n")
 
 
 def understand(ask: Ask, texts: Sequence[str]) -> Decision:
@@ -86,9 +90,9 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
     whole = " ".join(texts).strip()
     match ask:
         case PermissionAsk() | BudgetAsk():
-            decision = _PERMISSION.get(whole.lower()) or _REFUSALS.get(whole.lower())
+            decision = _PERMISSION.get(_word(whole)) or _REFUSALS.get(_word(whole))
             if decision is None:
-                raise BadInput(f"{whole!r} is no answer", choices(ask))
+                raise BadInput(t("{text} is no answer", text=repr(whole)), choices(ask))
             return decision
         case QuestionAsk():
             given = [whole] if len(ask.questions) == 1 else [text.strip() for text in texts]
@@ -99,31 +103,19 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
 
 def _preview(diff: str) -> str:
     lines = diff.splitlines()
-    more = f"\n(and {len(lines) - _DIFF_LINES} lines more)" if len(lines) > _DIFF_LINES else ""
+    left = len(lines) - _DIFF_LINES
+    more = f"\n({t('and {count} lines more', count=left)})" if left > 0 else ""
     return "".join(f"\n{line}" for line in lines[:_DIFF_LINES]) + more
 
 
 def _budget(ask: BudgetAsk) -> str:
-    whose = "this session" if ask.span == "session" else "today"
-    return f"the budget of {_dollars(ask.limit)} for {whose} is used up ({_dollars(ask.spent)} spent)"
+    whose = t("this session") if ask.span == "session" else t("today")
+    limit, spent = _dollars(ask.limit), _dollars(ask.spent)
+    return t("the budget of {limit} for {whose} is used up ({spent} spent)", limit=limit, whose=whose, spent=spent)
 
 
 def _dollars(amount: float) -> str:
     return f"${amount:.2f}" if amount >= 1 else f"${amount:.4f}"
-
-
-def _visible(text: str) -> str:
-    """Nothing a model writes may hide or repaint what a person decides on."""
-    return "".join(_escaped(each) if _acts_unseen(each) else each for each in text)
-
-
-def _acts_unseen(character: str) -> bool:
-    """Escape sequences and marks that turn the direction of writing; not the joiners of emoji and scripts."""
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in "\n\t\u200c\u200d"
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 def _question_in_words(question: Question) -> str:
@@ -134,21 +126,37 @@ def _question_in_words(question: Question) -> str:
     return "\n".join([question.question, *options])
 
 
+def agrees(text: str) -> bool:
+    """To something that is asked once and on the spot."""
+    return _PERMISSION.get(_word(text)) == Allow()
+
+
+def refuses(text: str) -> bool:
+    """Whether it is meant for all questions, and not an answer to one."""
+    return _word(text) in _NO_ANSWER
+
+
+def _word(text: str) -> str:
+    """Full-width letters are letters too."""
+    return unicodedata.normalize("NFKC", text).strip().lower()
+
+
 def _refusal(ask: QuestionAsk, given: Sequence[str]) -> Decision | None:
     """`deny` and `stop` refuse all questions, unless that is what one of them offers."""
     for question, text in zip(ask.questions, given, strict=False):
-        if text.lower() in ("deny", "stop") and text.casefold() not in _options(question):
-            return _REFUSALS[text.lower()]
+        if refuses(text) and text.casefold() not in _options(question):
+            return _REFUSALS[_word(text)]
     return None
 
 
 def _answers(ask: QuestionAsk, given: Sequence[str]) -> Answers:
     asked = [each.question for each in ask.questions]
     if len(given) != len(asked):
-        raise BadInput(f"there are {len(asked)} questions, and {len(given)} answers were given", choices(ask))
+        told = t("there are {asked} questions, and {given} answers were given", asked=len(asked), given=len(given))
+        raise BadInput(told, choices(ask))
     chosen = [_chosen(question, text) for question, text in zip(ask.questions, given, strict=True)]
     if not all(chosen):
-        raise BadInput(f"{asked[chosen.index('')]!r} has no answer", choices(ask))
+        raise BadInput(t("{question} has no answer", question=repr(asked[chosen.index("")])), choices(ask))
     return Answers(dict(zip(asked, chosen, strict=True)))
 
 
@@ -173,16 +181,16 @@ def _number(text: str) -> str:
 
 
 def _plan(ask: PlanAsk, text: str) -> Decision:
-    match text.lower():
-        case "smart" | "auto-edit":
+    match _word(text):
+        case "smart" | "auto-edit" | "智能":
             return PlanDecision("smart")
-        case "default" | "y" | "yes" | "allow":
+        case "default" | "y" | "yes" | "allow" | "默认" | "是" | "好" | "允许" | "同意" | "确认" | "批准":
             return PlanDecision("default")
-        case "keep" | "n" | "no" | "deny":
+        case "keep" | "n" | "no" | "deny" | "保持" | "否" | "不" | "拒绝" | "取消":
             return PlanDecision("keep")
-        case "s" | "stop":
+        case "s" | "stop" | "停止":
             return DenyAndStop()
         case "":
-            raise BadInput("that is no answer", choices(ask))
+            raise BadInput(t("that is no answer"), choices(ask))
         case _:
             return PlanDecision("feedback", text)

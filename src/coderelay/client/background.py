@@ -2,10 +2,11 @@
 
 import time
 
+from coderelay.client.language import retell, t
 from coderelay.protocol.background import BackgroundRow, in_words
 
 
 def background_line(row: BackgroundRow) -> str:
     since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
-    how = f"runs since {since}" if row.end is None else in_words(row.end)
+    how = t("runs since {time}", time=since) if row.end is None else retell(in_words(row.end))
     return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"

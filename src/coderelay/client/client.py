@@ -9,27 +9,42 @@ from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import PromptAdmitted, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.overview import CommandsShown, ContextShown, SkillsShown, ToolShown
+from coderelay.protocol.overview import (
+    AgentShown,
+    CommandsShown,
+    ContextShown,
+    FilesShown,
+    HostShown,
+    ModelShown,
+    SkillsShown,
+    ToolShown,
+    TurnShown,
+)
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.queries import (
     ExpandCommand,
     ExportSession,
     FindAsk,
+    ListAgents,
     ListApprovals,
     ListAsks,
     ListBackground,
     ListChildren,
     ListCommands,
+    ListFiles,
+    ListModels,
     ListPrompts,
     ListServers,
     ListSessions,
     ListSkills,
     ListTodos,
     ListTools,
+    ListTurns,
     ReadFromServer,
     ReadMessages,
     ShowContext,
     ShowDiff,
+    ShowHost,
     ShowPermissions,
     ShowSession,
     SuggestTitle,
@@ -84,6 +99,16 @@ class Client(Protocol):
     async def get(self, query: ExpandCommand) -> str: ...
     @overload
     async def get(self, query: ShowContext) -> ContextShown: ...
+    @overload
+    async def get(self, query: ListModels) -> list[ModelShown]: ...
+    @overload
+    async def get(self, query: ListAgents) -> list[AgentShown]: ...
+    @overload
+    async def get(self, query: ListTurns) -> list[TurnShown]: ...
+    @overload
+    async def get(self, query: ListFiles) -> FilesShown: ...
+    @overload
+    async def get(self, query: ShowHost) -> HostShown: ...
     @overload
     async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
 

@@ -7,14 +7,44 @@ from coderelay.client.client import Client
 from coderelay.protocol.events import ChildOpened, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ListChildren
+from coderelay.protocol.queries import ListAsks, ListChildren
+from coderelay.protocol.summary import AskRow, Summary
+
+Events = AsyncGenerator[Recorded | Live, None]
 
 
-async def follow_family(client: Client, session: SessionId, after: int) -> AsyncGenerator[Recorded | Live, None]:
+async def join_family(client: Client, session: SessionId, after: int) -> tuple[list[AskRow], Events]:
+    """For whoever answers what a session and its children ask: what is open now, and `follow_family` from then on.
+    What is asked at this very moment may be in both, never in neither. Raises UnknownSession."""
+    children = await _at_work(client, session)
+    return await client.get(ListAsks(session)), _follow(client, session, after, children)
+
+
+async def follow_family(client: Client, session: SessionId, after: int) -> Events:
     """As `follow` does, and with it what is recorded in the children: in those that open from their beginning, in
     those at work already from where they stand. Live pieces are the session's own."""
-    known = await client.get(ListChildren(session))  # raises UnknownSession
-    children = {each.id: each.head for each in known if each.turn_open or each.queued}
+    children = await _at_work(client, session)
+    async with aclosing(_follow(client, session, after, children)) as events:
+        async for each in events:
+            yield each
+
+
+async def _at_work(client: Client, session: SessionId) -> dict[SessionId, int]:
+    """The children from whom something is to come, and where they stand."""
+    known = await client.get(ListChildren(session))
+    return {each.id: 0 if _is_new(each) else each.head for each in known if _is_busy(each) or _is_new(each)}
+
+
+def _is_busy(child: Summary) -> bool:
+    return child.turn_open or child.queued > 0
+
+
+def _is_new(child: Summary) -> bool:
+    """It is being given its task: all that it holds is how it was opened."""
+    return child.phase == "idle" and not child.queued
+
+
+async def _follow(client: Client, session: SessionId, after: int, children: dict[SessionId, int]) -> Events:
     if not children:
         async with aclosing(client.follow(session, after)) as feed:
             async for each in feed:

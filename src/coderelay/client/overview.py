@@ -1,20 +1,23 @@
-"""Tools, skills and what fills the window, as text."""
+"""Tools, skills, agents and what fills the window, as text."""
 
-from coderelay.protocol.overview import ContextShown, SkillShown, SkillsShown, ToolShown
+from coderelay.client.columns import padded, width_of
+from coderelay.client.language import retell, t
+from coderelay.client.visible import visible
+from coderelay.protocol.overview import AgentShown, ContextShown, SkillShown, SkillsShown, ToolShown
 
 _LINE = 100
 
 
 def tools_in_words(tools: list[ToolShown]) -> str:
     if not tools:
-        return "this agent has no tools"
+        return t("this agent has no tools")
     name = max(len(each.name) for each in tools)
     kind = max(len(each.kind) for each in tools)
     return "\n".join(f"{each.name.ljust(name)}  {each.kind.ljust(kind)}  {_about(each)}" for each in tools)
 
 
 def _about(tool: ToolShown) -> str:
-    return f"({tool.off})" if tool.off else _line(_first_sentence(tool.description))
+    return f"({retell(tool.off)})" if tool.off else _line(_first_sentence(tool.description))
 
 
 def _first_sentence(text: str) -> str:
@@ -23,27 +26,47 @@ def _first_sentence(text: str) -> str:
 
 
 def skills_in_words(shown: SkillsShown) -> str:
-    lines = [line for each in shown.found for line in _skill(each)] or ["there are no skills"]
-    return "\n".join([*lines, *(f"({note})" for note in shown.notes)])
+    lines = [line for each in shown.found for line in _skill(each)] or [t("there are no skills")]
+    return "\n".join([*lines, *(f"({retell(note)})" for note in shown.notes)])
 
 
 def _skill(skill: SkillShown) -> list[str]:
-    whose = "your own" if skill.own else "this folder's"
-    chosen = f", only for /{skill.name}" if skill.by_name_only else ""
-    return [f"/{skill.name}  {_line(skill.description)}", f"  {whose}{chosen}: {skill.file}"]
+    whose = t("your own") if skill.own else t("this folder's")
+    chosen = t(", only for /{name}", name=skill.name) if skill.by_name_only else ""
+    return [f"/{visible(skill.name)}  {_line(skill.description)}", f"  {whose}{chosen}: {visible(skill.file)}"]
 
 
 def context_in_words(shown: ContextShown) -> str:
     used = sum(tokens for _, tokens in shown.parts)
-    rows = [*shown.parts, *([("free", max(0, shown.window - used))] if shown.window else [])]
-    name = max((len(part) for part, _ in rows), default=0)
+    parts = [(t(part), tokens) for part, tokens in shown.parts]
+    rows = [*parts, *([(t("free"), max(0, shown.window - used))] if shown.window else [])]
+    name = max((width_of(part) for part, _ in rows), default=0)
     number = max((len(f"{tokens:,}") for _, tokens in rows), default=0)
     lines = [
-        f"  {part.ljust(name)}  {f'{tokens:,}'.rjust(number)}{_share(tokens, shown.window)}" for part, tokens in rows
+        f"  {padded(part, name)}  {f'{tokens:,}'.rjust(number)}{_share(tokens, shown.window)}"
+        for part, tokens in rows
     ]
-    of = f" of {shown.window:,}" if shown.window else ""
-    how = "as its provider counted; how they are shared out is a guess" if shown.counted else "a guess"
-    return "\n".join([f"{shown.model}: {used:,}{of} tokens, {how}", *lines])
+    how = t("as its provider counted; how they are shared out is a guess") if shown.counted else t("a guess")
+    first = t("{model}: {used} tokens, {how}", model=shown.model, used=_of(used, shown.window), how=how)
+    return "\n".join([first, *lines])
+
+
+def _of(used: int, window: int) -> str:
+    return t("{used} of {window}", used=f"{used:,}", window=f"{window:,}") if window else f"{used:,}"
+
+
+def agents_in_words(agents: list[AgentShown], current: str) -> str:
+    width = max(len(each.name) for each in agents)
+    return "\n".join(_agent(each, width, is_current=each.name == current) for each in agents)
+
+
+def _agent(agent: AgentShown, width: int, *, is_current: bool) -> str:
+    mark = "*" if is_current else " "
+    return f"{mark} {agent.name.ljust(width)}  {t(agent.description)}{_unless(agent.problem)}"
+
+
+def _unless(problem: str) -> str:
+    return f" ({retell(problem)})" if problem else ""
 
 
 def _share(tokens: int, window: int) -> str:
@@ -51,4 +74,5 @@ def _share(tokens: int, window: int) -> str:
 
 
 def _line(text: str) -> str:
-    return text if len(text) <= _LINE else f"{text[: _LINE - 1]}…"
+    line = visible(text)
+    return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"

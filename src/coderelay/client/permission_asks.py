@@ -2,60 +2,74 @@
 
 import time
 
+from coderelay.client.language import retell, t
 from coderelay.protocol.asks import Approval, PermissionAsk
 from coderelay.protocol.calls import Need, Right
 
 _LINES, _FIRST, _LAST = 40, 25, 10
 _CHARACTERS, _HEAD, _TAIL = 4000, 2500, 1000
+
 _RIGHTS: dict[Right, str] = {"network": "with the network", "outside": "outside of any sandbox"}
+_RUNS: dict[Right, str] = {"network": "runs with the network", "outside": "runs outside of any sandbox"}
 
 
 def permission_in_words(ask: PermissionAsk) -> str:
     need = ask.need
     title = need.title if need.command is None else shortened(need.command)
-    return "\n  ".join([f"{need.tool} wants: {title}", ask.reason, *_surroundings(need)])
+    wants = t("{tool} wants: {title}", tool=need.tool, title=title)
+    return "\n  ".join([wants, retell(ask.reason), *surroundings(need)])
 
 
 def shortened(command: str) -> str:
     """The command itself. Of a long one the beginning and the end, and how long it is."""
     lines = command.splitlines()
-    size = f"({len(lines):,} lines, {len(command.encode(errors='replace')):,} bytes)"
+    length = len(command.encode(errors="replace"))
+    size = t("({lines} lines, {bytes} bytes)", lines=f"{len(lines):,}", bytes=f"{length:,}")
     if len(lines) > _LINES:
-        left_out = len(lines) - _FIRST - _LAST
+        left_out = t("… {count} lines left out …", count=f"{len(lines) - _FIRST - _LAST:,}")
         first, last = map("\n".join, (lines[:_FIRST], lines[-_LAST:]))
-        return f"{_cut(first)}\n… {left_out:,} lines left out …\n{_cut(last)}\n{size}"
+        return f"{_cut(first)}\n{left_out}\n{_cut(last)}\n{size}"
     return command if len(command) <= _CHARACTERS else f"{_cut(command)}\n{size}"
 
 
 def _cut(text: str) -> str:
     if len(text) <= _CHARACTERS:
         return text
-    left_out = len(text) - _HEAD - _TAIL
-    return f"{text[:_HEAD]}… {left_out:,} characters left out …{text[-_TAIL:]}"
+    left_out = t("… {count} characters left out …", count=f"{len(text) - _HEAD - _TAIL:,}")
+    return f"{text[:_HEAD]}{left_out}{text[-_TAIL:]}"
 
 
-def _surroundings(need: Need) -> list[str]:
+def surroundings(need: Need) -> list[str]:
     if need.server:
-        return [f"always: {need.tool}, whatever it is told"]
+        return [t("always: {tool}, whatever it is told", tool=need.tool)]
     if need.command is None:
         return []
-    where = {"": "", "none": "runs without a sandbox"}.get(need.sandbox, f"runs in a sandbox ({need.sandbox})")
-    if "outside" in need.rights and need.sandbox not in ("", "none"):
-        where = ""
-    facts = [where, *(f"runs {_RIGHTS[right]}" for right in need.rights)]
-    facts.append("goes on running in the background" if need.background else "")
-    told = ", ".join(fact for fact in facts if fact)
-    return [*([told] if told else []), f"always: {_kept(need.words, need.prefix)}"]
+    facts = [_sandbox(need), *(t(_RUNS[right]) for right in need.rights)]
+    facts.append(t("runs in the folder {folder}", folder=repr(need.folder)) if need.folder else "")
+    facts.append(t("goes on running in the background") if need.background else "")
+    told = t(", ").join(fact for fact in facts if fact)
+    return [*([told] if told else []), t("always: {rule}", rule=_kept(need.words, need.prefix))]
+
+
+def _sandbox(need: Need) -> str:
+    if need.sandbox == "none":
+        return t("runs without a sandbox")
+    return (
+        t("runs in a sandbox ({sandbox})", sandbox=need.sandbox)
+        if need.sandbox and "outside" not in need.rights
+        else ""
+    )
 
 
 def approval_in_words(approval: Approval) -> str:
     """One line: what need not be asked again, where, and until when."""
     text = _kept(approval.words, approval.prefix) if approval.words else " ⏎ ".join(approval.title.splitlines())
-    text = "whatever it is told" if approval.server else text
-    rights = "".join(f", {_RIGHTS[right]}" for right in approval.rights)
-    where = approval.project or ("everywhere" if approval.scope == "person" else "this session")
-    until = "" if approval.expires is None else f", until {time.strftime('%Y-%m-%d', _time(approval.expires))}"
-    return f"{approval.tool}: {text}{rights}  ({where}{until})"
+    text = t("whatever it is told") if approval.server else text
+    rights = "".join(t(", ") + t(_RIGHTS[right]) for right in approval.rights)
+    where = approval.project or (t("everywhere") if approval.scope == "person" else t("this session"))
+    if approval.expires is not None:
+        where += t(", until {date}", date=time.strftime("%Y-%m-%d", _time(approval.expires)))
+    return f"{approval.tool}: {text}{rights}  ({where})"
 
 
 def _time(ms: int) -> time.struct_time:
@@ -64,6 +78,6 @@ def _time(ms: int) -> time.struct_time:
 
 def _kept(words: tuple[str, ...], prefix: bool) -> str:
     if not words:
-        return "exactly this text"
+        return t("exactly this text")
     said = " ".join(word if word and not set(word) & set(" \t\n'\"") else repr(word) for word in words)
     return f"{said} …" if prefix else said

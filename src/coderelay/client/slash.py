@@ -1,6 +1,8 @@
-"""What a line typed by a person is: a shell command, a built-in command, or a prompt."""
+"""What a line typed by a person is: a shell command, a built-in command, or a prompt; and what becomes of one."""
 
 from msgspec import Struct
+
+from coderelay.protocol.ids import SessionId
 
 
 class Shell(Struct, frozen=True):
@@ -14,6 +16,23 @@ class Slash(Struct, frozen=True):
 
 class Prompted(Struct, frozen=True):
     text: str
+
+
+class Moved(Struct, frozen=True):
+    """The surface shows `session` from now on, following it from `after`. `told` is for the person. What the session
+    asks already is among its open asks."""
+
+    session: SessionId
+    after: int
+    told: str
+
+
+class Left(Struct, frozen=True):
+    """The person wants to leave; the session stays."""
+
+
+Told = str | Prompted | Moved | Left
+"""What a command comes to: a text for the person, a prompt for the surface to send, another session, or the end."""
 
 
 def classify(line: str) -> Shell | Slash | Prompted:

@@ -1,6 +1,10 @@
 """What other agents do for a session, for people who type."""
 
+from coderelay.client.built_in import usage_of
 from coderelay.client.client import Client
+from coderelay.client.columns import padded
+from coderelay.client.language import t
+from coderelay.client.visible import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import Accepted, StopTurn
 from coderelay.protocol.errors import BadInput
@@ -13,16 +17,17 @@ async def list_or_stop(client: Client, session: SessionId, rest: str, by: By) ->
     children = await client.get(ListChildren(session))
     action, _, number = rest.partition(" ")
     if not action:
-        return "\n".join(map(_line, range(1, len(children) + 1), children)) or "no task was given to another agent"
+        return "\n".join(map(_line, range(1, len(children) + 1), children)) or t("no task was given to another agent")
     if action != "stop" or not number.strip().isdecimal():
-        raise BadInput("/tasks shows what other agents do, /tasks stop N ends one")
+        raise BadInput(t("it is {usage}", usage=usage_of("tasks")))
     place = int(number)
     if not 1 <= place <= len(children):
-        raise BadInput(f"there is no task {place}; /tasks shows what there is")
+        raise BadInput(t("there is no task {number}; /tasks shows what there is", number=place))
     done = isinstance(await client.send(StopTurn(session=children[place - 1].id, by=by)), Accepted)
-    return f"(task {place} is asked to stop)" if done else "it is over"
+    return t("(task {number} is asked to stop)", number=place) if done else t("it is over")
 
 
 def _line(number: int, child: Summary) -> str:
     cost = "" if child.cost is None else f"  ${child.cost:.4f}"
-    return f"{number}. {child.phase:8} {child.title}{cost}  · {child.id}"
+    title = visible(" ".join(child.title.split()))
+    return f"{number}. {padded(t(child.phase), 8)} {title}{cost}  · {child.id}"

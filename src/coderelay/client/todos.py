@@ -12,7 +12,7 @@ _MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed"
 
 
 def todo_lines(items: Sequence[Item]) -> list[str]:
-    return [f"{_MARKS[each.status]} {each.content}" for each in items]
+    return [f"{_MARKS[each.status]} {' '.join(each.content.split())}" for each in items]
 
 
 def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:

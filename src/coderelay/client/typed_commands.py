@@ -2,8 +2,9 @@
 
 from difflib import get_close_matches
 
-from coderelay.client.built_in import BUILT_IN, NAMES, built_in_help, help_line
+from coderelay.client.built_in import NAMES, OFFERED, built_in_help, find_built_in, help_line, usage_of
 from coderelay.client.client import Client
+from coderelay.client.language import retell, t
 from coderelay.client.slash import Prompted, Slash
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
@@ -35,13 +36,17 @@ async def resolve(client: Client, session: SessionId, slash: Slash) -> Prompted:
 def _unknown(name: str, known: CommandsShown, forced: bool) -> BadInput:
     if forced:
         theirs = ", ".join(f"//{each.name}" for each in known.found if each.origin == "agent")
-        return BadInput(f"the agent has no command {name}; it has {theirs or 'none'}")
-    names = [*NAMES, *(each.name for each in known.found)]
+        return BadInput(t("the agent has no command {name}; it has {names}", name=name, names=theirs or t("none")))
+    names = [*sorted(NAMES), *(each.name for each in known.found)]
     near = get_close_matches(name, names, _NEAREST) or sorted(
         each for each in names if name and each.startswith(name)
     )
-    meant = f"; did you mean {' or '.join(f'/{each}' for each in near[:_NEAREST])}?" if near else ";"
-    return BadInput(f"unknown command /{name}{meant} /help shows what there is")
+    if not near:
+        return BadInput(t("unknown command /{name}; /help shows what there is", name=name))
+    meant = t(" or ").join(f"/{each}" for each in near[:_NEAREST])
+    return BadInput(
+        t("unknown command /{name}; did you mean {names}? /help shows what there is", name=name, names=meant)
+    )
 
 
 async def help_text(client: Client, session: SessionId) -> str:
@@ -49,9 +54,21 @@ async def help_text(client: Client, session: SessionId) -> str:
     parts = [built_in_help()]
     for origin, heading in _HEADINGS.items():
         lines = [_line(each) for each in known.found if each.origin == origin]
-        parts += ["\n".join([heading, *lines])] if lines else []
-    parts += ["\n".join(f"({note})" for note in known.notes)] if known.notes else []
+        parts += ["\n".join([t(heading), *lines])] if lines else []
+    parts += ["\n".join(f"({retell(note)})" for note in known.notes)] if known.notes else []
     return "\n\n".join(parts)
+
+
+async def help_of(client: Client, session: SessionId, name: str) -> str:
+    """Of one command, built in or not. Raises BadInput if there is none."""
+    wanted = name.removeprefix("/")
+    if find_built_in(wanted) is not None:
+        return usage_of(wanted)
+    known = await client.get(ListCommands(session))
+    found = next((each for each in known.found if each.name == wanted), None)
+    if found is None:
+        raise _unknown(wanted, known, forced=False)
+    return "\n".join([t(_HEADINGS[found.origin]), _line(found)])
 
 
 def _line(command: CommandShown) -> str:
@@ -61,7 +78,7 @@ def _line(command: CommandShown) -> str:
 async def completions(client: Client, session: SessionId) -> list[CommandShown]:
     """Everything that can be typed after a `/`; of two with one name, only the one that counts."""
     known = await client.get(ListCommands(session))
-    built_in = (CommandShown(each.name, "built-in", each.description, each.hint) for each in BUILT_IN)
+    built_in = (CommandShown(each.name, "built-in", t(each.description), each.hint) for each in OFFERED)
     first: dict[str, CommandShown] = {}
     for each in (*built_in, *known.found):
         first.setdefault(each.name, each)

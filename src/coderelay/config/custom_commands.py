@@ -7,6 +7,7 @@ A file in a sub-folder is called `folder:name`. What the text says is only ever 
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -84,7 +85,7 @@ def find_commands(places: Sequence[Place], seen: Mapping[str, str], taken: Colle
 
 def command_texts(place: Place, notes: list[str]) -> Iterator[Text]:
     """Every Markdown file of a place that can be read at all, whether it makes sense or not."""
-    paths = list(_paths(place, "", _DEEPEST, notes))
+    paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
     if len(paths) > MOST_TEXTS:
         notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} commands; the rest is not used")
     for path in paths[:MOST_TEXTS]:
@@ -94,18 +95,31 @@ def command_texts(place: Place, notes: list[str]) -> Iterator[Text]:
             notes.append(str(refused))
 
 
-def _paths(place: Place, below: str, deepest: int, notes: list[str]) -> Iterator[str]:
-    try:
-        inside = list(list_place(place, below))
-    except BadInput as refused:
-        notes.append(str(refused))
-        return
-    for path, is_folder in inside:
-        if not is_folder and path.endswith(_SUFFIX):
-            yield path
-    for path, is_folder in inside:
-        if is_folder and deepest > 0 and not os.path.basename(path).startswith("."):
-            yield from _paths(place, os.path.relpath(path, place.path), deepest - 1, notes)
+def _paths(place: Place, notes: list[str]) -> Iterator[str]:
+    """No folder twice, however many links lead to it."""
+    below, seen = [""], set[str]()
+    while below:
+        folder = below.pop()
+        real = os.path.realpath(os.path.join(place.path, folder))
+        if real in seen:
+            continue
+        seen.add(real)
+        if len(seen) > MOST_TEXTS:
+            notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} folders; the rest is not used")
+            return
+        try:
+            inside = list(list_place(place, folder))
+        except BadInput as refused:
+            notes.append(str(refused))
+            continue
+        yield from (path for path, is_folder in inside if not is_folder and path.endswith(_SUFFIX))
+        deeper = [path for path, is_folder in inside if is_folder and not os.path.basename(path).startswith(".")]
+        if place.folder is not None:  # a link could lead to all that is in the folder
+            links = [each for each in deeper if os.path.islink(each)]
+            notes += [f"{shown(each)} is not used: it is a link to a folder" for each in links]
+            deeper = [each for each in deeper if each not in links]
+        if folder.count(os.sep) + bool(folder) < _DEEPEST:
+            below += [os.path.relpath(each, place.path) for each in reversed(deeper)]
 
 
 def _command(place: Place, text: Text, taken: Collection[str]) -> CustomCommand:

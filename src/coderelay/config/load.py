@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from coderelay.config.locale import is_chinese
 from coderelay.config.place import OWN_FOLDER, folder_file, person_file
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.settings import Language, Settings, Unattended
@@ -94,11 +95,6 @@ def language_of(env: Mapping[str, str], settings: Settings) -> Language:
         case "en" | "zh" as language:
             return language
         case "":
-            return settings.lang or _locale(env)
+            return settings.lang or ("zh" if is_chinese(env) else "en")
         case other:
             raise BadInput(f"CODER_LANG must be en or zh, not {other!r}")
-
-
-def _locale(env: Mapping[str, str]) -> Language:
-    set_to = next((env[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if env.get(name)), "")
-    return "zh" if set_to.lower().startswith("zh") else "en"

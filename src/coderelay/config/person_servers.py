@@ -3,21 +3,26 @@
 import fcntl
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, cast
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from coderelay.config.document import parse_object, read_document
 from coderelay.config.place import person_file, printable, read_person_file, shown
-from coderelay.config.secrets import names_secret
+from coderelay.config.secrets import REFERENCE, names_secret
 from coderelay.protocol.errors import BadInput
+from coderelay.workspace.environment import LOGIN_IN_ADDRESS
 from coderelay.workspace.replacement import replace, write_whole
 
 Tree = dict[str, Any]
 
 _KEY = "mcp_servers"
-_REFERENCE = re.compile(r"\$\{\w+\}")
+_SECRET_OPTION = re.compile(
+    r"--?(?:\w+[-_])*(?:(?:api|access|auth|secret)[-_]?key|token|secret|password|passphrase)", re.I
+)
 _INDENT = re.compile(rb"\n( +|\t)\"")
 
 
@@ -25,6 +30,8 @@ def add_server(home: str, name: str, entry: Mapping[str, Any]) -> None:
     """Raises BadInput, and then nothing has changed."""
     for kind in ("env", "headers"):
         _refuse_secrets(kind, entry.get(kind, {}))
+    _refuse_secret_arguments(entry.get("args", ()))
+    _refuse_secrets_in_address(entry.get("url", ""))
 
     def change(tree: Tree) -> None:
         if _take(tree, name):
@@ -46,12 +53,32 @@ def remove_server(home: str, name: str) -> None:
 
 def _refuse_secrets(kind: str, values: Mapping[str, str]) -> None:
     for name, value in values.items():
-        if names_secret(name) and not _REFERENCE.search(value):
-            instead = f"--env {name}" if kind == "env" else f"--header '{name}: ${{VARIABLE}}'"
-            raise BadInput(
-                f"{name} looks like a secret, which does not belong into a file",
-                f"Put it into an environment variable, and give {instead}.",
-            )
+        if names_secret(name) and not REFERENCE.fullmatch(value):
+            raise _refused(name, f"--env {name}" if kind == "env" else f"--header '{name}: ${{VARIABLE}}'")
+
+
+def _refuse_secret_arguments(args: Sequence[str]) -> None:
+    """`--token=…` and `--token …`; the name of a file or a variable is none."""
+    for option, behind in zip_longest(args, args[1:], fillvalue="-"):
+        name, equals, value = option.partition("=")
+        value = value if equals else behind
+        if _SECRET_OPTION.fullmatch(name) and not value.startswith("-") and not value.isdigit():
+            raise _refused(name, "--env NAME, if the program takes it from there")
+
+
+def _refuse_secrets_in_address(url: str) -> None:
+    if LOGIN_IN_ADDRESS.search(url):
+        raise _refused("the login in the address", "--header 'Authorization: Basic ${VARIABLE}'")
+    for name, _ in parse_qsl(urlsplit(url).query):
+        if names_secret(name):
+            raise _refused(name, "--header 'Authorization: Bearer ${VARIABLE}'")
+
+
+def _refused(name: str, instead: str) -> BadInput:
+    return BadInput(
+        f"{printable(name)} looks like a secret, which does not belong into a file",
+        f"Put it into an environment variable, and give {instead}.",
+    )
 
 
 def _take(tree: Tree, name: str) -> bool:

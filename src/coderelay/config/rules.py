@@ -18,8 +18,21 @@ def mine(mine: Any, theirs: Any) -> Any:
     return mine
 
 
+def mine_if_set(mine: Any, theirs: Any) -> Any:
+    return mine or theirs
+
+
 def lower(mine: Any, theirs: Any) -> Any:
     return theirs if mine is None else min(mine, theirs)
+
+
+def lower_to(floor: float) -> Rule:
+    """A folder that is not trusted may not make it so little that nothing works."""
+    return lambda mine, theirs: max(min(mine, theirs), min(mine, floor))
+
+
+def at_least(floor: float) -> Rule:
+    return lambda mine, theirs: max(theirs, min(mine, floor))
 
 
 def both(mine: Any, theirs: Any) -> Any:
@@ -55,15 +68,15 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "workflow.require_todo_for_complex": (only_on, theirs),
     "workflow.auto_verify_after_edit": (only_off, theirs),
     "workflow.max_verify_attempts": (lower, theirs),
-    "workflow.verify_commands": (theirs, theirs),  # those that are not on the list of known ones never run
-    "compaction.threshold": (theirs, theirs),
-    "compaction.keep": (theirs, theirs),
+    "workflow.verify_commands": (mine_if_set, theirs),  # those that are not on the list of known ones never run
+    "compaction.threshold": (at_least(0.5), theirs),
+    "compaction.keep": (at_least(2), theirs),
     "tools.disabled": (both, both),
     "skills.auto_approve": (stricter("load", "run"), stricter("load", "run")),  # only the person says run
     "input_while_running": (mine, theirs),
     "persist_partials": (mine, theirs),
     "batch.release": (stricter("together", "each"), theirs),
-    "bash.timeout_s": (lower, theirs),
+    "bash.timeout_s": (lower_to(5), theirs),
     "bash.output_bytes": (lower, theirs),
     "budget.session": (lower, theirs),
     "budget.day": (lower, theirs),

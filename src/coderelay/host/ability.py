@@ -4,21 +4,28 @@ import os
 from collections.abc import Mapping
 
 from coderelay.agents.agent import Agent
+from coderelay.session import shell
 from coderelay.session.state import Settings, State
 
 
 def why_not(state: State, agents: Mapping[str, Agent]) -> str | None:
     """Why this process cannot run the session, or None."""
     settings = state.settings
-    return "the session is gone" if settings is None else why_not_so(settings, agents)
+    if settings is None:
+        return "the session is gone"
+    return _why_not_there(settings) if shell.is_next(state) else why_not_so(settings, agents)
 
 
 def why_not_so(settings: Settings, agents: Mapping[str, Agent]) -> str | None:
     """Why this process cannot run a session with these settings, or None."""
-    if not folder_exists(settings.cwd):
-        return f"its folder {settings.cwd} is not there"
+    if (problem := _why_not_there(settings)) is not None:
+        return problem
     agent = agents.get(settings.agent)
     return f"there is no agent {settings.agent!r} here" if agent is None else agent.cannot_run(settings)
+
+
+def _why_not_there(settings: Settings) -> str | None:
+    return None if folder_exists(settings.cwd) else f"its folder {settings.cwd} is not there"
 
 
 def folder_exists(path: str) -> bool:

@@ -1,11 +1,13 @@
 """Child sessions: opened by a call of their parent, which ends as they do."""
 
 import asyncio
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
+from coderelay.policy.names import is_allowed, tools_of
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Failed, Finished, Outcome
 from coderelay.protocol.commands import (
@@ -15,16 +17,20 @@ from coderelay.protocol.commands import (
     DeleteSession,
     OpenSession,
     SendPrompt,
+    StopBackground,
     StopTurn,
 )
 from coderelay.protocol.commands import Outcome as Answer
 from coderelay.protocol.errors import ToolFailed, UnknownSession
-from coderelay.protocol.events import ApprovalGranted, TurnEnded
+from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, SessionId, child_id
+from coderelay.session import background, decide
 from coderelay.session.children import AGENT, children, mode_for_child, open_tasks, rests, stricter, task_prompt
-from coderelay.session.state import State
+from coderelay.session.state import BackgroundCommand, State
 
 NOT_FROM_A_CHILD = "you work for another agent already, and cannot give tasks to more of them; do it yourself"
+MOST_AT_WORK = 8
+TOO_MANY = f"{MOST_AT_WORK} tasks are at work already, and that is the most; give this one when they have ended"
 _SHOWN_CHARS = 30_000
 _A_WHILE = 60.0
 _STOPPING_MAY_TAKE = 15.0
@@ -41,11 +47,14 @@ class Children:
         self._ownership = ownership
 
     async def open(self, parent: State, call: CallId, description: str) -> SessionId:
-        """With what needs no asking in its parent. Raises ToolFailed in a session that is a child itself."""
+        """With what needs no asking in its parent. Raises ToolFailed in a session that is a child itself, and for
+        more tasks than may be at work together."""
         settings = parent.settings
         assert settings is not None
         if settings.parent is not None:
             raise ToolFailed(NOT_FROM_A_CHILD)
+        if all(each.call.id != call for each in open_tasks(parent)[:MOST_AT_WORK]):
+            raise ToolFailed(TOO_MANY)
         child = child_id(parent.session, call)
         await self._door.send(
             CreateSession(
@@ -71,6 +80,7 @@ class Children:
         """Until it rests; that may be when a person has answered it. Raises ToolFailed if it ends badly."""
         assert parent.turn is not None
         started = parent.turn.started
+        await self.tighten((await self._door.record(parent.session)).state, AGENT)  # changed while it was opened
         with suppress(UnknownSession):  # deleted at this very moment
             await self._door.send(
                 SendPrompt(
@@ -84,7 +94,7 @@ class Children:
             )
         record = await self._door.record(child)
         await _until_it_rests(record)
-        outcome = _outcome(record.state)
+        outcome = await self._outcome(record, await _ending(record))
         if isinstance(outcome, Failed):
             raise ToolFailed(outcome.message)
         return outcome
@@ -96,42 +106,64 @@ class Children:
             await self._door.send(StopTurn(session=child, by=AGENT))
             async with asyncio.timeout(_STOPPING_MAY_TAKE):
                 await _until_it_rests(record)
+        await self._end_commands(record)
 
     async def stop_open(self, parent: State) -> None:
-        for call in open_tasks(parent):
-            await self.stop(child_id(parent.session, call.call.id))
+        await self._stop_all([child_id(parent.session, call.call.id) for call in open_tasks(parent)])
 
     async def ends(self, parent: State) -> dict[CallId, Outcome] | None:
         """Of children whose parent has lost its owner: what is known of them; None while one is at work or waits for
         people, for then its parent waits too. One that lost its own owner in mid-turn is stopped, and nobody knows
         how it would have ended."""
         known: dict[CallId, Outcome] = {}
+        lost: list[SessionId] = []
         busy = False
+        await self.tighten(parent, AGENT)
         for call in open_tasks(parent):
             record = await self._door.record(child_id(parent.session, call.call.id))
             if rests(record.state):
-                if _has_finished(record.state):
-                    known[call.call.id] = _outcome(record.state)
+                ended = await _ending(record)
+                if ended is not None and ended.ending != "stopped":
+                    known[call.call.id] = await self._outcome(record, ended)
             elif await self._is_lost(record.state):
-                await self.stop(record.session)
+                lost.append(record.session)
             else:
                 await self._door.send(OpenSession(session=record.session, by=AGENT))
                 busy = True
+        await self._stop_all(lost)
         return None if busy else known
 
     async def tighten(self, parent: State, by: By) -> None:
         """No child at work may do more than its parent may now."""
-        assert parent.settings is not None
         for call in open_tasks(parent):
-            state = (await self._door.record(child_id(parent.session, call.call.id))).state
-            if state.settings is not None:
-                mode = stricter(state.settings.mode, mode_for_child(parent.settings.mode))
-                await self._door.send(ConfigureSession(session=state.session, mode=mode, by=by))
+            record = await self._door.record(child_id(parent.session, call.call.id))
+            await record.append(lambda state: _taken_away(state, parent, by))
 
     async def delete(self, parent: State, by: By) -> None:
         """Before their parent is, so that none is left without one."""
         for child in children(parent):
             await self._door.send(DeleteSession(session=child, by=by))
+
+    async def _stop_all(self, sessions: Iterable[SessionId]) -> None:
+        async with asyncio.TaskGroup() as group:
+            for each in sessions:
+                group.create_task(self.stop(each))
+
+    async def _outcome(self, record: Record, ended: TurnEnded | None) -> Finished | Failed:
+        """The commands that it left running end with it, for nobody who looks at the parent knows of them."""
+        if record.state.deleted:
+            return Failed("the session of this task was deleted before it ended")
+        return _told(ended, await self._end_commands(record))
+
+    async def _end_commands(self, record: Record) -> list[BackgroundCommand]:
+        left = background.running(record.state)
+        with suppress(UnknownSession, TimeoutError):  # as above
+            for each in left:
+                await self._door.send(StopBackground(session=record.session, background=each.id, by=AGENT))
+            async with asyncio.timeout(_STOPPING_MAY_TAKE):
+                while background.running(record.state):
+                    await record.moves(record.state.head, _A_WHILE)
+        return left
 
     async def _is_lost(self, state: State) -> bool:
         owner = state.owner
@@ -145,22 +177,61 @@ async def _until_it_rests(record: Record) -> None:
         await record.moves(record.state.head, _A_WHILE)
 
 
-def _has_finished(state: State) -> bool:
-    return state.last_ending is not None and state.last_ending.ending != "stopped"
+async def _ending(record: Record) -> TurnEnded | None:
+    """Of the turn that was the task; people may have sent other prompts there."""
+    turn, after = None, 0
+    while page := await record.read(after):
+        for each in page:
+            if isinstance(each.event, TurnStarted) and each.event.prompt_id == task_prompt(record.session):
+                turn = each.event.turn_id
+            if isinstance(each.event, TurnEnded) and each.event.turn_id == turn:
+                return each.event
+        after = page[-1].seq
+    return None
 
 
-def _outcome(state: State) -> Finished | Failed:
-    """What the parent's model is told."""
-    ended = state.last_ending
-    if state.deleted:
-        return Failed("the session of this task was deleted before it ended")
+def _taken_away(child: State, parent: State, by: By) -> list[AnyEvent]:
+    """What was approved in the child itself stays so."""
+    own, of_parent = child.settings, parent.settings
+    if child.deleted or own is None or of_parent is None:
+        return []
+    settings = ConfigureSession(
+        session=child.session,
+        mode=stricter(own.mode, mode_for_child(of_parent.mode)),
+        allowed_tools=_in_both(own.allowed_tools, of_parent.allowed_tools),
+        folders=tuple(each for each in own.folders if each in of_parent.folders),
+        by=by,
+    )
+    revoked = [each for each in child.approvals if each not in parent.approvals and each not in child.asks]
+    return [*decide.configure(child, settings), *(ApprovalRevoked(approval_id=each, by=by) for each in revoked)]
+
+
+def _in_both(own: tuple[str, ...], of_parent: tuple[str, ...]) -> tuple[str, ...]:
+    """Tools that both lists allow. An empty list would allow everything, and a todo list is never forbidden."""
+    if own == of_parent or not of_parent:
+        return own
+    if not own:
+        return of_parent
+    both = [each for each in _tools(own) if is_allowed(each, of_parent)]
+    both += [each for each in _tools(of_parent) if is_allowed(each, own)]
+    return tuple(dict.fromkeys(both)) or ("todo",)
+
+
+def _tools(allowed: tuple[str, ...]) -> list[str]:
+    return [tool for name in allowed for tool in sorted(tools_of(name.strip().lower()))]
+
+
+def _told(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finished | Failed:
+    """What the parent's model hears."""
     if ended is None:
         return Failed("the task was stopped before it began")
+    names = ", ".join(map(background.name, left))
+    note = f"\n[what it left running in the background was ended with the task: {names}]" if left else ""
     if ended.ending == "done":
-        return Finished(_shown(ended.text) or "(it ended without a word)", summary=_summary(ended))
+        return Finished((_shown(ended.text) or "(it ended without a word)") + note, summary=_summary(ended))
     why = "it was stopped" if ended.ending == "stopped" else ended.error or ended.ending
     said = f"\nWhat it said last:\n{_shown(ended.text)}" if ended.text else ""
-    return Failed(f"the task did not end well: {why} ({_summary(ended)}){said}")
+    return Failed(f"the task did not end well: {why} ({_summary(ended)}){said}{note}")
 
 
 def _shown(text: str) -> str:

@@ -16,11 +16,13 @@ from coderelay.protocol.commands import (
     Outcome,
     RecallPrompt,
     RevokeApproval,
+    RunShell,
     SendPrompt,
     StopBackground,
     StopTurn,
     Unchanged,
     UndoTurn,
+    WriteSnapshot,
 )
 from coderelay.protocol.errors import BadInput
 from coderelay.session import decide
@@ -38,6 +40,8 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _write(record, lambda state: decide.send_prompt(state, command))
         case EditPrompt():
             return await _write(record, lambda state: decide.edit_prompt(state, command))
+        case RunShell():
+            return await _write(record, lambda state: decide.run_shell(state, command))
         case CompactHistory():
             return await _write(record, lambda state: decide.compact(state, command))
         case RecallPrompt():
@@ -50,7 +54,7 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
-        case UndoTurn() | StopBackground():
+        case UndoTurn() | StopBackground() | WriteSnapshot():
             raise AssertionError("the host does this one itself")
         case OpenSession():
             decide.require(record.state)

@@ -4,7 +4,7 @@ from coderelay.host.asks import Records
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.protocol.summary import Summary
-from coderelay.session.children import children
+from coderelay.session.children import children, open_tasks
 from coderelay.session.state import State
 from coderelay.store.store import Store
 
@@ -17,14 +17,29 @@ async def family_of(records: Records, state: State) -> list[State]:
     return [state, *others] if head is state else [state, head, *others]
 
 
+async def waits_for(records: Records, child: State) -> State | None:
+    """The session whose open turn waits for what this one does."""
+    settings = child.settings
+    if settings is None or settings.parent is None:
+        return None
+    parent = (await records.record(settings.parent)).state
+    return parent if any(each.call.id == settings.parent_call for each in open_tasks(parent)) else None
+
+
 async def without_children(store: Store, query: ListSessions) -> list[Summary]:
     limit = query.limit
+    words = query.text.casefold().split()
     while True:
         found = await store.sessions(cwd=query.cwd, limit=limit)
-        wanted = [each for each in found if each.parent is None]
+        wanted = [each for each in found if each.parent is None and _has(each, words)]
         if len(found) < limit or len(wanted) >= query.limit:
             return wanted[: query.limit]
         limit *= 4
+
+
+def _has(row: Summary, words: list[str]) -> bool:
+    text = "\n".join((row.title, row.last_prompt, row.cwd, row.id)).casefold()
+    return all(word in text for word in words)
 
 
 async def children_of(records: Records, session: SessionId) -> list[Summary]:

@@ -13,7 +13,7 @@ from coderelay.host.ability import folder_exists, why_not, why_not_so
 from coderelay.host.asks import find_ask, open_asks
 from coderelay.host.commands import carry_out
 from coderelay.host.exchange import Exchange
-from coderelay.host.family import children_of, family_of, without_children
+from coderelay.host.family import children_of, family_of, waits_for, without_children
 from coderelay.host.feed import Feed
 from coderelay.host.judging import Judging, PolicyOf, SandboxOf, now, unknown_sandbox, usual_policy
 from coderelay.host.ownership import Ownership
@@ -24,10 +24,10 @@ from coderelay.host.spending import LimitsOf, Spending, usual_limits
 from coderelay.host.turn import HooksOf, no_hooks
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.host.wakeups import Wakeups
-from coderelay.host.worker import Worker
+from coderelay.host.worker import OpenShell, Worker, no_shell
 from coderelay.policy.approvals import approval_of
 from coderelay.policy.secrets import Secrets
-from coderelay.protocol.asks import Allow, Approval, PermissionAsk
+from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.background import BackgroundRow
 from coderelay.protocol.commands import (
     Accepted,
@@ -36,37 +36,55 @@ from coderelay.protocol.commands import (
     ConfigureSession,
     DeleteSession,
     Outcome,
+    RevokeApproval,
     StopBackground,
     StopTurn,
+    Unchanged,
     Undone,
     UndoTurn,
+    WriteSnapshot,
 )
 from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
-from coderelay.protocol.overview import CommandsShown, ContextShown, SkillsShown, ToolShown
+from coderelay.protocol.overview import (
+    AgentShown,
+    CommandsShown,
+    ContextShown,
+    FilesShown,
+    HostShown,
+    ModelShown,
+    SkillsShown,
+    ToolShown,
+    TurnShown,
+)
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.queries import (
     ExpandCommand,
     ExportSession,
     FindAsk,
+    ListAgents,
     ListApprovals,
     ListAsks,
     ListBackground,
     ListChildren,
     ListCommands,
+    ListFiles,
+    ListModels,
     ListPrompts,
     ListServers,
     ListSessions,
     ListSkills,
     ListTodos,
     ListTools,
+    ListTurns,
     Query,
     ReadFromServer,
     ReadMessages,
     ShowContext,
     ShowDiff,
+    ShowHost,
     ShowPermissions,
     ShowSession,
     SuggestTitle,
@@ -87,6 +105,7 @@ if TYPE_CHECKING:
     from coderelay.host.background import Backgrounds
     from coderelay.host.children import Children
     from coderelay.host.overview import Look, TextsOf
+    from coderelay.host.surroundings import Around, Surroundings
 
 
 class Host:
@@ -103,7 +122,9 @@ class Host:
         sandbox: SandboxOf = unknown_sandbox,
         servers: ServersOf = no_servers,
         hooks: HooksOf = no_hooks,
+        shell: OpenShell = no_shell,
         texts: "TextsOf | None" = None,
+        surroundings: "Surroundings | None" = None,
         secrets: Secrets | None = None,
     ) -> None:
         self._secrets = secrets or Secrets()
@@ -113,7 +134,9 @@ class Host:
         self._limits = limits
         self._servers = servers
         self._texts = texts
+        self._surroundings = surroundings
         self._hooks = hooks
+        self._shell = shell
         self._judging = Judging(self._approvals, policy, sandbox)
         self._files = files
         self._spending = Spending(store, limits, partial(family_of, self))
@@ -128,15 +151,21 @@ class Host:
             return await self._undo(record, command)
         if isinstance(command, StopBackground):
             return await self._all_background().carry_out(record, command)
+        if isinstance(command, WriteSnapshot):
+            decide.require(record.state)
+            self._export(record.state)
+            return Unchanged(record.state.head)
         if isinstance(command, DeleteSession) and tasks(record.state):
             await carry_out(record, StopTurn(session=command.session, by=command.by))
             await self._all_children().delete(record.state, command.by)
         outcome = await carry_out(record, command)
-        if isinstance(command, ConfigureSession) and open_tasks(record.state):
+        if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
             await self._all_children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
             await self._remember(record, command)
+            if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self, record.state)):
+                await self.send(StopTurn(session=parent.session, by=command.by))  # all that the turn does
             if record.state.turn is None and not record.state.deleted:
                 self._export(record.state)  # a plan was decided, and with it the turn has ended
         self._wakeups.wake(record)
@@ -180,6 +209,16 @@ class Host:
     async def get(self, query: ExpandCommand) -> str: ...
     @overload
     async def get(self, query: ShowContext) -> ContextShown: ...
+    @overload
+    async def get(self, query: ListModels) -> list[ModelShown]: ...
+    @overload
+    async def get(self, query: ListAgents) -> list[AgentShown]: ...
+    @overload
+    async def get(self, query: ListTurns) -> list[TurnShown]: ...
+    @overload
+    async def get(self, query: ListFiles) -> FilesShown: ...
+    @overload
+    async def get(self, query: ShowHost) -> HostShown: ...
     @overload
     async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
     async def get(self, query: Query) -> object:
@@ -225,6 +264,8 @@ class Host:
                 return self._judging.shown((await self.record(query.session)).state, await self._approvals())
             case ListTools() | ListSkills() | ListCommands() | ExpandCommand() | ShowContext():
                 return await self._look(query)
+            case ListModels() | ListAgents() | ListTurns() | ListFiles() | ShowHost():
+                return await self._look_around(query)
             case WhyNotRun():
                 await self.summary(query.session)
                 record = await self.record(query.session)
@@ -286,6 +327,7 @@ class Host:
             self._all_background,
             self._hooks,
             self._all_children,
+            self._shell,
         )
 
     def _all_children(self) -> "Children":
@@ -313,6 +355,13 @@ class Host:
         state = (await self.record(query.session)).state
         agent = self._agents.get(decide.require(state).agent)
         return import_module("coderelay.host.overview").look(query, state, agent, self._texts)
+
+    async def _look_around(self, query: "Around") -> object:
+        """Loaded with the first of them, too."""
+        state = (await self.record(query.session)).state
+        decide.require(state)
+        lookout = import_module("coderelay.host.surroundings").Lookout
+        return await lookout(self._surroundings, self._agents, self._ownership, self._files).look(query, state)
 
     async def _title(self, session: SessionId) -> str:
         summary = await self.summary(session)

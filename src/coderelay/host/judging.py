@@ -22,6 +22,7 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.session.progress import SecondLook, settled
 from coderelay.session.state import CallState, Settings, State
+from coderelay.workspace.folders import is_in
 
 
 class FolderPolicy(Struct, frozen=True):
@@ -154,6 +155,7 @@ class Judging:
         configured = self._policy_of(settings.cwd)
         policy = self._policy(settings, state, beyond, configured)
         verdicts = judge([_with_targets(need, policy.folders) for need in needs], policy)
+        verdicts = [_outside(need, policy.folders) or each for need, each in zip(needs, verdicts, strict=True)]
         skill = state.turn.skill if configured.skills_run and state.turn is not None else ""
         pairs = zip(needs, verdicts, strict=True)
         return [_not_asked(need, verdict, skill) for need, verdict in pairs] if skill else verdicts
@@ -189,6 +191,15 @@ def _with_targets(need: Need, folders: tuple[str, ...]) -> Need:
         return need
     targets = [real for path in need.paths if (real := os.path.realpath(path)) != path]
     return replace(need, paths=(*need.paths, *targets)) if targets else need
+
+
+def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
+    """A folder may have been taken from the session since its turn began; the tools have those of that time."""
+    if need.kind not in ("read", "edit") or need.problem is not None:
+        return None
+    roots = [os.path.realpath(folder) for folder in folders]
+    path = next((each for each in need.paths if not any(is_in(each, root) for root in roots)), None)
+    return None if path is None else Verdict("deny", f"{path} is not in the session's folders any more")
 
 
 def _links_of(command: str, folders: tuple[str, ...]) -> list[str]:

@@ -5,14 +5,17 @@ from collections.abc import Callable
 from typing import Protocol
 
 from coderelay.protocol.errors import HeadMoved
-from coderelay.protocol.events import AnyEvent, MessageAdded, Recorded, TurnEnded
+from coderelay.protocol.events import AnyEvent, CallEnded, MessageAdded, Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.live import Live, Notice, Placed, TextDelta, ThinkingDelta
+from coderelay.protocol.live import Live, Notice, OutputDelta, Placed, TextDelta, ThinkingDelta, about, join
 from coderelay.session.fold import apply
 from coderelay.session.state import State
 from coderelay.store.store import Store
 
 Decide = Callable[[State], list[AnyEvent]]
+
+_PIECES = 100
+_OUTPUT_CHARS = 30_000
 
 
 class Follower(Protocol):
@@ -30,7 +33,7 @@ class Record:
         self.session = session
         self.state = State(session)
         self.followers: set[Follower] = set()
-        self.saying: list[Placed] = []  # the message that is being written, for whoever comes in the middle of it
+        self.saying: list[Placed] = []  # what is being said or written, for whoever comes in the middle of it
         self.watchers: set[Callable[[State], None]] = set()
         self.answered_here = False
         self._moved = asyncio.Event()
@@ -67,6 +70,8 @@ class Record:
             if self.saying and self._is_of_another(live):
                 self.saying.clear()  # an attempt that broke off
             self.saying.append((self.state.head, live))
+            if isinstance(live, OutputDelta) and len(self.saying) > _PIECES:
+                self.saying = [_end_of(each) for each in join(self.saying)]
         for follower in self.followers:
             follower.show(live)
 
@@ -75,9 +80,9 @@ class Record:
         for follower in self.followers:
             follower.fail(error)
 
-    def _is_of_another(self, live: TextDelta | ThinkingDelta) -> bool:
+    def _is_of_another(self, live: TextDelta | ThinkingDelta | OutputDelta) -> bool:
         last = self.saying[-1][1]
-        return not isinstance(last, Notice) and last.message_id != live.message_id
+        return not isinstance(last, Notice) and about(last) != about(live)
 
     async def _append(self, decide: Decide, epoch: int | None) -> list[Recorded]:
         async with self._lock:
@@ -100,7 +105,7 @@ class Record:
     def _apply(self, page: list[Recorded]) -> None:
         for recorded in page:
             apply(self.state, recorded)
-            if isinstance(recorded.event, MessageAdded | TurnEnded):
+            if isinstance(recorded.event, MessageAdded | CallEnded | TurnEnded):
                 self.saying.clear()
         self._moved.set()
         self._moved = asyncio.Event()
@@ -108,3 +113,9 @@ class Record:
             watcher(self.state)
         for follower in self.followers:
             follower.wake()
+
+
+def _end_of(placed: Placed) -> Placed:
+    """A command may write for hours; whoever comes then sees the end of it."""
+    after, live = placed
+    return (after, OutputDelta(live.call_id, live.text[-_OUTPUT_CHARS:])) if isinstance(live, OutputDelta) else placed

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from coderelay.agents.agent import Agent, Description
+from coderelay.protocol.errors import BadInput
 from coderelay.session.snapshot import snapshot
 from coderelay.session.state import State
 from coderelay.workspace.replacement import write_whole
@@ -24,7 +25,10 @@ def write_snapshot(state: State, agents: Mapping[str, Agent]) -> str | None:
     """Returns what went wrong: the log is the truth, so a file that cannot be written is only said."""
     assert state.settings is not None
     folder = os.path.join(state.settings.cwd, ".coder")
-    content = msgspec.json.format(msgspec.json.encode(export_state(state, agents)), indent=1)
+    try:
+        content = msgspec.json.format(msgspec.json.encode(export_state(state, agents)), indent=1)
+    except BadInput as refused:  # the configuration is wrong; commands of the person's own run all the same
+        return f"the session file is not written: {refused}"
     if any(os.path.islink(path) for path in (folder, os.path.join(folder, "sessions"))):
         return f"the session file is not written: {folder} leads elsewhere"
     try:

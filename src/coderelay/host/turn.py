@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coderelay.host.background import SessionBackground
     from coderelay.host.children import Children
     from coderelay.host.hooks.hooks import Hooks
+    from coderelay.host.live_output import LiveOutput
 
 
 Effect = Callable[[Call], Awaitable[Outcome]]
@@ -63,7 +64,8 @@ class HostTurn:
         self._tasks: set[CallId] = set()
         self._open_background = background
         self._background: SessionBackground | None = None
-        self._hooks = hooks
+        self._hooks = no_hooks if record.state.turn.started.task == "shell" else hooks
+        self._listening: dict[CallId, LiveOutput] = {}
         self._secrets = secrets
         self._judging = judging
         self._spending = spending
@@ -112,6 +114,17 @@ class HostTurn:
 
     def show(self, live: Live) -> None:
         self._record.show(live)
+
+    def listener(self, call: CallId) -> Callable[[bytes], None]:
+        from coderelay.host.live_output import LiveOutput  # with the first command: most turns have none
+
+        self._listening[call] = LiveOutput(call, self._secrets.hide, self.show)
+        return self._listening[call].hear
+
+    def end_listening(self, call: CallId) -> str:
+        """What the command of a call has written; nothing more of it is shown."""
+        live = self._listening.pop(call, None)
+        return "" if live is None else live.end()
 
     async def set_up(self) -> None:
         """Before the agent begins: what hooks want the session's commands to have."""
@@ -292,11 +305,12 @@ class _Running:
         except MustAsk as must_ask:
             self.outcome = must_ask
         except asyncio.CancelledError:
-            if self._turn.is_stopped:
-                self.outcome = Stopped(started=True)
             self.left_at_work = self._turn.left_at_work(self.call.id)
+            if self._turn.is_stopped:
+                self.outcome = Stopped(started=True, output=self._turn.end_listening(self.call.id))
             raise
         finally:
+            self._turn.end_listening(self.call.id)
             self.ms = round((time.monotonic() - began) * 1000)
         if isinstance(self.outcome, Finished):
             await self._hear_hooks(self.outcome)

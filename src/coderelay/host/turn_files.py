@@ -28,6 +28,10 @@ class TurnFiles(Protocol):
         """Only what still is as the turn left it. Raises CannotRun if that cannot be known."""
         ...
 
+    async def changes_of(self, turn: PastTurn) -> tuple[str, ...]:
+        """A line for each file that a turn changed, if how it found and left them is known."""
+        ...
+
     async def diff_of(self, state: State) -> DiffShown:
         """What the turns of a session changed, from the first to the last."""
         ...

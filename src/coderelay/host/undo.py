@@ -65,6 +65,12 @@ class TurnTrees:
             conflicts=tuple(f"{path}: {why}" for path, why in sorted(stay.items())),
         )
 
+    async def changes_of(self, turn: PastTurn) -> tuple[str, ...]:
+        found: dict[str, str] = {}
+        for before, after in _own_parts(turn):
+            found |= {each.path: _line(each) for each in await self._trees.changes(before, after)}
+        return tuple(found[path] for path in sorted(found))
+
     async def diff_of(self, state: State) -> DiffShown:
         known = [turn for turn in state.past if turn.before and turn.after]
         if not known:

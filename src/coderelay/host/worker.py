@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
@@ -19,10 +19,10 @@ from coderelay.host.turn import HooksOf, HostTurn
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.calls import Outcome
-from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
+from coderelay.protocol.errors import CannotRun, CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
-from coderelay.session import background, progress
+from coderelay.session import background, progress, shell
 from coderelay.session.children import cut_off, open_tasks
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -37,6 +37,20 @@ PRECEDENCE_SECONDS = 0.3
 FILES_LEFT_SECONDS = 10.0
 
 Export = Callable[[State], None]
+
+
+class Runner(Protocol):
+    """Whoever goes on with a turn until it has ended or waits for people. Raises when it cannot."""
+
+    async def run(self, turn: HostTurn) -> None: ...
+
+
+OpenShell = Callable[[], Runner]
+"""Opened with the first command of the person's own."""
+
+
+def no_shell() -> Runner:
+    raise CannotRun("commands of one's own cannot be run here")
 
 
 class Worker:
@@ -54,7 +68,9 @@ class Worker:
         backgrounds: "Callable[[], Backgrounds]",
         hooks: HooksOf,
         children: "Callable[[], Children]",
+        open_shell: OpenShell,
     ) -> None:
+        self._shell = open_shell
         self._children = children
         self._hooks = hooks
         self._backgrounds = backgrounds
@@ -153,7 +169,7 @@ class Worker:
             return []
         if not isinstance(next_action(state), EndTurn) and why_not(state, self._agents) is not None:
             return []
-        agent, settings = self._agent(state), state.settings
+        agent, settings = None if shell.is_next(state) else self._agent(state), state.settings
         tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
         events = progress.claim(
             state,
@@ -161,7 +177,7 @@ class Worker:
                 owner=me,
                 now=now(),
                 turn_id=TurnId(new_id()),
-                max_steps=self._limits(settings.cwd).max_steps if settings is not None else 1,
+                max_steps=1 if settings is None or shell.is_next(state) else self._limits(settings.cwd).max_steps,
                 tools=tuple(tool.name for tool in tools),
                 gone=gone,
                 look=look,
@@ -171,8 +187,8 @@ class Worker:
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
 
     async def _carry_on(self, epoch: int) -> None:
-        agent = self._agent(self._record.state)
-        if self._record.state.turn is not None and agent is not None:
+        runner = self._runner(self._record.state)
+        if self._record.state.turn is not None and runner is not None:
             me = await self._ownership.me()
             turn = HostTurn(
                 self._record,
@@ -186,13 +202,13 @@ class Worker:
                 self._hooks,
                 self._children,
             )
-            error = await self._run_agent(agent, turn)
+            error = await self._run_agent(runner, turn)
             if not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted:
             self._export(self._record.state)
 
-    async def _run_agent(self, agent: Agent, turn: HostTurn) -> str | None:
+    async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
         """Returns why the turn failed, if it did. A stop, a deletion or a new owner cancels the agent."""
         task = self._agent_task = asyncio.create_task(_run(agent, turn))
 
@@ -243,8 +259,12 @@ class Worker:
             return None
         return self._agents.get(state.turn.started.agent if state.turn is not None else state.settings.agent)
 
+    def _runner(self, state: State) -> Runner | None:
+        """No agent has to do with the person's own commands."""
+        return self._shell() if shell.is_next(state) else self._agent(state)
 
-async def _run(agent: Agent, turn: HostTurn) -> None:
+
+async def _run(agent: Runner, turn: HostTurn) -> None:
     await turn.set_up()
     await agent.run(turn)
 

@@ -25,10 +25,14 @@ class LocalServer(Struct, frozen=True):
     names: tuple[str, ...]
 
     @property
+    def talking(self) -> tuple[str, ...]:
+        """Those that one can talk to."""
+        return tuple(each for each in self.names if not _NO_CHAT.search(each))
+
+    @property
     def model(self) -> str | None:
-        """The first that one can talk to."""
-        name = next((each for each in self.names if not _NO_CHAT.search(each)), None)
-        return name and f"{self.provider}:{name}"
+        """The first of them."""
+        return next((f"{self.provider}:{name}" for name in self.talking), None)
 
 
 class _Listed(Struct, frozen=True):

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from coderelay.models.card import Card
-from coderelay.models.catalog import card_of, cheap_of
+from coderelay.models.catalog import card_of, cheap_of, models_of
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.http.address import parse_address, without_user
 from coderelay.models.model import Model
@@ -76,6 +76,20 @@ class Providers:
         if self._is_local(model):
             return "this machine"
         return without_user(self._kind_and_address(*self._find(model))[1])
+
+    def offers(self, name: str) -> list[tuple[str, str]]:
+        """Models of a provider that can be used, as far as they are known without asking it, and the variable that
+        has the key. Another server than the provider's own may not have what the provider has."""
+        known, settings = KNOWN.get(name, Provider("openai-chat", "")), self._settings.get(name, ProviderSettings())
+        try:
+            at_home = self._kind_and_address(name, known)[1] == known.base_url
+            _, variable = self._key(name, known, name)
+        except CannotRun:
+            return []
+        named = [value for each in known.names if (value := self._value(each))]
+        offered = [each for each, _ in models_of(name)] if at_home and variable else []
+        models = dict.fromkeys(f"{name}:{each}" for each in (*settings.models, *named[:1], *offered))
+        return [(model, variable) for model in models]
 
     def names(self) -> list[str]:
         return [*KNOWN, *(name for name in self._settings if name not in KNOWN)]

@@ -128,7 +128,7 @@ class Place(Struct, frozen=True):
 
 def find_rule(rules: Iterable[Rule], need: Need, place: Place, *, whole: bool = False) -> Rule | None:
     """The first rule that means any part of what a call touches, or the `whole` of it, as one that allows must."""
-    return next((rule for rule in rules if _is_about(rule, need) and _touches(rule, need, place, whole)), None)
+    return next((rule for rule in rules if _is_about(rule, need, whole) and _touches(rule, need, place, whole)), None)
 
 
 def _touches(rule: Rule, need: Need, place: Place, whole: bool) -> bool:
@@ -159,10 +159,16 @@ def _means(rule: Rule, path: str, place: Place, *, any_case: bool) -> bool:
     return matches(rule.target, path, place.folders, place.home, any_case=any_case)
 
 
-def _is_about(rule: Rule, need: Need) -> bool:
-    tool = need.tool.lower()
+def _is_about(rule: Rule, need: Need, whole: bool) -> bool:
+    """A tool that had to be called otherwise, because there is another one like it, is still denied or asked about;
+    what allows one does not allow the other."""
     if rule.name == "network":
         return need.kind == "network"
+    names = [need.tool] if whole or not need.plain else [need.tool, need.plain]
+    return any(_is_called(rule, name.lower()) for name in names)
+
+
+def _is_called(rule: Rule, tool: str) -> bool:
     if rule.name == "read" and rule.about == "path" and tool in _READERS:
         return True
     if rule.name.endswith("*"):

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.protocol.calls import Failed, Finished, Need, Outcome
+from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
 
 MARKER = re.compile(r"\[hidden secret: [a-z ]+\]")
 _NAME = re.compile(r"key|token|secret|passw|passphrase|credential|auth|cookie", re.IGNORECASE)
@@ -91,8 +91,13 @@ class Secrets:
         match outcome:
             case Finished():
                 return replace(
-                    outcome, output=self.hide(_without_halves(outcome.output)), summary=self.hide(outcome.summary)
+                    outcome,
+                    output=self.hide(_without_halves(outcome.output)),
+                    errors=self.hide(_without_halves(outcome.errors)),
+                    summary=self.hide(outcome.summary),
                 )
+            case Stopped():
+                return replace(outcome, output=self.hide(_without_halves(outcome.output)))
             case Failed():
                 return replace(
                     outcome, message=self.hide(_without_halves(outcome.message)), summary=self.hide(outcome.summary)

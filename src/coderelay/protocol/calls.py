@@ -41,8 +41,10 @@ class Need(Struct, frozen=True, omit_defaults=True):
     `diff` is what it would change, as a unified diff. `problem` says why the call cannot run at all
     (unknown tool, bad arguments); such a call is never asked about and ends as Failed with that text.
     Of a command: `words` is the shortest rule that is safe to remember (with `prefix`, more words may follow),
-    `sandbox` what it would run in (`none` is said, nothing is not known), `rights` what it wants beyond that.
-    Of a tool of an MCP server: `server` is a mark of which program or address that is.
+    `sandbox` what it would run in (`none` is said, nothing is not known), `rights` what it wants beyond that,
+    `folder` where it would run if that is not the session's own.
+    Of a tool of an MCP server: `server` is a mark of which program or address that is, `server_tool` what the tool is
+    called there. `plain` is the name that it would have if nothing else were called so, empty if it has that one.
     """
 
     tool: str
@@ -60,15 +62,20 @@ class Need(Struct, frozen=True, omit_defaults=True):
     sandbox: str = ""
     background: bool = False
     server: str = ""
+    server_tool: str = ""
+    plain: str = ""
+    folder: str = ""
 
 
 class ToolSpec(Struct, frozen=True):
-    """A tool as a model is told of it. `parameters` is a JSON schema; `kind` is for people."""
+    """A tool as a model is told of it. `parameters` is a JSON schema; `kind` is for people. `plain` is the name that
+    it would have if nothing else were called so."""
 
     name: str
     description: str
     parameters: dict[str, Any]
     kind: Kind = "read"
+    plain: str = ""
 
 
 class Seen(Struct, frozen=True):
@@ -80,7 +87,11 @@ class Seen(Struct, frozen=True):
 
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     """`background` is the command that it left running, `over` one of those that the model now knows has ended,
-    `skill` the one whose instructions this is. `feedback` is what the person's hooks have to say of it."""
+    `skill` the one whose instructions this is. `feedback` is what the person's hooks have to say of it.
+
+    Of a command of the person's own there is an `exit_code` (more than 128: ended by a signal), and `errors` is what
+    it wrote to standard error, which is not in the `output` then.
+    """
 
     output: str
     summary: str = ""
@@ -90,6 +101,8 @@ class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     over: BackgroundId | None = None
     skill: str = ""
     feedback: str = ""
+    exit_code: int | None = None
+    errors: str = ""
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):
@@ -103,10 +116,12 @@ class Denied(Struct, frozen=True, tag="denied"):
     message: str
 
 
-class Stopped(Struct, frozen=True, tag="stopped"):
-    """The turn was stopped. `started` tells whether the call may have had an effect."""
+class Stopped(Struct, frozen=True, tag="stopped", omit_defaults=True):
+    """The turn was stopped. `started` tells whether the call may have had an effect, `output` is what its command had
+    written by then."""
 
     started: bool
+    output: str = ""
 
 
 class Unknown(Struct, frozen=True, tag="unknown"):

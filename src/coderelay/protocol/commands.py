@@ -55,11 +55,22 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
 
 
 class EditPrompt(Struct, frozen=True, kw_only=True):
-    """Change the words of a prompt that waits. Changes nothing if its turn has begun."""
+    """Change the words of a prompt that waits, or the command of one that is there to run it. Changes nothing if its
+    turn has begun."""
 
     session: SessionId
     prompt_id: PromptId
     text: str
+    by: By
+
+
+class RunShell(Struct, frozen=True, kw_only=True):
+    """Queue a command that a person runs as their own: nobody judges it, nothing confines it, no model is asked. Only
+    for who sits at the machine, so only from the terminal; anything else is refused."""
+
+    session: SessionId
+    prompt_id: PromptId
+    command: str
     by: By
 
 
@@ -123,6 +134,13 @@ class OpenSession(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class WriteSnapshot(Struct, frozen=True, kw_only=True):
+    """Write the session's file beside the work now, as the end of every turn does. The log stays as it is."""
+
+    session: SessionId
+    by: By
+
+
 class DeleteSession(Struct, frozen=True, kw_only=True):
     session: SessionId
     by: By
@@ -133,6 +151,7 @@ Command = (
     | ConfigureSession
     | SendPrompt
     | EditPrompt
+    | RunShell
     | CompactHistory
     | RecallPrompt
     | AnswerAsk
@@ -141,6 +160,7 @@ Command = (
     | StopBackground
     | UndoTurn
     | OpenSession
+    | WriteSnapshot
     | DeleteSession
 )
 

@@ -39,8 +39,8 @@ Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
 Ending = Literal["done", "failed", "stopped", "step_limit"]
 StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]
 Think = Literal["auto", "off", "low", "medium", "high"]
-Task = Literal["prompt", "compact"]
-Author = Literal["model", "workflow"]
+Task = Literal["prompt", "compact", "shell"]
+Author = Literal["model", "workflow", "person"]
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -98,8 +98,9 @@ class SessionDeleted(Event, frozen=True, tag="session.deleted"):
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for their
     answer, for ever if it is left out. One that is to `steer` joins an open turn at its next step. The task
-    `compact` is no prompt for the model: the turn makes a summary of what came before. `typed` is the command that a
-    person wrote, if `text` is what that stands for."""
+    `compact` is no prompt for the model: the turn makes a summary of what came before. Neither is `shell`: the turn
+    runs `text` as a command of the person's own. `typed` is the command that a person wrote, if `text` is what that
+    stands for."""
 
     prompt_id: PromptId
     text: str
@@ -114,7 +115,7 @@ class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     @property
     def said(self) -> str:
         """What the person wrote."""
-        return self.typed or self.text
+        return f"!{self.text}" if self.task == "shell" else self.typed or self.text
 
 
 class PromptEdited(Event, frozen=True, tag="prompt.edited"):
@@ -147,7 +148,8 @@ class PromptTaken(Event, frozen=True, tag="prompt.taken"):
 
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
-    """The oldest waiting prompt begins. Exactly one turn.ended follows."""
+    """The oldest waiting prompt begins. Exactly one turn.ended follows. Of the task `shell`, the message with its one
+    call follows at once, and that call is started."""
 
     turn_id: TurnId
     prompt_id: PromptId
@@ -165,7 +167,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     @property
     def said(self) -> str:
         """What the person wrote."""
-        return self.typed or self.text
+        return f"!{self.text}" if self.task == "shell" else self.typed or self.text
 
 
 class MessageAdded(Event, frozen=True, tag="message.added"):
@@ -173,7 +175,8 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     model was told just before it, `cost` is in US dollars if the price is known. One that is `to_check` proposes
     nothing more, but what the turn has done is to be checked before it ends.
 
-    The workflow is an author too: it begins a list, checks the work. The model hears of that as a user would tell it.
+    The workflow is an author too: it begins a list, checks the work; and so is the person, whose one call is a
+    command of their own. The model hears of these as a user would tell it.
     """
 
     message_id: MessageId

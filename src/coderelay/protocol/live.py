@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.protocol.ids import MessageId
+from coderelay.protocol.ids import CallId, MessageId
 
 
 class TextDelta(Struct, frozen=True, tag="text"):
@@ -18,20 +18,27 @@ class ThinkingDelta(Struct, frozen=True, tag="thinking"):
     text: str
 
 
+class OutputDelta(Struct, frozen=True, tag="output"):
+    """What the command of a call writes while it runs. Where there is too much of it, the oldest is left out."""
+
+    call_id: CallId
+    text: str
+
+
 class Notice(Struct, frozen=True, tag="notice"):
     """Something a person may want to know; it changes nothing."""
 
     text: str
 
 
-Live = TextDelta | ThinkingDelta | Notice
+Live = TextDelta | ThinkingDelta | OutputDelta | Notice
 
 Placed = tuple[int, Live]
 """A live piece and the number of the event it comes after."""
 
 
 def join(pieces: Iterable[Placed]) -> list[Placed]:
-    """The same said in fewer pieces: neighbours of one message and kind become one."""
+    """The same said in fewer pieces: neighbours of one kind, about the same message or call, become one."""
     joined: list[Placed] = []
     texts: list[str] = []
     for after, live in pieces:
@@ -45,11 +52,16 @@ def join(pieces: Iterable[Placed]) -> list[Placed]:
     return joined
 
 
+def about(live: TextDelta | ThinkingDelta | OutputDelta) -> MessageId | CallId:
+    """The message or the call that it is a part of."""
+    return live.call_id if isinstance(live, OutputDelta) else live.message_id
+
+
 def _continues(last: Placed, after: int, live: Live) -> bool:
     stamp, before = last
     if isinstance(live, Notice) or isinstance(before, Notice):
         return False
-    return stamp == after and type(before) is type(live) and before.message_id == live.message_id
+    return stamp == after and type(before) is type(live) and about(before) == about(live)
 
 
 def _finish(joined: list[Placed], texts: list[str]) -> None:

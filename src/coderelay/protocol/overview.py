@@ -1,10 +1,12 @@
-"""What a session has at hand, for people: tools, skills, commands, and how full the model's window is."""
+"""What a session has at hand, for people: tools, skills, commands, models, agents, turns to undo, how full the
+model's window is, and where it runs."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 from coderelay.protocol.calls import Kind
+from coderelay.protocol.ids import TurnId
 
 Origin = Literal["built-in", "agent", "command", "skill"]
 
@@ -59,3 +61,47 @@ class ContextShown(Struct, frozen=True, omit_defaults=True):
     window: int
     parts: tuple[tuple[str, int], ...]
     counted: bool = False
+
+
+class ModelShown(Struct, frozen=True, omit_defaults=True):
+    """A model that could be used here, and where that is known from. `window` in tokens, 0 if there is none; prices
+    in US dollars for a million tokens, None if they are not known."""
+
+    name: str
+    source: str
+    window: int = 0
+    input_price: float | None = None
+    output_price: float | None = None
+
+
+class AgentShown(Struct, frozen=True, omit_defaults=True):
+    """`problem` says why it cannot run this session, and is empty if it can."""
+
+    name: str
+    description: str
+    problem: str = ""
+
+
+class TurnShown(Struct, frozen=True, omit_defaults=True):
+    """A turn that an undo would undo, after those that came later. `at` is when it began, `files` has a line for each
+    that it changed, `problem` says why it cannot be undone."""
+
+    turn_id: TurnId
+    prompt: str
+    at: int
+    files: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class FilesShown(Struct, frozen=True, omit_defaults=True):
+    """Paths relative to the session's folder; those of folders end in a slash. Not `whole` if there are too many."""
+
+    paths: tuple[str, ...] = ()
+    whole: bool = True
+
+
+class HostShown(Struct, frozen=True):
+    """Where the log is, and who runs the session right now: `here` is this process."""
+
+    log: str
+    owner: Literal["nobody", "here", "another process"]

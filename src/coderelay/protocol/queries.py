@@ -6,10 +6,12 @@ from coderelay.protocol.ids import SessionId
 
 
 class ListSessions(Struct, frozen=True):
-    """Newest first, without those that work for another; `cwd` keeps only those of one folder."""
+    """Newest first, without those that work for another; `cwd` keeps only those of one folder, `text` those that have
+    all its words in their title, last prompt, folder or id."""
 
     cwd: str | None = None
     limit: int = 100
+    text: str = ""
 
 
 class ListChildren(Struct, frozen=True):
@@ -143,6 +145,40 @@ class ShowContext(Struct, frozen=True):
     session: SessionId
 
 
+class ListModels(Struct, frozen=True):
+    """The models that can be used in a session's folder, as far as that is known. Only a host can answer, for itself;
+    it looks for servers on its machine."""
+
+    session: SessionId
+
+
+class ListAgents(Struct, frozen=True):
+    """Who could run a session, and programs that this version cannot drive. Only a host can answer, for itself."""
+
+    session: SessionId
+
+
+class ListTurns(Struct, frozen=True):
+    """The turns of a session that can be undone, the latest first. Only a host that has the folder can tell their
+    files."""
+
+    session: SessionId
+    limit: int = 20
+
+
+class ListFiles(Struct, frozen=True):
+    """The files and folders beneath a session's folder, without what git ignores. Only a host that has the folder can
+    answer."""
+
+    session: SessionId
+
+
+class ShowHost(Struct, frozen=True):
+    """Where a session is kept and run. Only a host can answer."""
+
+    session: SessionId
+
+
 class WhyNotRun(Struct, frozen=True):
     """Why this process cannot run the session: no folder, no agent, no key. None if it can. With `model` and
     `agent`, as if the session had those.
@@ -186,6 +222,11 @@ Query = (
     | ListCommands
     | ExpandCommand
     | ShowContext
+    | ListModels
+    | ListAgents
+    | ListTurns
+    | ListFiles
+    | ShowHost
     | WhyNotRun
     | WhyWaiting
 )

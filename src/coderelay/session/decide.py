@@ -26,6 +26,7 @@ from coderelay.protocol.commands import (
     EditPrompt,
     RecallPrompt,
     RevokeApproval,
+    RunShell,
     SendPrompt,
     StopTurn,
 )
@@ -49,6 +50,7 @@ from coderelay.session.state import PastTurn, Settings, State
 
 IMAGE_BASE64 = 5 * 1024 * 1024  # what providers take
 COMPACT = "/compact"
+TERMINAL = "terminal"
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 
@@ -115,6 +117,17 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
     ]
 
 
+def run_shell(state: State, command: RunShell) -> list[AnyEvent]:
+    require(state)
+    if command.by.via != TERMINAL:
+        raise BadInput(f"a command of one's own runs from the terminal alone, not from {command.by.via}")
+    if not command.command.strip():
+        raise BadInput("the command is empty")
+    if command.prompt_id in state.prompt_ids:
+        return []
+    return [PromptAdmitted(prompt_id=command.prompt_id, text=command.command, by=command.by, task="shell")]
+
+
 def compact(state: State, command: CompactHistory) -> list[AnyEvent]:
     require(state)
     if command.prompt_id in state.prompt_ids:
@@ -127,7 +140,7 @@ def edit_prompt(state: State, command: EditPrompt) -> list[AnyEvent]:
     if not command.text.strip():
         raise BadInput("the prompt is empty", "To take it back, recall it.")
     waiting = next((each for each in state.queue if each.prompt_id == command.prompt_id), None)
-    if waiting is None or waiting.task != "prompt" or waiting.text == command.text:
+    if waiting is None or waiting.task == "compact" or waiting.text == command.text:
         return []
     return [PromptEdited(prompt_id=command.prompt_id, text=command.text, by=command.by)]
 

@@ -318,9 +318,17 @@ def _is_of(entry: Entry, turn_id: TurnId) -> bool:
 
 def _end_turn(state: State, event: TurnEnded) -> None:
     _close_asks(state)
-    if state.turn is not None and state.turn.started.task == "prompt":
+    if state.turn is not None and state.turn.started.task != "compact":
         taken = state.turn.tree or TreeTaken(turn_id=event.turn_id)
-        past = PastTurn(event.turn_id, state.turn.started.text, taken.tree, event.tree, taken.problem, taken.waited)
+        past = PastTurn(
+            event.turn_id,
+            state.turn.started.said,
+            taken.tree,
+            event.tree,
+            taken.problem,
+            taken.waited,
+            state.turn.started_at,
+        )
         state.past.append(past)
     state.turn = None
     state.batch = None

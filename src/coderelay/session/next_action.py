@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from coderelay.protocol.events import Task
 from coderelay.protocol.ids import CallId
 from coderelay.session.state import State
 
@@ -40,7 +41,11 @@ class Compact(Struct, frozen=True):
     """The turn is there to make a summary of what came before it."""
 
 
-Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | Check | Compact
+class Finish(Struct, frozen=True):
+    """All that the turn is there for is done."""
+
+
+Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | Check | Compact | Finish
 
 
 def next_action(state: State) -> Action:
@@ -58,7 +63,11 @@ def next_action(state: State) -> Action:
         return Check()
     if turn.steps >= turn.started.max_steps:
         return EndTurn(stopped=False)
-    return AskModel() if turn.started.task == "prompt" else Compact()
+    return _WORK[turn.started.task]
+
+
+_WORK: dict[Task, Action] = {"prompt": AskModel(), "compact": Compact(), "shell": Finish()}
+"""What is to be done when no call is open. That of the person is there from the start."""
 
 
 def needs_owner(state: State) -> bool:

@@ -36,6 +36,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
 from coderelay.session import background
 from coderelay.session.next_action import EndTurn, next_action
+from coderelay.session.shell import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
 
 STEP_LIMIT = "step limit reached"
@@ -82,7 +83,8 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
     epoch = state.epoch + 1
     claimed = SessionClaimed(owner=claim.owner, epoch=epoch)
     if state.turn is None:
-        return [claimed, _first_of_queue(state, claim)]
+        started = _first_of_queue(state, claim)
+        return [claimed, *(first_events(started) if started.task == "shell" else [started])]
     match next_action(state):
         case EndTurn(stopped=True):
             return [claimed, *close_turn(state, "stopped", now=claim.now)]
@@ -90,8 +92,8 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
             return [claimed, *close_turn(state, "step_limit", now=claim.now, error=STEP_LIMIT)]
         case _:
             pass
-    started = [each for each in state.open_calls() if each.started_epoch is not None]
-    lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in started]
+    running = [each for each in state.open_calls() if each.started_epoch is not None]
+    lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in running]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
     return [claimed, *lost, *_go_on(waiting, look=_bound(claim.look, state))]
 
@@ -157,7 +159,8 @@ def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> li
     turn = _open_turn(state)
     if prolonged := prolong(turn, why_go_on, turn.steps):
         return prolonged
-    last = next((each for each in reversed(state.history) if isinstance(each, MessageAdded) and each.to_check), None)
+    own = (each for each in state.history if isinstance(each, MessageAdded) and each.turn_id == turn.started.turn_id)
+    last = next((each for each in reversed([*own]) if each.to_check), None)
     reason = last.stop_reason if last is not None else "end_turn"
     return [] if turn.stop_requested else [_turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
 
@@ -342,7 +345,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         turn_id=claim.turn_id,
         prompt_id=prompt.prompt_id,
         text=prompt.text,
-        agent=settings.agent,
+        agent=SHELL if prompt.task == "shell" else settings.agent,
         model=settings.model,
         mode=settings.mode,
         cwd=settings.cwd,

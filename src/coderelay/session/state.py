@@ -69,7 +69,8 @@ class Batch(Struct):
 
 
 class PastTurn(Struct, frozen=True):
-    """A turn that is over: the files before and after it if it may have changed some, or why that is not known."""
+    """A turn that is over: the files before and after it if it may have changed some, or why that is not known. `at`
+    is when it began."""
 
     turn_id: TurnId
     prompt: str
@@ -77,6 +78,7 @@ class PastTurn(Struct, frozen=True):
     after: str = ""
     problem: str = ""
     waited: tuple[Waited, ...] = ()
+    at: int = 0
 
 
 class BackgroundCommand(Struct):

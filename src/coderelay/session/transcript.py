@@ -5,8 +5,10 @@ alternate: a prompt that got no answer is joined with the next one, and so is wh
 it went on to say more. What the model was told besides stands before the prompt, or after the results.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, Stopped, Unknown
@@ -21,6 +23,11 @@ RESULT_CHARS = 60_000
 BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
 IMAGE_BYTES = 6000
 _WORKFLOW_CHARS = 12_000
+_OUR_TAGS = re.compile(
+    r"<(?=[\s/]*(?:workflow|reminder|summary|shell|mode|environment|file-changed|hook|background|skills)\b)",
+    re.IGNORECASE,
+)
+_SHELL_ENDS = re.compile(r"</(?=(?:shell|command|exit_code|stdout|stderr|outcome)\b)")
 
 SUMMARY_OF_BEFORE = """\
 <summary>
@@ -111,6 +118,9 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
     if entry.author == "workflow":
         yield UserMessage(_by_workflow(state, entry))
         return
+    if entry.author == "person":
+        yield UserMessage("\n".join(_by_person(call, state.calls[call.id].outcome) for call in entry.calls))
+        return
     if text_of(entry.blocks) or entry.calls:  # thoughts alone are no message a server takes back
         yield AssistantMessage(entry.blocks, entry.calls)
     for call in entry.calls:
@@ -123,15 +133,34 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
 
 def _by_workflow(state: State, message: MessageAdded) -> str:
     """No provider would take calls that its model did not write, so they are told. What they brought is material:
-    it cannot end the tag it stands in."""
+    it can neither end the tag it stands in nor begin another one of ours."""
     told = [text_of(message.blocks)]
     for call in message.calls:
         outcome = state.calls[call.id].outcome
         assert outcome is not None, f"call {call.id} has no end yet"
         result = cut_for_model(result_text(outcome), _WORKFLOW_CHARS)
         told.append(f"{call.name} {call.arguments}\n{result}")
-    text = "\n".join(filter(None, told)).replace("</workflow", "<\\/workflow")
+    text = _OUR_TAGS.sub(r"<\\", "\n".join(filter(None, told)))
     return f"<workflow>\n{text}\n</workflow>"
+
+
+def _by_person(call: Call, outcome: Outcome | None) -> str:
+    """What it wrote is material here too."""
+    assert outcome is not None, f"call {call.id} has no end yet"
+    command = msgspec.json.decode(call.arguments, type=dict[str, str])["command"]
+    parts = [_part("command", command)]
+    if isinstance(outcome, Finished) and outcome.exit_code is not None:
+        parts.append(f"<exit_code>{outcome.exit_code}</exit_code>")
+        parts += [_part("stdout", outcome.output), _part("stderr", outcome.errors)]
+    else:
+        parts.append(_part("outcome", result_text(outcome)))
+    told = "\n".join(parts)
+    return f"<shell>\nThe person ran this command in a shell of their own.\n{told}\n</shell>"
+
+
+def _part(name: str, text: str) -> str:
+    inner = _SHELL_ENDS.sub(r"<\\/", cut_for_model(text, RESULT_CHARS // 2))
+    return f"<{name}>\n{inner}\n</{name}>" if inner else f"<{name}></{name}>"
 
 
 def cut_for_model(text: str, most: int = RESULT_CHARS) -> str:
@@ -146,14 +175,20 @@ def cut_for_model(text: str, most: int = RESULT_CHARS) -> str:
 def result_text(outcome: Outcome) -> str:
     match outcome:
         case Finished():
-            return "\n\n".join(filter(None, [outcome.output or "(no output)", outcome.feedback]))
+            return "\n\n".join(filter(None, [_output(outcome) or "(no output)", outcome.feedback]))
         case Failed():
             return f"Error: {outcome.message}"
         case Denied():
             return f"Not allowed: {outcome.message}. The call did not run."
         case Stopped(started=True):
-            return "Stopped by the person while it ran. It may have had effects; check before repeating it."
+            stopped = "Stopped by the person while it ran. It may have had effects; check before repeating it."
+            return f"{stopped} It had written:\n{outcome.output}" if outcome.output else stopped
         case Stopped():
             return "Not run: the person stopped the turn."
         case Unknown():
             return "Interrupted: the process that ran it went away. It may have run; check before repeating it."
+
+
+def _output(outcome: Finished) -> str:
+    failed = f"exit code {outcome.exit_code}" if outcome.exit_code else ""
+    return "\n".join(filter(None, [outcome.output, outcome.errors, failed]))

@@ -79,13 +79,14 @@ class Started:
 
 def _environment(home: Path, base_url: str | None) -> dict[str, str]:
     """Nothing of the person's own set-up reaches the process, keys above all."""
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "TMPDIR") if name in os.environ}
     model = {} if base_url is None else {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "scripted"}
     return {
         **kept,
         **model,
         "CODER_HOME": str(home),
         "HOME": str(home.parent / "person"),
+        "LANG": "C.UTF-8",
         "CODER_RETRY_SECONDS": "0",
         "OPENAI_MODEL": "scripted",
         "PYTHONWARNINGS": "error",

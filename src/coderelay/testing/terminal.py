@@ -1,4 +1,4 @@
-"""`coder` at a terminal: types what a test types, and shows what a person would see."""
+"""`coder` at a plain terminal: types what a test types, and shows what a person would see."""
 
 import os
 import select
@@ -54,7 +54,7 @@ def terminal(coder: Coder, *arguments: str) -> Generator[Terminal]:
     process = subprocess.Popen(
         [sys.executable, *PROGRAM, *arguments],
         cwd=coder.cwd,
-        env={**coder.env, "TERM": "xterm"},
+        env={**coder.env, "TERM": "dumb"},
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

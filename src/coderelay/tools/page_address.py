@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 from collections.abc import Awaitable, Callable, Collection
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
@@ -15,7 +15,6 @@ from coderelay.protocol.errors import ToolFailed
 PORTS = (80, 443)
 _MOST_CHARS = 4000
 _KEPT = "/%:@!$&'()*+,;=~?"
-_ODD = re.compile(r"[\x00-\x20\x7f\\]")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 
 IPAddress = IPv4Address | IPv6Address
@@ -30,22 +29,18 @@ class PageAddress(Struct, frozen=True):
     host: str
     port: int
 
-    @property
-    def site(self) -> str:
-        return self.host.removeprefix("www.")
-
 
 def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
     """Raises ToolFailed for all but the usual forms: another one may hide where it leads."""
     text = text.strip()
-    if len(text) > _MOST_CHARS or _ODD.search(text):
+    if len(text) > _MOST_CHARS or not text.isprintable() or " " in text or "\\" in text:
         raise ToolFailed("the address is too long, or has a blank or another character that none has")
     try:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").encode("idna").decode().lower(), parts.port
     except ValueError as error:  # of the port, of a bracket, of a name
         raise ToolFailed(f"{text} is not the address of a page: {error}") from error
-    if parts.scheme not in ("http", "https"):
+    if parts.scheme not in ("http", "https") or not parts.netloc:
         raise ToolFailed(f"{text} is not the address of a page: it must begin with https:// or http://")
     if "@" in parts.netloc:
         raise ToolFailed("an address with a login in it is not fetched")
@@ -56,7 +51,7 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
         raise ToolFailed(f"port {port} is not one that pages are fetched from ({', '.join(map(str, sorted(ports)))})")
     query = f"?{quote(parts.query, _KEPT)}" if parts.query else ""
     url = f"{parts.scheme}://{host}{'' if port == usual_port else f':{port}'}{quote(parts.path or '/', _KEPT)}{query}"
-    if host_of(url) is None or _is_odd_number(host):
+    if host_of(url) != host or _is_odd_number(host):
         raise ToolFailed(f"{host!r} is not the plain name of a machine")
     return PageAddress(url, secure, host, port)
 
@@ -84,7 +79,18 @@ def is_public(place: IPAddress) -> bool:
         inner = _inner(place)
         if inner is not None:
             return is_public(inner)
+        if place.is_site_local or (place.packed[8:12] in _ISATAP and not is_public(IPv4Address(place.packed[12:]))):
+            return False
+    elif any(place in network for network in _INNER_NETWORKS):
+        return False
     return place.is_global and not (place.is_multicast or place.is_reserved or place.is_unspecified)
+
+
+_ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))  # an older address at its end, in any network
+_INNER_NETWORKS = (
+    IPv4Network("192.88.99.0/24"),  # whichever relay of 6to4 is near
+    IPv4Network("168.63.129.16"),  # what Azure tells its machines
+)
 
 
 def _inner(place: IPv6Address) -> IPv4Address | None:

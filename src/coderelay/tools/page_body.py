@@ -9,12 +9,18 @@ from coderelay.protocol.errors import ToolFailed
 
 MOST_BYTES = 4 * 1024 * 1024
 _PIECE_BYTES = 64 * 1024
+_GZIP = b"\x1f\x8b"
 _META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
 _USUAL = re.compile(
     r"(us-?)?ascii|utf-?(8|16|32)([lb]e)?|(iso-?8859|latin|windows|cp|koi8|mac|euc|shift|gb|big5|hz|tis|x-sjis|ks_c)"
     r"[a-z0-9_-]*",
     re.IGNORECASE,
+)
+# Control characters, marks of direction, tags and other signs without a shape. Joiners stay: words are made of them.
+_INVISIBLE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    r"\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
@@ -33,7 +39,7 @@ class Page(Protocol):
 async def read_body(page: Page, most: int = MOST_BYTES) -> tuple[bytes, bool]:
     """And whether that is all of it. Raises ToolFailed for what cannot be unpacked."""
     body = bytearray()
-    unpack = _unpacking(page.headers.get("content-encoding", ""))
+    unpack = _unpacking(visible(page.headers.get("content-encoding", "")))
     received = 0
     while piece := await page.receive():
         received += len(piece)
@@ -43,21 +49,33 @@ async def read_body(page: Page, most: int = MOST_BYTES) -> tuple[bytes, bool]:
                 return bytes(body[:most]), False
         if received > most:  # packed, and yet no shorter
             return bytes(body), False
-    return bytes(body), True
+    return bytes(body), unpack.whole
 
 
 class _Unpack(Protocol):
+    @property
+    def whole(self) -> bool:
+        """Whether what came so far may be all."""
+        ...
+
     def __call__(self, data: bytes, most: int, /) -> bytes: ...
 
 
 def _unpacking(coding: str) -> _Unpack:
     match coding.strip().lower():
         case "" | "identity":
-            return lambda data, most: data[:most]
+            return _Plain()
         case "gzip" | "x-gzip" | "deflate":
             return _Inflating()
         case other:
             raise ToolFailed(f"the page is packed as {other[:40]}, which cannot be read")
+
+
+class _Plain:
+    whole = True
+
+    def __call__(self, data: bytes, most: int, /) -> bytes:
+        return data[:most]
 
 
 class _Inflating:
@@ -67,6 +85,10 @@ class _Inflating:
         self._inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # of gzip or zlib, by its head
         self._begun = False
 
+    @property
+    def whole(self) -> bool:
+        return self._inflate.eof or not self._begun
+
     def __call__(self, data: bytes, most: int, /) -> bytes:
         try:
             return self._inflated(data, most)
@@ -74,6 +96,14 @@ class _Inflating:
             raise ToolFailed(f"the page is packed in a way that cannot be read: {error}") from error
 
     def _inflated(self, data: bytes, most: int) -> bytes:
+        unpacked = self._next(data, most)
+        while self._inflate.eof and len(unpacked) < most and self._inflate.unused_data.startswith(_GZIP):
+            following = self._inflate.unused_data  # one gzip behind the other is one page
+            self._inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+            unpacked += self._inflate.decompress(following, most - len(unpacked))
+        return unpacked
+
+    def _next(self, data: bytes, most: int) -> bytes:
         if not self._begun:
             self._begun = True
             try:
@@ -81,6 +111,11 @@ class _Inflating:
             except zlib.error:  # some servers leave out the head
                 self._inflate = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
         return self._inflate.decompress(self._inflate.unconsumed_tail + data, most)
+
+
+def visible(text: str) -> str:
+    """Without what nobody would see, and a terminal or a model might obey."""
+    return _INVISIBLE.sub("", text)
 
 
 def text_of(body: bytes, content_type: str) -> str:

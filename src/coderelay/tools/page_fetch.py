@@ -23,7 +23,7 @@ from coderelay.tools.page_address import (
     page_address,
     resolve_name,
 )
-from coderelay.tools.page_body import Page, read_body, text_of
+from coderelay.tools.page_body import Page, read_body, text_of, visible
 from coderelay.tools.page_text import page_text
 from coderelay.tools.shortened import shortened
 
@@ -97,7 +97,7 @@ class PageFetch:
 
     def _next(self, address: PageAddress, location: str) -> PageAddress:
         following = page_address(urljoin(address.url, location), self._ports)
-        if following.site != address.site:
+        if following.host != address.host:
             raise ToolFailed(f"the page leads to another site: {following.url}\nFetch that address if it is wanted.")
         if address.secure and not following.secure:
             raise ToolFailed(f"the page leads from https to http, where it is not followed: {following.url}")
@@ -106,7 +106,7 @@ class PageFetch:
 
 async def _finished(address: PageAddress, page: Page) -> Finished:
     content_type = page.headers.get("content-type", "")
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = visible(content_type).partition(";")[0].strip().lower()
     if page.status >= 400:
         raise ToolFailed(f"{address.url} answered {page.status}\n{await _said(kind, page, address)}".strip())
     if not _is_text(kind):
@@ -130,8 +130,9 @@ async def _text(kind: str, page: Page, address: PageAddress) -> tuple[str, bool]
         raise ToolFailed(f"{address.url} is not text")
     text = text_of(body, page.headers.get("content-type", ""))
     if kind in ("text/html", "application/xhtml+xml") or (not kind and text.lstrip()[:1] == "<"):
-        text = await asyncio.to_thread(page_text, text, address.url)  # may take a second
-    return text.strip(), whole
+        text, all_read = await asyncio.to_thread(page_text, text, address.url)  # may take a second
+        whole = whole and all_read
+    return (await asyncio.to_thread(visible, text)).strip(), whole
 
 
 def _is_text(kind: str) -> bool:

@@ -10,6 +10,9 @@ from msgspec import Struct
 
 _PIECE_CHARS = 64 * 1024
 _SECONDS = 5.0
+_MOST_CHARS = 4 * 1024 * 1024
+_BLOCK_CHARS = 100  # what a block takes beside its text
+_DEEPEST = 10  # of lists in lists
 _ENOUGH_CHARS = 300
 
 _HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
@@ -34,21 +37,25 @@ Kind = Literal["text", "item", "row"]
 Attributes = list[tuple[str, str | None]]
 
 
-def page_text(html: str, url: str) -> str:
-    """Of the main part of the page, if it has one that says something. Links are made whole with `url`."""
+def page_text(html: str, url: str) -> tuple[str, bool]:
+    """Of the main part of the page, if it has one that says something. Links are made whole with `url`.
+
+    And whether all of it was read: a page can be made to take for ever, or to become far more than it is."""
     reader = _Reader(url)
     deadline = time.monotonic() + _SECONDS
+    whole = True
     for start in range(0, len(html), _PIECE_CHARS):
-        reader.feed(html[start : start + _PIECE_CHARS])
-        if time.monotonic() > deadline:
+        if time.monotonic() > deadline or reader.held > _MOST_CHARS:
+            whole = False
             break
+        reader.feed(html[start : start + _PIECE_CHARS])
     reader.feed(" ")  # never `close`, which takes for ever on what was made to make it
     reader.end_block()
     main = [block for block in reader.blocks if block.is_main]
     chosen = main if sum(len(block.text) for block in main) >= _ENOUGH_CHARS else reader.blocks
     title = _BLANKS.sub(" ", "".join(reader.title)).strip()
     known = any(block.text.lstrip("# ") == title for block in chosen[:3])
-    return _joined([*([_Block(f"# {title}")] if title and not known else []), *chosen])
+    return _joined([*([_Block(f"# {title}")] if title and not known else []), *chosen]), whole
 
 
 class _Block(Struct, frozen=True):
@@ -73,6 +80,7 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.blocks: list[_Block] = []
         self.title: list[str] = []
+        self.held = 0  # characters, or about as many
         self._url = url
         self._line: list[str] = []
         self._start = ""  # of the block that is being read: a heading's signs, an item's dash
@@ -95,6 +103,7 @@ class _Reader(HTMLParser):
         self._link = None
         if not text:
             return
+        self.held += len(text) + _BLOCK_CHARS
         if self._cells is not None:
             self._cells.append(_BLANKS.sub(" ", text))
             return
@@ -112,6 +121,7 @@ class _Reader(HTMLParser):
             case "hr":
                 self.end_block()
                 self.blocks.append(_Block("---", is_main=self._main > 0))
+                self.held += _BLOCK_CHARS
             case "img":
                 if alt := (dict(attrs).get("alt") or "").strip():
                     self._line.append(f"[image: {alt}]")
@@ -167,7 +177,8 @@ class _Reader(HTMLParser):
             self._line.append(data)
 
     def _is_skipped(self, tag: str, attrs: Attributes) -> bool:
-        """With all that is in it. What a person would not see, a model is not told either."""
+        """With all that is in it: what a person would not see, as far as the element itself says so. Style sheets
+        are not read, and what is only tiny, pale or far outside is kept: many pages show it later."""
         if self._unseen is not None:
             name, depth = self._unseen
             if tag == name:
@@ -221,14 +232,14 @@ class _Reader(HTMLParser):
             self._start, self._kind = "", "text"
 
     def _item(self) -> str:
-        indent = "  " * max(0, len(self._lists) - 1)
+        indent = "  " * min(max(0, len(self._lists) - 1), _DEEPEST)
         if not self._lists or self._lists[-1] is None:
             return f"{indent}- "
         self._lists[-1] += 1
         return f"{indent}{self._lists[-1]}. "
 
     def _end_cell(self) -> None:
-        if self._cells is not None and "".join(self._line).strip():
+        if self._cells is not None:
             self.end_block()
 
     def _end_row(self) -> None:
@@ -251,3 +262,4 @@ class _Reader(HTMLParser):
             return
         if whole.startswith(("http://", "https://")):
             self._line[start:] = [f"[{text.strip()}]({_BLANKS.sub('%20', whole)})"]
+            self.held += len(whole)

@@ -6,6 +6,8 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.workspace import Workspace
 
+_LONGEST = 80
+
 
 class TaskArguments(Struct, frozen=True, forbid_unknown_fields=True):
     description: str
@@ -42,4 +44,6 @@ class Task:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    """What people see beside all that the other agent asks: short, and with nothing in it that acts unseen."""
+    line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -22,8 +22,11 @@ class Toolbox:
         self._not_here: Mapping[str, str] = {}
 
     def without(self, names: Container[str]) -> "Toolbox":
+        """Also those that are called otherwise only because there is another one of that name."""
         less = copy(self)
-        less._tools = {name: tool for name, tool in self._tools.items() if name not in names}
+        less._tools = {
+            name: tool for name, tool in self._tools.items() if name not in names and tool.spec.plain not in names
+        }
         return less
 
     def without_because(self, reasons: Mapping[str, str]) -> "Toolbox":
@@ -53,9 +56,12 @@ class Toolbox:
         except ToolFailed as failed:
             return Need(tool=call.name, kind="read", title=call.name, problem=failed.message)
 
-    async def run(self, call: Call, workspace: Workspace) -> Finished | Failed:
+    async def run(self, call: Call, workspace: Workspace, judged: Need | None = None) -> Finished | Failed:
+        """`judged` is what was shown and allowed: the tools of other programs may not be by now what they were."""
         try:
             tool, arguments = self._parse(call)
+            if judged is not None and judged.server:
+                _check_same(judged, tool.need(arguments, workspace))
             return await tool.run(arguments, workspace)
         except ToolFailed as failed:
             return Failed(failed.message, summary=failed.message.partition("\n")[0])
@@ -76,3 +82,12 @@ class Toolbox:
         except (msgspec.DecodeError, RecursionError) as error:
             takes = ", ".join(tool.spec.parameters["properties"])
             raise ToolFailed(f"bad arguments for {call.name}: {error}; it takes {takes}") from error
+
+
+def _check_same(judged: Need, today: Need) -> None:
+    """Needs of before that was kept have no `server_tool`."""
+    if today.server != judged.server or judged.server_tool not in ("", today.server_tool):
+        raise ToolFailed(
+            f"{judged.tool} is not any more what was allowed: another program or another tool has that name now. "
+            "The call did not run; make it again, so that it can be judged anew."
+        )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.processes import CannotStart, Finished, Processes, Running
+from coderelay.workspace.processes import CannotStart, Finished, Heard, Processes, Running
 from coderelay.workspace.sandbox.place import Place, Rung
 
 if TYPE_CHECKING:
@@ -42,16 +43,18 @@ class Commands:
         self._cwd = cwd
         self._open = sandbox
         self._wanted = wanted
+        self._heard: Heard | None = None
 
     def at(self, cwd: str) -> Commands:
-        return Commands(
-            self._processes,
-            self._environment,
-            cwd,
-            sandbox=self._open,
-            wanted=self._wanted,
-            variables=self._variables,
-        )
+        there = copy(self)
+        there._cwd = cwd
+        return there
+
+    def heard_by(self, heard: Heard) -> Commands:
+        """The same, but somebody is told of what they write until they end."""
+        there = copy(self)
+        there._heard = heard
+        return there
 
     @property
     def rung(self) -> Rung:
@@ -67,7 +70,12 @@ class Commands:
         mended: list[str] = []
         try:
             finished = await place.processes.run(
-                argv, cwd=self._cwd, env=place.environment, seconds=seconds, output_bytes=output_bytes
+                argv,
+                cwd=self._cwd,
+                env=place.environment,
+                seconds=seconds,
+                output_bytes=output_bytes,
+                heard=self._heard,
             )
         except CannotStart as error:
             if sandbox is not None and error.what == "sandbox":

@@ -9,8 +9,8 @@ import msgspec
 class Finished(msgspec.Struct, frozen=True):
     """A command that ended: by itself with an exit code, or by a signal.
 
-    `output` is what it wrote to standard output and error, in the order written. When `omitted_bytes`
-    is not 0, a line in the middle of it says so.
+    `output` is what it wrote to standard output and error, in the order written; or to standard output alone, if
+    its `errors` were wanted apart. When `omitted_bytes` is not 0, a line in the middle of it says so.
     """
 
     exit_code: int | None
@@ -19,6 +19,7 @@ class Finished(msgspec.Struct, frozen=True):
     omitted_bytes: int
     timed_out: bool
     seconds: float
+    errors: str = ""
 
 
 class CannotStart(Exception):

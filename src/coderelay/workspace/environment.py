@@ -19,6 +19,7 @@ ALLOWED = re.compile(
 )
 PROXIES = re.compile(r"(all|ftp|http|https|no)_proxy", re.IGNORECASE)
 SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential", re.IGNORECASE)
+OWN_DOOR = "CODER_TOKEN"
 LOGIN_IN_ADDRESS = re.compile(r"://[^/\s]*@")
 
 # Nobody sits at the terminal of a command: it must neither ask nor page. A folder that was committed as a bare
@@ -37,6 +38,11 @@ def command_environment(source: Mapping[str, str]) -> dict[str, str]:
 def person_environment(source: Mapping[str, str]) -> dict[str, str]:
     """For programs of the person that we start: all but what looks like a key, which they would not have from us."""
     return {name: value for name, value in source.items() if not _is_secret(name, value)} | ADDED
+
+
+def own_environment(source: Mapping[str, str]) -> dict[str, str]:
+    """For what the person runs as their own: all of it, but for what opens our own door to others."""
+    return {name: value for name, value in source.items() if not name.startswith(OWN_DOOR)}
 
 
 def may_be_seen(name: str, value: str) -> bool:

@@ -30,6 +30,10 @@ REPLY_BYTES = 64
 REPLY = re.compile(rb"(ended|folder|program|process) (-?[0-9]{1,3})\n")
 
 
+Heard = Callable[[bytes], None]
+"""Told of what a command writes; nothing, when that is over."""
+
+
 class Processes:
     """The commands of one owner, used from one event loop. The first one starts the supervisor."""
 
@@ -50,15 +54,18 @@ class Processes:
         *,
         cwd: str,
         env: Mapping[str, str],
-        seconds: float,
+        seconds: float | None,
         output_bytes: int = 1 << 20,
+        apart: bool = False,
+        heard: Heard | None = None,
     ) -> Finished:
-        """Run a command to its end, or end it after `seconds` or when this task is cancelled.
+        """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `apart`, what it
+        writes to standard error is kept apart; `heard` is told of everything that it writes, as it comes.
 
         When this returns or raises, no process of the command is left, whatever it did to
         escape; except one that became another user, which we may not kill.
         """
-        running = await self.start(argv, cwd=cwd, env=env, output_bytes=output_bytes)
+        running = await self.start(argv, cwd=cwd, env=env, output_bytes=output_bytes, apart=apart, heard=heard)
         try:
             timed_out = not await running.wait(seconds)
         finally:
@@ -66,12 +73,19 @@ class Processes:
         return running.finished(timed_out=timed_out)
 
     async def start(
-        self, argv: Sequence[str], *, cwd: str, env: Mapping[str, str], output_bytes: int = 1 << 20
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        output_bytes: int = 1 << 20,
+        apart: bool = False,
+        heard: Heard | None = None,
     ) -> Running:
         """A command that runs until it ends, is stopped, or this is closed. Whether it could begin at all is known
         when it is over."""
         request = _request(argv, cwd, env)
-        command = _Command(output_bytes)
+        command = _Command(output_bytes, apart, heard)
         try:
             supervisor = await self._hand_over(command, argv[0])
         except BaseException:
@@ -148,16 +162,16 @@ class Running:
     def take_output(self) -> str:
         """What it has written since this was last asked."""
         self._command.drain()
-        taken, self._command.output = self._command.output, self._command.output.emptied()
-        return taken.text()[0]
+        return self._command.output.take().text()[0]
 
     def finished(self, *, timed_out: bool = False) -> Finished:
         """How it ended, with what was not taken of its output. Raises CannotStart and ProcessesLost."""
         match self._command.reply:
             case ("ended", code):
                 exit_code, ended_by = (code, None) if code >= 0 else (None, -code)
-                output, omitted = self._command.output.text()
-                return Finished(exit_code, ended_by, output, omitted, timed_out, self.seconds)
+                output, omitted = self._command.output.written.text()
+                errors, more = self._command.errors.written.text() if self._command.errors is not None else ("", 0)
+                return Finished(exit_code, ended_by, output, omitted + more, timed_out, self.seconds, errors)
             case ("folder" | "program" | "process" as what, errno):
                 raise CannotStart(program=self._program, cwd=self._cwd, what=what, errno=errno)
             case _:
@@ -176,24 +190,24 @@ def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
 
 
 class _Command:
-    """Our end of one command: the socket of its keeper, and the pipe of its output."""
+    """Our end of one command: the socket of its keeper, and the pipe of its output; a second one for its errors, if
+    they are wanted apart."""
 
-    def __init__(self, output_bytes: int) -> None:
+    def __init__(self, output_bytes: int, apart: bool, heard: Heard | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._socket, self._keeper_socket = socket.socketpair()
-        self._pipe, self._pipe_writer = os.pipe()
         self._socket.setblocking(False)
-        os.set_blocking(self._pipe, False)
         self._requested = False
         self._released = False
         self.began = time.monotonic()
         self.ended: float | None = None
         self._received = bytearray()
-        self.output = Output(output_bytes)
+        self.output = _Pipe(self._loop, output_bytes, heard)
+        self.errors = _Pipe(self._loop, output_bytes, heard) if apart else None
+        self._pipes = [self.output] if self.errors is None else [self.output, self.errors]
         self.reply: tuple[str, int] | None = None  # and still when over, if the keeper went without one
         self.over: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._socket, self._read_reply)
-        self._loop.add_reader(self._pipe, self._read_output)
 
     async def send(self, request: bytes) -> None:
         with suppress(ConnectionError):  # the keeper is gone; its socket tells
@@ -246,34 +260,18 @@ class _Command:
         self.ended = time.monotonic()
         self.over.set_result(None)
 
-    def _read_output(self) -> int:
-        try:
-            chunk = os.read(self._pipe, READ_BYTES)
-        except BlockingIOError:
-            return 0
-        self.output.add(chunk)
-        if not chunk:
-            self._loop.remove_reader(self._pipe)
-        return len(chunk)
-
     def drain(self) -> None:
-        """The pipe holds what was written so far. When everything that could write is dead, that is all there is.
-
-        Bounded by what a pipe can hold: somebody may go on writing.
-        """
-        left = 0 if self._released else PIPE_BYTES
-        while left > 0 and (size := self._read_output()):
-            left -= size
+        for pipe in () if self._released else self._pipes:
+            pipe.drain()
 
     def lent(self) -> list[int]:
-        return [self._keeper_socket.fileno(), self._pipe_writer]
+        return [self._keeper_socket.fileno(), *(pipe.writer for pipe in self._pipes)]
 
     def close_lent(self) -> None:
-        """While ours are open, neither the socket nor the pipe ends."""
+        """While ours are open, neither the socket nor a pipe ends."""
         self._keeper_socket.close()
-        if self._pipe_writer >= 0:
-            os.close(self._pipe_writer)
-            self._pipe_writer = -1
+        for pipe in self._pipes:
+            pipe.close_writer()
 
     def release(self) -> None:
         if self._released:
@@ -281,9 +279,56 @@ class _Command:
         self._released = True
         self.close_lent()
         self._loop.remove_reader(self._socket)
-        self._loop.remove_reader(self._pipe)
         self._socket.close()
-        os.close(self._pipe)
+        for pipe in self._pipes:
+            pipe.close()
+
+
+class _Pipe:
+    """What a command writes into, and what has come of it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, output_bytes: int, heard: Heard | None) -> None:
+        self._loop = loop
+        self._reader, self.writer = os.pipe()
+        self._heard = heard
+        self.written = Output(output_bytes)
+        os.set_blocking(self._reader, False)
+        loop.add_reader(self._reader, self._read)
+
+    def _read(self) -> int:
+        try:
+            chunk = os.read(self._reader, READ_BYTES)
+        except BlockingIOError:
+            return 0
+        self.written.add(chunk)
+        if self._heard is not None:
+            self._heard(chunk)
+        if not chunk:
+            self._loop.remove_reader(self._reader)
+        return len(chunk)
+
+    def take(self) -> Output:
+        """What came since this was last asked."""
+        taken, self.written = self.written, self.written.emptied()
+        return taken
+
+    def drain(self) -> None:
+        """The pipe holds what was written so far. When everything that could write is dead, that is all there is.
+
+        Bounded by what a pipe can hold: somebody may go on writing.
+        """
+        left = PIPE_BYTES
+        while left > 0 and (size := self._read()):
+            left -= size
+
+    def close_writer(self) -> None:
+        if self.writer >= 0:
+            os.close(self.writer)
+            self.writer = -1
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._reader)
+        os.close(self._reader)
 
 
 async def _uninterrupted(work: Coroutine[None, None, None]) -> None:

@@ -3,8 +3,9 @@
 A script of its own, never imported: it starts in milliseconds, is cheap to fork, and knows
 nothing of coderelay. `processes.py` is the other side of both conversations:
 
-    owner ── control socket ──> supervisor     one byte and two descriptors for each command:
-                                               its own socket, and where its output goes;
+    owner ── control socket ──> supervisor     one byte and the descriptors of each command:
+                                               its own socket, where its output goes, and a
+                                               third if its errors go elsewhere;
                                                out: one byte, once, when it can take commands
     owner <── command socket ─> keeper         in: the request, then one byte for each signal
                                                out: `ended CODE` or `WHAT ERRNO`, one line
@@ -156,16 +157,16 @@ class Supervisor:
         descriptors = receive_descriptors(self.control)
         if descriptors is None:
             return False
-        command, output = socket(fileno=descriptors[0]), descriptors[1]
+        command, outputs = socket(fileno=descriptors[0]), descriptors[1:]
         try:
-            self.fork_keeper(command, output)
+            self.fork_keeper(command, outputs)
         except OSError as error:
             reply(command, words("process", error.errno))
         command.close()
-        os.close(output)
+        close_all(outputs)
         return True
 
-    def fork_keeper(self, command: socket, output: int) -> None:
+    def fork_keeper(self, command: socket, outputs: list[int]) -> None:
         keeper = os.fork()
         if keeper:
             self.keepers.add(keeper)
@@ -174,7 +175,7 @@ class Supervisor:
         try:
             self.control.close()  # or the owner would not see the supervisor die
             os.close(self.alarm)
-            keep(command, output)
+            keep(command, outputs)
             status = 0
         finally:
             os._exit(status)
@@ -224,7 +225,7 @@ class Supervisor:
         return False
 
 
-def keep(command: socket, output: int) -> None:
+def keep(command: socket, outputs: list[int]) -> None:
     """Run one command to its end, and then end everything that it started."""
     request = receive_request(command)
     if request is None:
@@ -239,9 +240,8 @@ def keep(command: socket, output: int) -> None:
         reply(command, words("process", error.errno))
         return
     if leader == 0:
-        lead(request, keeper, output, failure_writer)
-    os.close(output)
-    os.close(failure_writer)
+        lead(request, keeper, outputs, failure_writer)
+    close_all([*outputs, failure_writer])
 
     exit_code = watch(command, alarm, leader)
     signal_group(leader, signal.SIGKILL)
@@ -271,7 +271,7 @@ def watch(command: socket, alarm: int, leader: int) -> int | None:
                 signal_group(leader, number)
 
 
-def lead(request: Request, keeper: int, output: int, failure: int) -> None:
+def lead(request: Request, keeper: int, outputs: list[int], failure: int) -> None:
     """Become the command, leading a session of its own; standard input is ours, /dev/null. Never returns."""
     argv, cwd, env = request
     what, number = "program", errno.EINVAL
@@ -285,8 +285,8 @@ def lead(request: Request, keeper: int, output: int, failure: int) -> None:
         for each in range(1, 32):
             if each not in (signal.SIGKILL, signal.SIGSTOP):
                 signal.signal(each, signal.SIG_DFL)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
+        os.dup2(outputs[0], 1)
+        os.dup2(outputs[-1], 2)
         what = "folder"
         os.chdir(cwd)
         what = "program"
@@ -387,6 +387,11 @@ def receive_descriptors(control: socket) -> list[int] | None:
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
     return descriptors
+
+
+def close_all(descriptors: list[int]) -> None:
+    for each in descriptors:
+        os.close(each)
 
 
 def receive_request(command: socket) -> Request | None:

@@ -9,7 +9,7 @@ from coderelay.workspace.commands import Commands, Wanted
 from coderelay.workspace.disk import Disk
 from coderelay.workspace.files import Editor, Files, FilesOnDisk, LentFiles
 from coderelay.workspace.known import KnownFiles
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes import Heard, Processes
 from coderelay.workspace.tasks import GiveTask, no_tasks
 
 if TYPE_CHECKING:
@@ -63,6 +63,12 @@ class Workspace:
         """The same, with somebody to give a task to."""
         there = copy(self)
         there.give_task = give_task
+        return there
+
+    def heard_by(self, heard: Heard) -> "Workspace":
+        """The same, but somebody is told of what its commands write until they end."""
+        there = copy(self)
+        there.commands = self.commands.heard_by(heard)
         return there
 
     def at(self, folder: str) -> "Workspace":

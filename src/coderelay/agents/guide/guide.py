@@ -54,7 +54,8 @@ class GuideAgent:
                     await self._add(turn, workspace, next_step(turn.state, self._programs))
                 case RunCall(call_id):
                     call = turn.state.calls[call_id].call
-                    await turn.perform([call], lambda call: self._toolbox.run(call, workspace))
+                    heard = workspace.heard_by(turn.listener(call_id)) if call.name == "bash" else workspace
+                    await turn.perform([call], lambda call, there=heard: self._toolbox.run(call, there))
                 case _:
                     return
 

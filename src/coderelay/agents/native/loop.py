@@ -48,9 +48,10 @@ class NativeAgent:
         more = self._more_tools(settings.cwd) if wants_more(settings) else None
         toolbox = self._tools_of(settings).plus(own.tools)
         toolbox = toolbox.plus(more.tools) if more is not None else toolbox
-        disabled = tuple(spec for spec in toolbox.specs if spec.name in own.disabled_tools)
+        enabled = toolbox.without(own.disabled_tools)
+        disabled = tuple(spec for spec in toolbox.specs if not enabled.has(spec.name))
         system = system_prompt(window, child=settings.parent is not None)
-        return Description(system, toolbox.without(own.disabled_tools).specs, disabled, window)
+        return Description(system, enabled.specs, disabled, window)
 
     def _tools_of(self, settings: Settings) -> Toolbox:
         return self._toolbox if settings.parent is None else self._toolbox.without_because(NOT_FOR_CHILDREN)

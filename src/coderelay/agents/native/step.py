@@ -144,10 +144,10 @@ class Steps:
 
         return await begin_list(self._turn, self._toolbox, self._workspace, self._settings.workflow.language)
 
-    def _checking(self) -> "Checking":
+    def _checking(self, workspace: Workspace | None = None) -> "Checking":
         from coderelay.agents.native.workflow.checking import Checking  # with the first change: most turns make none
 
-        return Checking(self._turn, self._toolbox, self._workspace, self._settings.workflow)
+        return Checking(self._turn, self._toolbox, workspace or self._workspace, self._settings.workflow)
 
     def _is_to_check(self, completion: Completion) -> bool:
         if completion.calls or completion.stop_reason == "refusal" or not has_edited(self._turn.state):
@@ -155,12 +155,16 @@ class Steps:
         return self._settings.workflow.verification.enabled and self._checking().due() is not None
 
     async def _run(self, call: Call) -> Outcome:
-        if self._turn.state.calls[call.id].author == "workflow" and call.name == "bash":
-            return await self._checking().run(call)
-        workspace = self._workspace.with_tasks(
-            lambda description, prompt: self._turn.give_task(call.id, description, prompt)
-        )
-        return await self._toolbox.run(call, workspace)
+        workspace = self._workspace
+        if call.name == "bash":
+            workspace = workspace.heard_by(self._turn.listener(call.id))
+            if self._turn.state.calls[call.id].author == "workflow":
+                return await self._checking(workspace).run(call)
+        elif call.name == "task":
+            workspace = workspace.with_tasks(
+                lambda description, prompt: self._turn.give_task(call.id, description, prompt)
+            )
+        return await self._toolbox.run(call, workspace, self._turn.state.calls[call.id].judged.need)
 
     async def _sum_up(self, model: Model, dropped: int) -> tuple[Model, Completion]:
         """By the small model of the same provider, or by the model itself if that one fails."""

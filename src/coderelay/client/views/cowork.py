@@ -53,6 +53,8 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any]]]:
             return [(event.prompt_id, {"type": "user_prompt", "prompt": event.said})]
         case MessageAdded(author="workflow") as event:
             return _by_workflow(session, event)
+        case MessageAdded(author="person") as event:
+            return [(event.message_id, _assistant(session, event) | {"author": "person"})]
         case MessageAdded() as event:
             return [(event.message_id, _assistant(session, event))]
         case HistoryCompacted() as event:

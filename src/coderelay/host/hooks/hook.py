@@ -32,9 +32,10 @@ class Hook(Struct, frozen=True):
         line = f"{program.rpartition('/')[2]}{space}{rest}"
         return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
 
-    def is_for(self, tool: str) -> bool:
-        """By our name of the tool, or by the one that hooks of other agents know."""
-        return self.tools in _ALL or any(re.fullmatch(self.tools, name) for name in (tool, outside_name(tool)))
+    def is_for(self, *names: str) -> bool:
+        """By our names of the tool, or by the one that hooks of other agents know."""
+        known = [*names, *map(outside_name, names)]
+        return self.tools in _ALL or any(re.fullmatch(self.tools, name) for name in known if name)
 
 
 Run = Callable[[Hook, bytes, str], Awaitable[Said]]

@@ -67,7 +67,7 @@ class Hooks:
         need = turn.state.calls[call.id].judged.need
         shown = replace(finished, output=self._secrets.hide(finished.output))
         about = heard.of_call(call, need) | heard.of_result(shown)
-        answers = await self._ask("PostToolUse", turn, about, call.name)
+        answers = await self._ask("PostToolUse", turn, about, call.name, need.plain)
         told = [text for each in answers if (text := _feedback(each))]
         return replace(finished, feedback="\n".join(told)) if told else finished
 
@@ -96,9 +96,10 @@ class Hooks:
         return EnvironmentSetUp(turn_id=turn.id, variables=variables, told=told)
 
     async def _tightened(self, turn: Turn, call: Call, judged: Judged) -> Judged:
-        if judged.verdict == "deny" or judged.need.problem is not None:
+        need = judged.need
+        if judged.verdict == "deny" or need.problem is not None:
             return judged
-        answers = await self._ask("PreToolUse", turn, heard.of_call(call, judged.need), call.name)
+        answers = await self._ask("PreToolUse", turn, heard.of_call(call, need), call.name, need.plain)
         denials = [each.words for each in answers if each.denies]
         if denials:
             return replace(judged, verdict="deny", reason="; ".join(denials), ask=None)
@@ -109,20 +110,22 @@ class Hooks:
             return replace(judged, verdict="ask", reason=reason, ask=ask)
         return replace(judged, reason=reason)
 
-    async def _ask(self, event: HookEvent, turn: Turn, about: heard.Fields, tool: str | None = None) -> list[_Heard]:
-        """All that are meant, at the same time; in the order they were written."""
-        meant = [each for each in self._configured.get(event, ()) if tool is None or each.is_for(tool)]
+    async def _ask(self, event: HookEvent, turn: Turn, about: heard.Fields, *tool: str) -> list[_Heard]:
+        """All that are meant, at the same time; in the order they were written. A `tool` may have two names."""
+        meant = [each for each in self._configured.get(event, ()) if not tool or each.is_for(*tool)]
         if not meant:
             return []
         told = heard.in_json(heard.of_session(event, turn.state) | about)
-        answers = await _together([self._hear(hook, told, turn) for hook in meant])
+        answers = await _together([self._hear(event, hook, told, turn) for hook in meant])
         for each in answers:
             self._tell(turn, each)
         return answers
 
-    async def _hear(self, hook: Hook, told: bytes, turn: Turn) -> _Heard:
+    async def _hear(self, event: HookEvent, hook: Hook, told: bytes, turn: Turn) -> _Heard:
         async with self._room:
             said = await self._run(hook, told, turn.settings.cwd)
+        if event == "PreToolUse" and said.unread and not said.verdict:  # there may be a no in it
+            said = replace(said, trouble=said.trouble or said.unread)
         hide = self._secrets.hide
         return _Heard(
             hook,

@@ -1,6 +1,8 @@
 """What a hook said: by its exit code, or as JSON."""
 
-from typing import Literal
+import json
+import re
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -8,11 +10,19 @@ from msgspec import Struct, field
 _LONGEST = 8_000
 _BLOCKED = 2
 _NO_REASON = "no reason was given"
+_NOT_UNDERSTOOD = "what it said is not understood"
+_DECISIONS = ("", "approve", "allow", "ask", "block", "deny")
+_OBJECT = re.compile(r"\{(?=\s*[\"}])|\A\{")
+_MOST_OBJECTS = 100
+_JSON = json.JSONDecoder(strict=False)
+
+T = TypeVar("T")
 
 
 class Said(Struct, frozen=True):
     """Silence is the usual answer. `trouble`: it failed, and this is how. `context` is for the model, `notice` for
-    people, `variables` for the commands of the session. `plain` is what it wrote if that is no JSON."""
+    people, `variables` for the commands of the session. `plain` is what it wrote if that is no JSON;
+    `unread`: some of it looks like JSON and cannot be read."""
 
     verdict: Literal["", "ask", "deny"] = ""
     reason: str = ""
@@ -20,25 +30,27 @@ class Said(Struct, frozen=True):
     notice: str = ""
     variables: dict[str, str] = {}
     plain: str = ""
+    unread: str = ""
     trouble: str = ""
 
 
-class _Specific(Struct, frozen=True, rename="camel"):
-    permission_decision: Literal["allow", "ask", "deny"] | None = None
-    permission_decision_reason: str | None = None
-    additional_context: str | None = None
-
-
 class _Answer(Struct, frozen=True, rename="camel"):
-    """The form that hooks of other agents have. What it holds besides says nothing to us."""
+    """The form that hooks of other agents have. What it holds besides says nothing to us. Each field is read by
+    itself: a clear no stays one, whatever is wrong with the rest."""
 
-    decision: Literal["approve", "block"] | None = None
-    reason: str | None = None
-    goes_on: bool = field(default=True, name="continue")
-    stop_reason: str | None = None
-    system_message: str | None = None
-    hook_specific_output: _Specific | None = None
-    env: dict[str, str] = {}
+    decision: Any = None
+    reason: Any = None
+    goes_on: Any = field(default=True, name="continue")
+    stop_reason: Any = None
+    system_message: Any = None
+    hook_specific_output: Any = None
+    env: Any = None
+
+
+class _Specific(Struct, frozen=True, rename="camel"):
+    permission_decision: Any = None
+    permission_decision_reason: Any = None
+    additional_context: Any = None
 
 
 def understand(exit_code: int, output: str, errors: str) -> Said:
@@ -47,27 +59,71 @@ def understand(exit_code: int, output: str, errors: str) -> Said:
         return Said(verdict="deny", reason=_cut(errors or output.strip()) or _NO_REASON)
     if exit_code != 0:
         return Said(trouble=f"exit code {exit_code}{_because(errors)}")
-    if not output.lstrip().startswith("{"):
-        return Said(plain=_cut(output.strip()))
-    try:
-        return _meaning(msgspec.json.decode(output, type=_Answer))
-    except (msgspec.DecodeError, RecursionError) as error:
-        return Said(trouble=f"what it said is not understood: {error}")
+    text = output.removeprefix("\ufeff").strip()
+    objects, unread = _objects(text)
+    if text.startswith("{") and not unread and len(objects) == 1 and objects[0][1] == len(text):
+        return _meaning(objects[0][0])
+    meanings = [_meaning(each) for each, _ in objects]
+    for verdict in ("deny", "ask"):
+        for each in meanings:
+            if each.verdict == verdict:
+                return each
+    unread = unread or next((each.trouble for each in meanings if each.trouble), "")
+    if text.startswith("{"):
+        return Said(trouble=unread or f"{_NOT_UNDERSTOOD}: there is more than one object")
+    return Said(plain=_cut(text), unread=unread)
 
 
-def _meaning(answer: _Answer) -> Said:
-    own = answer.hook_specific_output or _Specific()
-    blocks = answer.decision == "block" or not answer.goes_on
-    verdict = "deny" if blocks or own.permission_decision == "deny" else ""
-    if not verdict and own.permission_decision == "ask":
-        verdict = "ask"
-    reasons = [own.permission_decision_reason, answer.reason, answer.stop_reason]
+def _objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
+    """Those in a text, also among other words, with the place where each ends; and why others cannot be read."""
+    found: list[tuple[dict[str, Any], int]] = []
+    unread, at = "", 0
+    for _ in range(_MOST_OBJECTS):
+        start = _OBJECT.search(text, at)
+        if start is None:
+            break
+        try:
+            value, at = _JSON.raw_decode(text, start.start())
+            found.append((value, at))
+        except (ValueError, RecursionError) as error:
+            unread, at = f"{_NOT_UNDERSTOOD}: {error}", start.end()
+    return found, unread
+
+
+def _meaning(said: dict[str, Any]) -> Said:
+    odd: list[str] = []
+
+    def read(value: Any, kind: type[T], name: str) -> T | None:
+        try:
+            return msgspec.convert(value, kind | None)
+        except msgspec.ValidationError as error:
+            odd.append(f"{name}: {error}")
+            return None
+
+    answer = msgspec.convert(said, _Answer)
+    own = msgspec.convert(read(answer.hook_specific_output, dict[str, Any], "hookSpecificOutput") or {}, _Specific)
+    decisions = [
+        (read(answer.decision, str, "decision") or "").lower(),
+        (read(own.permission_decision, str, "permissionDecision") or "").lower(),
+    ]
+    odd += [f"{each!r} is no decision" for each in decisions if each not in _DECISIONS]
+    blocks = read(answer.goes_on, bool, "continue") is False or any(each in ("block", "deny") for each in decisions)
+    verdict = "deny" if blocks else "ask" if "ask" in decisions else ""
+    reasons = [
+        read(own.permission_decision_reason, str, "permissionDecisionReason"),
+        read(answer.reason, str, "reason"),
+        read(answer.stop_reason, str, "stopReason"),
+    ]
+    context = read(own.additional_context, str, "additionalContext")
+    notice = read(answer.system_message, str, "systemMessage")
+    variables = read(answer.env, dict[str, str], "env")
     return Said(
         verdict=verdict,
         reason=_cut(next(filter(None, reasons), _NO_REASON)) if verdict else "",
-        context=_cut(own.additional_context or ""),
-        notice=_cut(answer.system_message or ""),
-        variables=answer.env,
+        context=_cut(context or ""),
+        notice=_cut(notice or ""),
+        variables=variables or {},
+        trouble=_cut(f"{_NOT_UNDERSTOOD}: {'; '.join(odd)}") if odd and not blocks else "",
     )
 
 

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from coderelay.client.asking import headline
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
+from coderelay.client.language import t
 from coderelay.protocol.events import AskOpened, BatchOpened, CallAsked, Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
@@ -46,5 +47,6 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
 
 async def _still_waiting(client: Client, session: SessionId) -> int:
     for each in await client.get(ListAsks(session)):
-        sys.stdout.write(f"waits for an answer: {each.ask.id}  {headline(each.ask)}\n")
+        told = t("waits for an answer: {id}  {ask}", id=each.ask.id, ask=headline(each.ask))
+        sys.stdout.write(f"{told}\n")
     return PARKED

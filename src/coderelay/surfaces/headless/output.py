@@ -5,6 +5,7 @@ from typing import Any, Literal, Protocol, TextIO
 
 import msgspec
 
+from coderelay.client.language import retell
 from coderelay.client.todos import lists_in
 from coderelay.client.views import cowork
 from coderelay.client.views.partials import Partials
@@ -56,7 +57,7 @@ class TextOutput:
             case CallStarted() as event:
                 self._say(f"• {_line(self._titles.get(event.call_id, ''))}")
             case CallEnded() as event:
-                self._say(f"  {one_line(event.outcome)}")
+                self._say(f"  {retell(one_line(event.outcome))}")
                 for line in self._lists.pop(event.call_id, ()) if isinstance(event.outcome, Finished) else ():
                     self._say(f"  {line}")
             case _:
@@ -64,7 +65,7 @@ class TextOutput:
 
     def live(self, live: Live) -> None:
         if isinstance(live, Notice):
-            self._err.write(f"coder: {live.text}\n")
+            self._err.write(f"coder: {retell(live.text)}\n")
 
     def finish(self, ended: Recorded) -> None:
         event = ended.event
@@ -73,7 +74,7 @@ class TextOutput:
             self._out.write(event.text if event.text.endswith("\n") else event.text + "\n")
             self._out.flush()
         if event.error:
-            self._err.write(f"coder: {event.error}\n")
+            self._err.write(f"coder: {retell(event.error)}\n")
 
     def _say(self, line: str) -> None:
         if self._progress:

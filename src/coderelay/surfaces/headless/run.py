@@ -6,6 +6,7 @@ from typing import Literal
 from coderelay.client.asking import headline
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
+from coderelay.client.language import t
 from coderelay.protocol.asks import Allow, Ask, BudgetAsk, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.commands import Accepted, AnswerAsk, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import (
@@ -159,7 +160,7 @@ class Run:
             decision = self._decision(ask)
             self._refused = self._refused or (isinstance(decision, Deny) and not self._is_afterthought(ask))
             if isinstance(ask, BudgetAsk):
-                self.unanswered.append(f"{headline(ask)}; {_NOBODY}")
+                self.unanswered.append(f"{headline(ask)}; {t(_NOBODY)}")
             answer = AnswerAsk(session=session or self._session, ask=ask.id, decision=decision, by=self._nobody)
             await self._client.send(answer)
         return None

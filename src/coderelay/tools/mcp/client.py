@@ -1,6 +1,8 @@
 """What is said to one running server, in the words of the protocol."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -8,7 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from coderelay import __version__
-from coderelay.tools.mcp.failures import ServerFailed
+from coderelay.tools.mcp.failures import ServerFailed, Silent
 from coderelay.tools.mcp.line import Line
 from coderelay.tools.mcp.peer import Peer
 from coderelay.tools.mcp.words import (
@@ -26,8 +28,10 @@ from coderelay.tools.mcp.words import (
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _PAGES = 100
+_ITEMS = 1000
 
 Decoded = TypeVar("Decoded")
+Item = TypeVar("Item")
 
 
 class Client:
@@ -68,13 +72,13 @@ class Client:
         self._peer.line.settle(greeting.protocol_version)
 
     async def tools(self, seconds: float) -> list[ListedTool]:
-        return [each async for page in self._pages("tools", seconds) for each in page.tools]
+        return await self._listed("tools", seconds, lambda page: page.tools)
 
     async def resources(self, seconds: float) -> list[Resource]:
-        return [each async for page in self._pages("resources", seconds) for each in page.resources]
+        return await self._listed("resources", seconds, lambda page: page.resources)
 
     async def prompts(self, seconds: float) -> list[Prompt]:
-        return [each async for page in self._pages("prompts", seconds) for each in page.prompts]
+        return await self._listed("prompts", seconds, lambda page: page.prompts)
 
     async def call(self, name: str, arguments: Mapping[str, Raw], seconds: float, most_seconds: float) -> CallResult:
         """Raises ServerFailed."""
@@ -97,6 +101,19 @@ class Client:
 
     async def close(self) -> None:
         await self._peer.close()
+
+    async def _listed(self, what: str, seconds: float, items: Callable[[Page], Sequence[Item]]) -> list[Item]:
+        """As much as a server can say in that time, and as we can use. Raises ServerFailed."""
+        listed: list[Item] = []
+        try:
+            async with asyncio.timeout(seconds), aclosing(self._pages(what, seconds)) as pages:
+                async for page in pages:
+                    listed += items(page)
+                    if len(listed) >= _ITEMS:
+                        break
+        except TimeoutError as error:
+            raise Silent(f"did not answer within {seconds:.0f} s") from error
+        return listed[:_ITEMS]
 
     async def _pages(self, what: str, seconds: float) -> AsyncGenerator[Page]:
         """None from a server that does not say it has any. Raises ServerFailed."""

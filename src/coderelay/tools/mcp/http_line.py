@@ -101,7 +101,8 @@ class HttpLine:
         if answer.status == 404 and _SESSION in self._agreed:
             raise Forgotten
         if answer.status >= 300:
-            raise ServerFailed(await _refusal(answer))
+            unsure = answer.status >= 500 or answer.status == 408  # maybe of something between us and the server
+            raise ServerFailed(await _refusal(answer), sent=unsure)
         if session := answer.headers.get(_SESSION):
             self._agreed[_SESSION] = session
         if answer.headers.get("content-type", "").startswith(_STREAM):

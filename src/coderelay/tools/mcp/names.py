@@ -4,29 +4,46 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import count
 
 _MOST = 64
 _MARK = 8
+_MOST_SHOWN = 100
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def tool_names(tools: Sequence[tuple[str, str]]) -> list[str]:
     """For pairs of server and tool. Those that would be called the same, or differ in case alone as rules do not, are
-    told apart by a mark that depends on nothing but the pair."""
-    plain = [_plain(server, tool) for server, tool in tools]
-    times = Counter(name.lower() for name in plain)
-    return [
-        _marked(name, *pair) if times[name.lower()] > 1 or len(name) > _MOST else name
-        for name, pair in zip(plain, tools, strict=True)
-    ]
+    told apart by a mark that depends on nothing but the pair; by another one if somebody made such a mark up."""
+    names = [plain_name(server, tool) for server, tool in tools]
+    for times in count():
+        taken = Counter(name.lower() for name in names)
+        again = [taken[name.lower()] > 1 or len(name) > _MOST for name in names]
+        if not any(again):
+            break
+        names = [
+            _marked(plain_name(*pair), pair, times) if marked else name
+            for name, pair, marked in zip(names, tools, again, strict=True)
+        ]
+    return names
 
 
-def _plain(server: str, tool: str) -> str:
+def plain_name(server: str, tool: str) -> str:
     """Two lines in a row end the name of the server, so that a rule for one never means another."""
     short = re.sub("_+", "_", _ODD.sub("_", server)).strip("_") or "server"
     return f"mcp__{short}__{_ODD.sub('_', tool) or 'tool'}"
 
 
-def _marked(name: str, server: str, tool: str) -> str:
-    mark = sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK]
+def _marked(name: str, pair: tuple[str, str], times: int) -> str:
+    mark = sha256("\0".join([*pair, *["again"] * times]).encode(errors="replace")).hexdigest()[:_MARK]
     return f"{name[: _MOST - _MARK - 1]}_{mark}"
+
+
+def on_one_line(text: str) -> str:
+    """Without anything that a terminal would obey, or that looks like a line of ours."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def short(text: str) -> str:
+    line = on_one_line(text)
+    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 1]}…"

@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 _RUBBISH = 100  # lines that are no messages: some servers write their log where it does not belong
 _UNASKED = 10_000  # messages since the last answer
+_ID = 256  # characters
+_IN_FLIGHT = 16  # answers to what a server asked
 _ENDING_SECONDS = 0.05
 _METHOD_NOT_FOUND = -32601
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -100,7 +102,11 @@ class Peer:
             self._send_aside(method="notifications/cancelled", params=params)
 
     def _hear(self, data: bytes) -> None:
-        messages = _messages(data)
+        try:
+            messages = _messages(data)
+        except RecursionError:
+            self._lose("sent a message that is nested too deep")
+            return
         if messages is None:
             self._rubbish += 1
             if self._rubbish > _RUBBISH:
@@ -142,11 +148,22 @@ class Peer:
             waiting.extend()
 
     def _answer(self, message: Message) -> None:
+        """What is said in answer repeats what was asked, and stays with us until it is read."""
+        if not isinstance(message.id, str | int | float):
+            return  # which no answer could be told by
+        if isinstance(message.id, str) and len(message.id) > _ID:
+            self._lose(f"asked with an id of more than {_ID} characters")
+            return
+        if len(self._replies) >= _IN_FLIGHT:
+            self._lose(f"asked more than {_IN_FLIGHT} times without reading what it was answered")
+            return
         answer = self._answers.get(message.method or "")
         if answer is not None:
             said: dict[str, Any] = {"result": answer()}
         else:
-            said = {"error": {"code": _METHOD_NOT_FOUND, "message": f"{message.method} is not offered here"}}
+            said = {
+                "error": {"code": _METHOD_NOT_FOUND, "message": f"{(message.method or '')[:_ID]} is not offered here"}
+            }
         self._send_aside(id=message.id, **said)
 
     def _send_aside(self, **body: Any) -> None:
@@ -215,7 +232,7 @@ def _refused(error: Any) -> Refused:
 
 
 def _messages(data: bytes) -> list[Message] | None:
-    """One, or a batch as an older version has them; None if that is no message."""
+    """One, or a batch as an older version has them; None if that is no message. Raises RecursionError."""
     try:
         return _decoded(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -223,7 +240,7 @@ def _messages(data: bytes) -> list[Message] | None:
     try:
         text = json.dumps(json.loads(data.decode(errors="replace")), ensure_ascii=False)
         return _decoded(_HALF_PAIR.sub("\ufffd", text).encode())
-    except (ValueError, msgspec.DecodeError, RecursionError):
+    except (ValueError, msgspec.DecodeError):
         return None
 
 

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from coderelay.tools.mcp.client import Client
 from coderelay.tools.mcp.failures import Forgotten, Refused, ServerFailed, Silent, TooOften
 from coderelay.tools.mcp.line import Line
+from coderelay.tools.mcp.schemas import is_deep
 from coderelay.tools.mcp.words import CallResult, Content, ListedTool, Prompt, PromptMessage, Resource
 
 _SAID_LINES = 5
@@ -183,7 +185,10 @@ class Server:
 
     async def _list(self, client: Client) -> None:
         self._changed = False
-        self.tools = tuple(await client.tools(self._limits.answer))
+        tools = await client.tools(self._limits.answer)
+        self.tools = tuple(
+            replace(each, input_schema=False) if is_deep(each.input_schema) else each for each in tools
+        )
 
     def _note_change(self) -> None:
         self._changed = True

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Iterator, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from coderelay.tools.mcp.http_line import HttpLine, OpenHttp
 from coderelay.tools.mcp.line import Line
@@ -12,13 +14,14 @@ from coderelay.tools.mcp.schemas import parameters_of
 from coderelay.tools.mcp.server import Limits, Server
 from coderelay.tools.mcp.settings import ServerSettings, filled, mark_of
 from coderelay.tools.mcp.stdio_line import StdioLine
-from coderelay.tools.mcp.tool import McpTool
+from coderelay.tools.mcp.tool import DESCRIPTION_CHARS, McpTool
 from coderelay.tools.mcp.words import ListedTool
 from coderelay.workspace.processes import Processes
 
 _NO_VARIABLES: Mapping[str, str] = {}
 _MOST_TOOLS = 100
-"""Of all servers together: some providers take 128, and every one of them costs in every request."""
+_MOST_BYTES = 200_000
+"""Of all servers together: some providers take 128 tools, and every one of them costs in every request."""
 
 
 class McpServers:
@@ -59,7 +62,9 @@ class McpServers:
 
     def _server(self, name: str) -> Server:
         settings = self.settings[name]
-        return Server(name, mark_of(settings), lambda: self._line(settings), self._folders, self._limits)
+        return Server(
+            name, mark_of(settings, self._folders[0]), lambda: self._line(settings), self._folders, self._limits
+        )
 
     def _line(self, of: ServerSettings) -> Line:
         """Raises ServerFailed."""
@@ -118,7 +123,11 @@ class McpServers:
     def _offered(self) -> tuple[tuple[McpTool, ...], list[str]]:
         usable = {name: _usable(server.tools) for name, server in self.servers.items()}
         room = _shares({name: len(tools) for name, tools in usable.items()}, _MOST_TOOLS)
-        chosen = [(name, *each) for name, tools in usable.items() for each in tools[: room[name]]]
+        sizes = {name: sum(map(_size, tools[: room[name]])) for name, tools in usable.items()}
+        bytes_for = _shares(sizes, _MOST_BYTES)
+        chosen = [
+            (name, *each) for name, tools in usable.items() for each in _fitting(tools[: room[name]], bytes_for[name])
+        ]
         names = tool_names([(server, listed.name) for server, listed, _ in chosen])
         tools = tuple(
             McpTool(name, self.servers[server], listed, parameters)
@@ -137,7 +146,27 @@ def _usable(tools: Sequence[ListedTool]) -> list[tuple[ListedTool, dict[str, Any
     """Each name once, in the order of names: a server may list them in another one tomorrow."""
     unique = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
     found = [(tool, parameters_of(tool.input_schema)) for tool in unique.values()]
-    return [(tool, parameters) for tool, parameters in found if tool.name and parameters is not None]
+    return [(tool, parameters) for tool, parameters in found if parameters is not None and _can_be_named(tool)]
+
+
+def _can_be_named(tool: ListedTool) -> bool:
+    """People are asked about it by its name."""
+    return bool(tool.name.strip()) and tool.name.isprintable()
+
+
+def _size(tool: tuple[ListedTool, dict[str, Any]]) -> int:
+    listed, parameters = tool
+    return len(msgspec.json.encode(parameters)) + len((listed.description or "")[:DESCRIPTION_CHARS].encode())
+
+
+def _fitting(
+    tools: Sequence[tuple[ListedTool, dict[str, Any]]], most: int
+) -> Iterator[tuple[ListedTool, dict[str, Any]]]:
+    for each in tools:
+        most -= _size(each)
+        if most < 0:
+            return
+        yield each
 
 
 def _shares(wanted: Mapping[str, int], most: int) -> dict[str, int]:

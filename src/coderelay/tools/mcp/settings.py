@@ -1,5 +1,6 @@
 """What is configured of a server, and what its `${NAME}` stand for."""
 
+import os
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -33,9 +34,13 @@ class ServerSettings(Protocol):
     def headers(self) -> Mapping[str, str]: ...
 
 
-def mark_of(settings: ServerSettings) -> str:
-    """Another one for another program or address, whatever it is called."""
-    return sha256(msgspec.json.encode([settings.command, settings.args, settings.url])).hexdigest()[:_MARK]
+def mark_of(settings: ServerSettings, folder: str) -> str:
+    """Another one for another program or address, whatever it is called. `folder` is where it is started: `./server`
+    is another program elsewhere."""
+    command = settings.command
+    where = folder if command is not None and os.sep in command and not os.path.isabs(command) else ""
+    given = [command, settings.args, settings.url, sorted(settings.env.items()), sorted(settings.headers.items())]
+    return sha256(msgspec.json.encode([*given, where])).hexdigest()[:_MARK]
 
 
 def where_of(settings: ServerSettings) -> str:

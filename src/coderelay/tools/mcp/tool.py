@@ -9,12 +9,13 @@ from msgspec import Raw
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.mcp.failures import Refused, ServerFailed
+from coderelay.tools.mcp.names import on_one_line, plain_name, short
 from coderelay.tools.mcp.results import finished
 from coderelay.tools.mcp.server import Server
 from coderelay.tools.mcp.words import ListedTool
 from coderelay.workspace.workspace import Workspace
 
-_DESCRIPTION_CHARS = 2000
+DESCRIPTION_CHARS = 2000
 _SHOWN_ARGUMENTS = 2000
 
 Object = dict[str, Raw]
@@ -25,14 +26,21 @@ class McpTool:
     arguments = Object
 
     def __init__(self, name: str, server: Server, listed: ListedTool, parameters: dict[str, Any]) -> None:
-        self.spec = ToolSpec(name, _description(server, listed), parameters, "mcp")
+        plain = plain_name(server.name, listed.name)
+        self.spec = ToolSpec(name, _description(server, listed), parameters, "mcp", plain if plain != name else "")
         self._server = server
         self._tool = listed.name
 
     def need(self, arguments: Object, workspace: Workspace) -> Need:
         """All arguments are shown. An approval that is remembered is for this tool of this server."""
-        title = f"{self._server.name}: {self._tool} {_shown(arguments)}".rstrip()
-        return Need(tool=self.spec.name, kind="mcp", title=title, server=self._server.mark)
+        return Need(
+            tool=self.spec.name,
+            kind="mcp",
+            title=f"{short(self._server.name)}: {short(self._tool)} {_shown(arguments)}".rstrip(),
+            server=self._server.mark,
+            server_tool=self._tool,
+            plain=self.spec.plain,
+        )
 
     async def run(self, arguments: Object, workspace: Workspace) -> Finished:
         try:
@@ -46,14 +54,14 @@ class McpTool:
 
 def _description(server: Server, listed: ListedTool) -> str:
     text = (listed.description or listed.title or f"{listed.name} of {server.name}").strip()
-    return text if len(text) <= _DESCRIPTION_CHARS else f"{text[:_DESCRIPTION_CHARS]}…"
+    return text if len(text) <= DESCRIPTION_CHARS else f"{text[:DESCRIPTION_CHARS]}…"
 
 
 def _shown(arguments: Object) -> str:
     """What is too long to read is told apart by its hash."""
     if not arguments:
         return ""
-    text = msgspec.json.encode(arguments).decode()
+    text = on_one_line(msgspec.json.encode(arguments).decode())
     if len(text) <= _SHOWN_ARGUMENTS:
         return text
     mark = sha256(text.encode()).hexdigest()[:16]

@@ -1,6 +1,7 @@
 """What the project tells agents: AGENTS.md, from the top of the repository down, CLAUDE.md where there is none."""
 
 import os
+import re
 from collections.abc import Collection, Iterable
 
 from coderelay.protocol.content import Note
@@ -11,6 +12,9 @@ from coderelay.workspace.git_head import root_of
 NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024
 _SHARE = 0.8  # bytes for each token of the window: a fifth of it
+_TAG = re.compile(  # what we say ourselves is in these: a file must not look as if it were said by us
+    r"<(/?(?:instructions|environment|mode|skills?|hook|reminder|file-changed|background|summary)\b)", re.IGNORECASE
+)
 _LOOKED_AT = 200  # the files that were read last
 
 
@@ -50,7 +54,9 @@ def _note(top: str | None, folder: str, shown: str, most: int) -> Note | None:
         text = _text(top, os.path.join(folder, name), most)
         if text:
             where = shown.removeprefix("./") + name
-            return Note(f"instructions:{where}", f'<instructions from="{where}">\n{text}\n</instructions>')
+            told = _TAG.sub(r"&lt;\1", where.replace('"', "&quot;"))
+            inside = _TAG.sub(r"&lt;\1", text)
+            return Note(f"instructions:{where}", f'<instructions from="{told}">\n{inside}\n</instructions>')
     return None
 
 

@@ -85,7 +85,7 @@ class Checking:
         need = self._toolbox.need(_as_bash(call.id, CheckArguments(choice.command)), self._workspace)
         if not choice.folder:
             return need
-        return msgspec.structs.replace(need, title=f"{need.title}  (in {choice.folder})")
+        return msgspec.structs.replace(need, title=f"{need.title}  (in {choice.folder})", folder=choice.folder)
 
     async def _conclude(self, check: CallState) -> None:
         assert check.outcome is not None

@@ -40,13 +40,17 @@ _PLACES: dict[str, tuple[str, int]] = {
     label: (row, place) for row in (*_ROWS, *_SIGN_ROWS) for place, label in enumerate(row.split())
 }
 # A label has a mark behind it. What else is around it tells it from a version, a file or a call: v1.2, 1.txt, f(1).
+# A number may have a word right behind the mark (`1.fix 2.add 3.test`), but not the same one each time.
 _LABEL = re.compile(
     r"(?<![A-Za-z0-9_./(（-])[(（]?(iii?|[1-3１-３A-Ca-ci一二三])(?:[.．](?![A-Za-z0-9_])|[)）、])"
     "|([①-③⑴-⑶⒈-⒊❶-❸➀-➂➊-➌㈠-㈢㊀-㊂])"
+    r"|(?<![A-Za-z0-9_./(（-])([1-3１-３])[.．]([A-Za-z]++)(?![A-Za-z0-9_./-])"
 )
 
 # Letters, and words of Chinese. Any other words between slashes are more often a path.
-_LETTERS = r"(?<![A-Za-z0-9_./~-])A ?[/／] ?B ?[/／] ?C(?:[/／][A-Z])*+"
+_LETTERS = (
+    r"(?<![A-Za-z0-9_./~-])(?:A ?[/／] ?B ?[/／] ?C(?:[/／][A-Z])*+|Ａ ?[/／] ?Ｂ ?[/／] ?Ｃ(?:[/／][Ａ-Ｚ])*+)"
+)
 _WORD = r"[^\W\dA-Za-z_]{2,}+"  # [㐀-鿿] would take milliseconds to compile
 _WORDS = rf"(?<![^\W\dA-Za-z_])(?<![/／.~\\-]){_WORD}(?:[/／]{_WORD}){{2,}}+"
 _SLASHES = re.compile(rf"(?:{_LETTERS}|{_WORDS})(?![A-Za-z0-9_/／-]|\.[A-Za-z0-9_])")
@@ -75,8 +79,10 @@ def _enumerates(text: str) -> bool:
 
 def _counts_up(text: str) -> bool:
     reached: dict[str, int] = dict.fromkeys((*_ROWS, *_SIGN_ROWS), 0)
+    words: set[str] = set()
     for found in _LABEL.finditer(text):
-        row, place = _PLACES[found[1] or found[2]]
-        if place == reached[row]:
+        row, place = _PLACES[found[1] or found[2] or found[3]]
+        if place == reached[row] and found[4] not in words:
             reached[row] += 1
+            words |= {found[4]} if found[4] else set()
     return ITEMS in reached.values()

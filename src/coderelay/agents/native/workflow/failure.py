@@ -42,6 +42,8 @@ def run_of(outcome: Outcome) -> Run:
                 return Run(int(code[1]), output)
             if signal := re.fullmatch(r"ended by signal (\d+)", head):
                 return Run(128 + int(signal[1]), output)
+            if head.startswith("the command was lost"):
+                return Run("cut off")
             return Run("too slow" if head.startswith("timed out") else "not run", outcome.message)
         case Unknown() | Stopped(started=True):
             return Run("cut off")

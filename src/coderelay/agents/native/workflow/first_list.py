@@ -32,6 +32,7 @@ _LABEL = re.compile(
     r"(?<![A-Za-z0-9_./(（-])[(（]?(\d{1,2}|[１-９]|[ivx]{1,4}|[A-Za-z]|[一二三四五六七八九十])"
     r"(?:[.．](?![A-Za-z0-9_])|[)）、])"
     "|([①-⑳⑴-⒇⒈-⒛❶-❿➀-➉➊-➓㈠-㈩㊀-㊉])"
+    r"|(?<![A-Za-z0-9_./(（-])(\d{1,2}|[１-９])[.．](?=[A-Za-z])"
 )
 _ROWS: tuple[list[str], ...] = (
     [str(number) for number in range(1, _MOST_ENUMERATED + 1)],
@@ -109,7 +110,7 @@ def _labelled(text: str) -> list[str]:
 def _places(found: list[re.Match[str]], row: list[str]) -> list[re.Match[str]]:
     places: list[re.Match[str]] = []
     for each in found:
-        if len(places) < len(row) and (each[1] or each[2]) == row[len(places)]:
+        if len(places) < len(row) and (each[1] or each[2] or each[3]) == row[len(places)]:
             places.append(each)
     return places
 

@@ -128,7 +128,7 @@ class Package(Struct, frozen=True, rename="camel"):
 def _node(files: Files, folder: str) -> Choice | None:
     try:
         package = msgspec.json.decode(files.text(join(folder, "package.json")), type=Package)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
     if not _is_real(package.scripts.get("test")):
         return None
@@ -140,7 +140,7 @@ def _is_real(script: object) -> bool:
     `--watch=false`, which the listed commands pass on, for `--watch`."""
     if not isinstance(script, str) or not script.strip() or "no test specified" in script:
         return False
-    return re.search(r"\bnode\b.*--test\b", script) is None
+    return re.match(r"(?s)(?>.*?\bnode\b).*--test\b", script) is None
 
 
 def _package_manager(files: Files, folder: str, package: Package) -> str:

@@ -1,0 +1,36 @@
+"""Arguments and their help, in the language of the person."""
+
+import argparse
+import sys
+
+from coderelay.client.language import retell, t
+
+TYPE_CHECKING = False  # as in typing, which `--help` would wait for
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+_FIXED = (  # what argparse says by itself
+    "usage: ",
+    "positional arguments:\n",
+    "options:\n",
+    "show this help message and exit",
+    "show program's version number and exit",
+)
+
+
+class Arguments(argparse.ArgumentParser):
+    def format_usage(self) -> str:
+        return _translated(super().format_usage())
+
+    def format_help(self) -> str:
+        return _translated(super().format_help())
+
+    def error(self, message: str) -> "NoReturn":
+        self.print_usage(sys.stderr)
+        self.exit(2, t("{program}: error: {message}\n", program=self.prog, message=retell(message)))
+
+
+def _translated(text: str) -> str:
+    for each in _FIXED:
+        text = text.replace(each, t(each))
+    return text

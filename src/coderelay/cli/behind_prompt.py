@@ -1,0 +1,53 @@
+"""What is loaded and opened while the first prompt is there already."""
+
+import argparse
+import gc
+import os
+
+from coderelay.app import House
+from coderelay.cli.house import me, new_house
+from coderelay.cli.session import Chosen, choose_session, untrusted_words
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell
+from coderelay.config.chosen_model import remember_model
+from coderelay.protocol.errors import CoderError
+from coderelay.surfaces.terminal.opening import Opening
+from coderelay.surfaces.terminal.region import Region
+from coderelay.surfaces.terminal.repl import Opened, Repl
+
+
+async def work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
+    """Until the person leaves; the exit code."""
+    gc.freeze()  # what was loaded stays; from here on there is garbage
+    gc.enable()
+    try:
+        return await _show(options, folder, opening, new_house(folder))
+    except CoderError as error:
+        opening.screen.print(f"coder: {error_in_words(error)}")
+        return 1
+
+
+async def _show(options: argparse.Namespace, folder: str, opening: Opening, house: House) -> int:
+    host = house.open()
+    try:
+        by = me("terminal")
+        chosen = await choose_session(host, options, folder, house, by, to_run=False)
+        opened = Opened(
+            client=host,
+            session=chosen.session,
+            by=by,
+            remember_model=remember_model,
+            told=_told(chosen, house),
+            is_known=chosen.detected is None,
+            while_running=house.config.settings.input_while_running,
+            history=os.path.join(house.config.home, "history"),
+        )
+        return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
+    finally:
+        await house.close(host)
+
+
+def _told(chosen: Chosen, house: House) -> tuple[str, ...]:
+    found = chosen.detected
+    lines = (retell(found.line) if found is not None else "", retell(chosen.problem or ""), untrusted_words(house))
+    return tuple(filter(None, lines))

@@ -1,0 +1,124 @@
+"""`coder completions bash|zsh|fish`: a script that completes commands, options, sessions, models and servers."""
+
+import sys
+from collections.abc import Iterator
+
+from coderelay.cli import SUBCOMMANDS
+from coderelay.cli.arguments import Arguments
+from coderelay.client.language import t
+
+_BASH = """\
+_coder() {
+    local line="${COMP_LINE:0:COMP_POINT}" IFS=$'\\n'
+    local word="${line##* }"
+    COMPREPLY=($(coder completions --line "$line" 2>/dev/null))
+    COMPREPLY=("${COMPREPLY[@]%%$'\\t'*}")
+    if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then
+        COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}")
+    fi
+}
+complete -o default -F _coder coder
+"""
+_ZSH = """\
+#compdef coder
+_coder() {
+    local -a found
+    found=("${(@f)$(coder completions --line "${(j: :)words[1,CURRENT]}" 2>/dev/null)}")
+    found=("${(@)found//:/\\\\:}")
+    found=("${(@)found//$'\\t'/:}")
+    [[ -n "$found" ]] && _describe coder found || _files
+}
+if [[ "$funcstack[1]" == _coder ]]; then _coder "$@"; else compdef _coder coder; fi
+"""
+_FISH = """\
+complete -c coder -a '(coder completions --line (commandline -cp) 2>/dev/null)'
+"""
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+# What is in capitals stands for names that are looked up.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "": (
+        *SUBCOMMANDS,
+        *("--prompt", "--output", "--mode", "--model", "--agent", "--resume", "--continue", "--allowed-tools"),
+        *("--unattended", "--max-steps", "--cwd", "--version"),
+    ),
+    "sessions": ("list", "search", "show", "export", "delete"),
+    "sessions list": ("--here", "--json", "--limit"),
+    "sessions search": ("--here", "--json", "--limit"),
+    "sessions show": ("SESSION", "--diff"),
+    "sessions export": ("SESSION",),
+    "sessions delete": ("SESSION",),
+    "resume": ("SESSION",),
+    "asks": ("--json",),
+    "answer": ("ASK", "--no-wait"),
+    "permissions": ("list", "revoke", "check", "trust", "untrust", "--session"),
+    "permissions list": (),
+    "permissions revoke": ("APPROVAL",),
+    "permissions check": ("--mode", "--stdin"),
+    "permissions trust": ("--yes",),
+    "permissions untrust": (),
+    "mcp": ("list", "add", "remove"),
+    "mcp list": (),
+    "mcp add": ("--url", "--env", "--header"),
+    "mcp remove": ("SERVER",),
+    "model": ("list", "install", "add", "remove"),
+    "model list": (),
+    "model install": ("OFFER", "--yes"),
+    "model add": ("--name", "--copy"),
+    "model remove": ("LOCAL",),
+    "doctor": ("--json",),
+    "completions": tuple(SCRIPTS),
+}
+VALUES: dict[str, tuple[str, ...]] = {
+    "--output": ("text", "json", "stream-json"),
+    "--mode": ("plan", "default", "auto-edit", "yolo"),
+    "--model": ("MODEL",),
+    "--agent": ("native", "guide"),
+    "--resume": ("SESSION",),
+    "--session": ("SESSION",),
+    "--unattended": ("park", "deny", "allow"),
+    **dict.fromkeys(("-p", "--prompt", "--allowed-tools", "--max-steps", "--cwd", "--limit", "--name"), ()),
+    **dict.fromkeys(("--url", "--env", "--header"), ()),
+}
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["--line"]:
+        found = offers(" ".join(arguments[1:]))
+        sys.stdout.writelines(f"{word}\t{meaning}\n" if meaning else f"{word}\n" for word, meaning in found)
+        return 0
+    parser = Arguments(prog="coder completions", description=t(__doc__ or ""), allow_abbrev=False)
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help=t("which shell it is for"))
+    sys.stdout.write(SCRIPTS[parser.parse_args(arguments).shell])
+    return 0
+
+
+def offers(line: str) -> Iterator[tuple[str, str]]:
+    """What may stand where the line ends, each with what it means. Where a file may, nothing: shells know files."""
+    before, _, begun = line.rpartition(" ")
+    for expected in _expected(before.split()[1:]):
+        if expected.isupper():
+            from coderelay.cli.known_names import known_names  # only these need the house
+
+            yield from (each for each in known_names(expected) if each[0].startswith(begun))
+        elif expected.startswith(begun) and expected.startswith("-") == begun.startswith("-"):
+            yield expected, ""
+
+
+def _expected(words: list[str]) -> tuple[str, ...]:
+    command, given, option = "", 0, ""
+    for word in words:
+        if option:
+            option = ""
+        elif word in VALUES:
+            option = word
+        elif word == "--":
+            return ()
+        elif not given and (longer := f"{command} {word}".strip()) in COMMANDS:
+            command = longer
+        elif not word.startswith("-"):
+            given += 1
+    if option:
+        return VALUES[option]
+    options = tuple(each for each in COMMANDS[command] if each.startswith("-"))
+    return (*options, "--help") if given else (*COMMANDS[command], "--help")

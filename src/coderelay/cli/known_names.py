@@ -1,0 +1,64 @@
+"""What can be named in a command, each with what it means, for completion. Nothing if it cannot be found out."""
+
+import asyncio
+import os
+
+from coderelay.cli.house import new_house, run_with_house
+from coderelay.client.asking import headline
+from coderelay.client.permission_asks import approval_in_words
+from coderelay.config.load import load
+from coderelay.host.host import Host
+from coderelay.models.local.offers import offers
+from coderelay.models.local.weights import WeightsFolder, models_folder
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.queries import ListApprovals, ListAsks, ListSessions
+
+Names = list[tuple[str, str]]
+_MOST = 100
+
+
+def known_names(kind: str) -> Names:
+    try:
+        return _known_names(kind)
+    except CoderError:  # other commands say what is wrong
+        return []
+
+
+def _known_names(kind: str) -> Names:
+    match kind:
+        case "MODEL":
+            return _models()
+        case "SERVER":
+            return [(name, "") for name in load(os.environ).settings.mcp_servers]
+        case "OFFER":
+            return [(each.name, each.about) for each in offers(models_folder(os.environ)).values()]
+        case "LOCAL":
+            return [(name, "") for name in WeightsFolder(models_folder(os.environ)).all()]
+        case _:
+            return _in_the_log(kind)
+
+
+def _models() -> Names:
+    shown = asyncio.run(new_house(os.getcwd()).offered_models(os.getcwd()))
+    return [(each.name, each.source) for each in shown]
+
+
+def _in_the_log(kind: str) -> Names:
+    found: Names = []
+
+    async def look(host: Host) -> int:
+        match kind:
+            case "SESSION":
+                found.extend((each.id, _line(each.title)) for each in await host.get(ListSessions(limit=_MOST)))
+            case "ASK":
+                found.extend((each.ask.id, headline(each.ask)) for each in await host.get(ListAsks()))
+            case _:
+                found.extend((each.id, approval_in_words(each)) for each in await host.get(ListApprovals(None)))
+        return 0
+
+    run_with_house(look)
+    return found
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""The built-in `/` commands, a file for each family."""

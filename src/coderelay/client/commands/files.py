@@ -1,0 +1,87 @@
+"""`/add-dir`, `/diff`, `/undo`, `/rewind`: the files of a session, now and before."""
+
+import os
+import time
+
+from coderelay.client.changed_files import diff_of
+from coderelay.client.commands.command import Context, misused
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell, t
+from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
+from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.overview import TurnShown
+from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
+
+
+async def add_folder(here: Context, path: str) -> str:
+    row = await here.client.get(ShowSession(here.session))
+    if not path:
+        return "\n".join((row.cwd, *row.folders))
+    folder = os.path.realpath(os.path.join(row.cwd, os.path.expanduser(path)))
+    folders = tuple(dict.fromkeys((*row.folders, folder)))
+    await here.client.send(ConfigureSession(session=here.session, folders=folders, by=here.by))
+    return t("added {folder}; undo covers {cwd} only", folder=folder, cwd=row.cwd)
+
+
+async def diff(here: Context, what: str) -> str:
+    found = await here.client.get(ShowDiff(here.session))
+    lines = "\n".join(found.files) or t("nothing has changed since the last commit")
+    if what in ("", "full"):
+        return f"{lines}\n{found.diff}".rstrip("\n") if what else lines
+    cwd = (await here.client.get(ShowSession(here.session))).cwd
+    path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
+    part = diff_of(found.diff, path)
+    if not part:
+        told = t("{path} has not changed since the last commit; changed are:", path=path)
+        raise BadInput(f"{told}\n{lines}" if found.files else lines)
+    return part.rstrip("\n")
+
+
+async def undo(here: Context, _: str) -> str:
+    lines = await _undo_one(here)
+    return "\n".join([*lines, t("(the last turn is undone, and the conversation goes on before it)")])
+
+
+async def rewind(here: Context, many: str) -> str:
+    if not many:
+        return _listed(await here.client.get(ListTurns(here.session)))
+    if not many.isdecimal() or int(many) < 1:
+        raise misused("rewind")
+    there = len(await here.client.get(ListTurns(here.session, limit=int(many))))
+    if int(many) > there:
+        raise BadInput(t("there are only {there} turns that can be undone; /rewind shows them", there=there))
+    lines: list[str] = []
+    for done in range(int(many)):
+        try:
+            lines += await _undo_one(here)
+        except CoderError as error:
+            if not done:
+                raise
+            told = t("(undone: the last {done} of {many} turns; the one before cannot be:)", done=done, many=many)
+            return "\n".join([*lines, told, error_in_words(error)])
+    told = t("(undone: the last {many} turns, and the conversation goes on before them)", many=many)
+    return "\n".join([*lines, told])
+
+
+async def _undo_one(here: Context) -> list[str]:
+    outcome = await here.client.send(UndoTurn(session=here.session, by=here.by))
+    assert isinstance(outcome, Undone)
+    return [
+        *(t("restored  {path}", path=path) for path in outcome.restored),
+        *(t("removed   {path}", path=path) for path in outcome.removed),
+        *(t("kept      {path}", path=text) for text in outcome.conflicts),
+    ]
+
+
+def _listed(turns: list[TurnShown]) -> str:
+    if not turns:
+        return t("there is no turn to undo")
+    lines = [line for number, each in enumerate(turns, 1) for line in _turn(number, each)]
+    return "\n".join([*lines, t("/rewind N undoes the last N of them")])
+
+
+def _turn(number: int, turn: TurnShown) -> list[str]:
+    at = time.strftime("%m-%d %H:%M", time.localtime(turn.at / 1000))
+    first = turn.prompt.strip().partition("\n")[0]
+    problem = [f"     ({retell(turn.problem)})"] if turn.problem else []
+    return [f"{number:2}. {at}  {first}", *problem, *(f"     {line}" for line in turn.files)]

@@ -1,0 +1,64 @@
+"""`/model`: which models there are, and taking another one."""
+
+from coderelay.client.columns import padded, width_of
+from coderelay.client.commands.command import Context
+from coderelay.client.language import t
+from coderelay.client.model_names import GUIDE, agent_for, with_provider
+from coderelay.protocol.commands import ConfigureSession
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.overview import ModelShown
+from coderelay.protocol.queries import ListModels, ShowSession, WhyNotRun
+
+
+async def model(here: Context, name: str) -> str:
+    current = await here.client.get(ShowSession(here.session))
+    if not name:
+        return _listed(here, await _offered(here), current.model)
+    wanted = await _numbered(here, int(name)) if name.isdecimal() else with_provider(name, current.model)
+    agent = agent_for(wanted)
+    problem = await here.client.get(WhyNotRun(here.session, model=wanted, agent=agent))
+    if problem is not None:
+        raise BadInput(problem)
+    await here.client.send(ConfigureSession(session=here.session, model=wanted, agent=agent, by=here.by))
+    warning = here.remember_model(current.cwd, wanted)
+    told = t("model: {model}", model=wanted)
+    return f"{told}\n{warning}" if warning else told
+
+
+async def _offered(here: Context) -> list[ModelShown]:
+    guide = ModelShown(GUIDE, t("always there: follows fixed rules, needs no model"))
+    return [*await here.client.get(ListModels(here.session)), guide]
+
+
+async def _numbered(here: Context, number: int) -> str:
+    shown = here.numbered.get("model") or [each.name for each in await _offered(here)]
+    if not 1 <= number <= len(shown):
+        raise BadInput(t("there is no model {number}; /model shows what there is", number=number))
+    return shown[number - 1]
+
+
+def _listed(here: Context, offered: list[ModelShown], current: str) -> str:
+    here.numbered["model"] = [each.name for each in offered]
+    name = max(width_of(each.name) for each in offered)
+    size = max(len(_window(each)) for each in offered)
+    price = max(len(_price(each)) for each in offered)
+    lines = [
+        f"{'*' if each.name == current else ' '}{number:3}. {padded(each.name, name)}  {_window(each):>{size}}"
+        f"  {padded(_price(each), price)}  {each.source}"
+        for number, each in enumerate(offered, 1)
+    ]
+    how = t("/model N takes one of these, /model provider:name any other")
+    return "\n".join([current, *lines, how])
+
+
+def _window(model: ModelShown) -> str:
+    tokens = model.window
+    if tokens >= 1_000_000:
+        return f"{tokens / 1_000_000:.3g}M"
+    return f"{tokens / 1000:.0f}k" if tokens else ""
+
+
+def _price(model: ModelShown) -> str:
+    if model.input_price is None or model.output_price is None:
+        return t("price unknown") if model.window else ""
+    return t("${input} in, ${output} out", input=f"{model.input_price:g}", output=f"{model.output_price:g}")

@@ -1,0 +1,122 @@
+"""`/new`, `/resume`, `/sessions`, `/title`, `/exit`: from one session to another, and out."""
+
+import os
+
+from coderelay.client.commands.command import Context
+from coderelay.client.language import retell, t
+from coderelay.client.session_names import find_session, session_line
+from coderelay.client.slash import Left, Moved
+from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession, WriteSnapshot
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.queries import ListSessions, ShowPermissions, ShowSession, SuggestTitle, WhyNotRun
+from coderelay.protocol.summary import Summary
+
+_SHOWN = 20
+
+
+async def new(here: Context, title: str) -> Moved:
+    """With the settings of this one: agent, model, mode, preset, folders, tools, how hard to think."""
+    row = await here.client.get(ShowSession(here.session))
+    preset = (await here.client.get(ShowPermissions(here.session))).preset
+    session = SessionId(new_id())
+    outcome = await here.client.send(
+        CreateSession(
+            session=session,
+            cwd=row.cwd,
+            model=row.model,
+            mode=row.mode,
+            agent=row.agent,
+            title=title,
+            allowed_tools=row.allowed_tools,
+            think=row.think,
+            folders=row.folders,
+            by=here.by,
+        )
+    )
+    if (await here.client.get(ShowPermissions(session))).preset != preset:
+        outcome = await here.client.send(ConfigureSession(session=session, preset=preset, by=here.by))
+    await here.client.send(WriteSnapshot(session=here.session, by=here.by))
+    told = t("new session {session} · {model} · {mode}", session=session, model=row.model, mode=row.mode)
+    before = t("/resume {session} goes back", session=here.session)
+    if row.turn_open or row.queued:
+        before = t("the turn goes on there; /resume {session} goes back", session=here.session)
+    return Moved(session, outcome.head, f"{told}\n({before})")
+
+
+async def resume(here: Context, name: str) -> str | Moved:
+    if not name:
+        return _listed(here, await _of_this_folder(here), with_folder=False)
+    row = await (_numbered(here, int(name)) if _is_number(name) else find_session(here.client, name))
+    if row.id == here.session:
+        raise BadInput(t("this is that session"))
+    outcome = await here.client.send(OpenSession(session=row.id, by=here.by))
+    problem = await here.client.get(WhyNotRun(row.id))
+    return Moved(row.id, outcome.head, _greeting(row, problem))
+
+
+async def sessions(here: Context, text: str) -> str:
+    return _listed(here, await here.client.get(ListSessions(text=text, limit=_SHOWN)), with_folder=True)
+
+
+async def title(here: Context, text: str) -> str:
+    given = text or await here.client.get(SuggestTitle(here.session))
+    await here.client.send(ConfigureSession(session=here.session, title=given, by=here.by))
+    return t("title: {title}", title=given)
+
+
+async def leave(_: Context, __: str) -> Left:
+    return Left()
+
+
+async def fork(_: Context, __: str) -> str:
+    raise BadInput(
+        t("/fork is not supported: sessions are linear"), t("/new begins another one, /rewind goes back in this one.")
+    )
+
+
+def _listed(here: Context, rows: list[Summary], *, with_folder: bool) -> str:
+    if not rows:
+        return t("there is no such session")
+    here.numbered["resume"] = [each.id for each in rows]
+    home = os.path.expanduser("~")
+    lines = [
+        f"{'*' if each.id == here.session else ' '}{number:2}. {session_line(each, home, with_folder=with_folder)}"
+        for number, each in enumerate(rows, 1)
+    ]
+    more = [t("(the newest {count}; /sessions TEXT finds others)", count=_SHOWN)] if len(rows) == _SHOWN else []
+    return "\n".join([*lines, *more, t("/resume N goes on with one of these")])
+
+
+async def _of_this_folder(here: Context) -> list[Summary]:
+    cwd = (await here.client.get(ShowSession(here.session))).cwd
+    return await here.client.get(ListSessions(cwd=cwd, limit=_SHOWN))
+
+
+def _is_number(name: str) -> bool:
+    """In a list; a longer one may be the beginning of an id."""
+    return name.isdecimal() and len(name) <= len(str(_SHOWN))
+
+
+async def _numbered(here: Context, number: int) -> Summary:
+    shown = here.numbered.get("resume") or [each.id for each in await _of_this_folder(here)]
+    if not 1 <= number <= len(shown):
+        raise BadInput(t("there is no session {number} in the list; /resume shows it", number=number))
+    return await here.client.get(ShowSession(SessionId(shown[number - 1])))
+
+
+def _greeting(row: Summary, problem: str | None) -> str:
+    lines = [
+        t(
+            "session {session} · {model} · {mode} · {cwd}",
+            session=row.id,
+            model=row.model,
+            mode=row.mode,
+            cwd=row.cwd,
+        ),
+        *([row.title] if row.title else []),
+        *([t("last prompt: {prompt}", prompt=row.last_prompt.strip())] if row.last_prompt.strip() else []),
+        *([t("(a turn is open)")] if row.turn_open else []),
+        *([t("(it cannot go on here: {problem})", problem=retell(problem))] if problem else []),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,8 @@
+"""A refusal in words."""
+
+from coderelay.client.language import retell
+from coderelay.protocol.errors import CoderError
+
+
+def error_in_words(error: CoderError) -> str:
+    return "\n".join(retell(part) for part in (error.message, error.hint) if part)

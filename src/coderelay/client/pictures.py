@@ -1,0 +1,69 @@
+"""Images that people give with a prompt: what they are, and whether they can be sent."""
+
+import os
+import stat
+from base64 import b64encode
+
+from msgspec import Struct
+
+from coderelay.client.language import t
+from coderelay.client.picture_size import picture_size
+from coderelay.protocol.content import Image
+from coderelay.protocol.errors import BadInput
+from coderelay.tools.image_kind import MOST_BYTES, image_kind
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+
+class Picture(Struct, frozen=True):
+    name: str
+    media_type: str
+    data: bytes
+
+    @property
+    def image(self) -> Image:
+        return Image(self.media_type, b64encode(self.data).decode())
+
+    @property
+    def described(self) -> str:
+        """Its name, its width and height as far as they can be told, and how much it is."""
+        size = picture_size(self.media_type, self.data)
+        return " ".join([self.name, *([f"{size[0]}x{size[1]}"] if size else []), amount(len(self.data))])
+
+
+def read_picture(path: str, name: str) -> Picture:
+    """Raises BadInput if there is nothing that can be sent; `name` is what it is called there."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise BadInput(t("{name} cannot be read: {why}", name=name, why=error.strerror or error)) from error
+    with open(file, "rb") as opened:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise BadInput(t("{name} is not a file", name=name))
+        _refuse_too_much(found.st_size, name)
+        return picture_of(opened.read(MOST_BYTES + 1), name)
+
+
+def picture_of(data: bytes, name: str) -> Picture:
+    """Raises BadInput."""
+    _refuse_too_much(len(data), name)
+    kind = image_kind(data)
+    if kind is None:
+        raise BadInput(t("{name} is no image that can be sent (PNG, JPEG, GIF or WebP)", name=name))
+    return Picture(name, kind, data)
+
+
+def amount(size: int) -> str:
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.0f} KB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def _refuse_too_much(size: int, name: str) -> None:
+    if size > MOST_BYTES:
+        told = t("{name} is too big to send: {size}, at most {most}", name=name, size=amount(size), most=_MOST)
+        raise BadInput(told)
+
+
+_MOST = amount(MOST_BYTES)

@@ -1,0 +1,60 @@
+"""Sessions as people name them: an id, or the beginning of an id or of a title."""
+
+import time
+
+from coderelay.client.client import Client
+from coderelay.client.language import t
+from coderelay.protocol.errors import BadInput, UnknownSession
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListSessions, ShowSession
+from coderelay.protocol.summary import Summary
+
+_ALL = 100_000
+_NEAREST = 3
+_ALIKE = 0.6
+
+
+async def find_session(client: Client, name: str, hint: str = "") -> Summary:
+    """Raises BadInput, which names the nearest. `hint` says where all of them are shown."""
+    try:
+        return await client.get(ShowSession(SessionId(name)))
+    except UnknownSession:
+        rows = await client.get(ListSessions(limit=_ALL))
+    found = [each for each in rows if each.id.startswith(name)]
+    found = found or [each for each in rows if _begins(each.title, name)]
+    exact = [each for each in found if each.title.casefold() == name.casefold()]
+    if len(found) == 1 or len(exact) == 1:
+        return (exact or found)[0]
+    if found:
+        told, shown = t("{name} is short for {count} sessions:", name=repr(name), count=len(found)), found
+    elif near := _nearest(rows, name):
+        told, shown = t("there is no session {name}; the nearest are:", name=repr(name)), near
+    else:
+        told, shown = t("there is no session {name}", name=repr(name)), []
+    lines = [f"  {each.id}  {each.title}" for each in shown[:_NEAREST]]
+    raise BadInput("\n".join([told, *lines]), hint or t("/sessions shows what there is."))
+
+
+def session_line(row: Summary, home: str, *, with_folder: bool) -> str:
+    when = time.strftime("%m-%d %H:%M", time.localtime(row.updated_at / 1000))
+    phase = t(row.phase) if row.phase in ("running", "waiting", "failed", "stopped") else ""
+    cwd = f"~{row.cwd[len(home) :]}" if home and f"{row.cwd}/".startswith(f"{home}/") else row.cwd
+    title = row.title or t("(no prompt yet)")
+    return "  ".join(filter(None, (row.id, when, title, phase, cwd if with_folder else "")))
+
+
+def _begins(title: str, name: str) -> bool:
+    return title.casefold().startswith(name.casefold())
+
+
+def _nearest(rows: list[Summary], name: str) -> list[Summary]:
+    rated = [(_likeness(each, name), each) for each in rows]
+    return [each for likeness, each in sorted(rated, key=lambda pair: -pair[0]) if likeness >= _ALIKE]
+
+
+def _likeness(row: Summary, name: str) -> float:
+    """To the beginning of its id, or to a word of its title."""
+    known = [row.id[: len(name)], row.title[: len(name)], *row.title.split()]
+    from difflib import SequenceMatcher  # only for what was not found
+
+    return max(SequenceMatcher(None, name.casefold(), each.casefold()).ratio() for each in known)

@@ -1,0 +1,31 @@
+"""Text of others, shown so that nothing in it acts unseen."""
+
+import unicodedata
+
+_KEPT = "\n\t\u200c\u200d"  # the joiners of emoji and scripts
+
+
+class _Characters(dict[int, str]):
+    """Each looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = _escaped(character) if _acts_unseen(character) else character
+        return self[code]
+
+
+_characters = _Characters()
+
+
+def visible(text: str) -> str:
+    """Nothing that others write may hide or repaint what a person sees and decides on."""
+    return text if text.isprintable() else text.translate(_characters)
+
+
+def _acts_unseen(character: str) -> bool:
+    """Escape sequences and marks that turn the direction of writing."""
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _KEPT
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()

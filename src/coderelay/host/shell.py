@@ -1,0 +1,61 @@
+"""Runs the person's own commands: in their environment, unconfined, for as long as they have patience."""
+
+from collections.abc import Callable, Mapping
+
+from coderelay.host.turn import HostTurn
+from coderelay.protocol.calls import Call, Failed, Finished
+from coderelay.session.next_action import Finish, RunCall
+from coderelay.workspace.ended import CannotStart, ProcessesLost
+from coderelay.workspace.ended import Finished as Ended
+from coderelay.workspace.processes import Processes
+from coderelay.workspace.programs import find_program
+
+
+class Shell:
+    def __init__(
+        self, processes: Processes, environment: Callable[[], Mapping[str, str]], output_bytes: Callable[[str], int]
+    ) -> None:
+        """`output_bytes` goes by the folder: how much is kept of what a command writes, and as much of its errors."""
+        self._processes = processes
+        self._environment = environment
+        self._output_bytes = output_bytes
+
+    async def run(self, turn: HostTurn) -> None:
+        while True:
+            match turn.next_action():
+                case RunCall(call_id):
+                    await turn.perform([turn.state.calls[call_id].call], lambda call: self._effect(turn, call))
+                case Finish():
+                    await turn.finish()
+                case _:
+                    return
+
+    async def _effect(self, turn: HostTurn, call: Call) -> Finished | Failed:
+        command, cwd, env = turn.state.calls[call.id].judged.need.command, turn.settings.cwd, self._environment()
+        shell = find_program("bash", env.get("PATH", ""), ()) or "/bin/bash"
+        try:
+            ended = await self._processes.run(
+                [shell, "-c", command or ""],
+                cwd=cwd,
+                env=env,
+                seconds=None,
+                output_bytes=self._output_bytes(cwd),
+                apart=True,
+                heard=turn.listener(call.id),
+            )
+        except CannotStart as error:
+            return Failed(f"the command could not be started: {error}")
+        except ProcessesLost:
+            return Failed("the command was lost: it may have run; check before repeating it")
+        return _finished(ended)
+
+
+def _finished(ended: Ended) -> Finished:
+    """A signal counts as shells count it."""
+    code = ended.exit_code if ended.exit_code is not None else 128 + (ended.signal or 0)
+    return Finished(
+        output=ended.output.rstrip("\n"),
+        errors=ended.errors.rstrip("\n"),
+        exit_code=code,
+        summary=f"exit code {code}, {ended.seconds:.1f} s",
+    )

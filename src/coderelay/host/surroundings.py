@@ -1,0 +1,95 @@
+"""Answers to what is around a session: models and agents it could have, its turns, and where it is kept and run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from coderelay.agents.agent import Agent
+from coderelay.host.ability import folder_exists
+from coderelay.host.ownership import Ownership
+from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.protocol.errors import CannotRun, CoderError
+from coderelay.protocol.overview import AgentShown, FilesShown, HostShown, ModelShown, TurnShown
+from coderelay.protocol.queries import ListAgents, ListFiles, ListModels, ListTurns, ShowHost
+from coderelay.session.state import PastTurn, State
+
+Around = ListModels | ListAgents | ListTurns | ListFiles | ShowHost
+
+
+class Surroundings(Protocol):
+    """What the machine has. `log_name` is where the log is, without any secret in it."""
+
+    @property
+    def log_name(self) -> str: ...
+
+    async def offered_models(self, cwd: str) -> list[ModelShown]:
+        """Those that can be used in a folder. Raises BadInput if what is written there is wrong."""
+        ...
+
+    async def files_in(self, folder: str) -> FilesShown: ...
+
+    def programs(self) -> Sequence[str]:
+        """Agents of others that are installed."""
+        ...
+
+
+class Lookout:
+    def __init__(
+        self,
+        surroundings: Surroundings | None,
+        agents: Mapping[str, Agent],
+        ownership: Ownership,
+        files: OpenTurnFiles,
+    ) -> None:
+        self._surroundings = surroundings
+        self._agents = agents
+        self._ownership = ownership
+        self._files = files
+
+    async def look(self, query: Around, state: State) -> object:
+        settings = state.settings
+        assert settings is not None
+        match query:
+            case ListModels():
+                return [] if self._surroundings is None else await self._surroundings.offered_models(settings.cwd)
+            case ListAgents():
+                return self._agents_for(state)
+            case ListTurns():
+                return [await self._turn(each) for each in reversed(state.past[-query.limit :])]
+            case ListFiles():
+                if not folder_exists(settings.cwd):
+                    raise CannotRun(f"the folder {settings.cwd} is not here")
+                return FilesShown() if self._surroundings is None else await self._surroundings.files_in(settings.cwd)
+            case ShowHost():
+                log = "" if self._surroundings is None else self._surroundings.log_name
+                return HostShown(log, await self._owner(state))
+
+    def _agents_for(self, state: State) -> list[AgentShown]:
+        settings = state.settings
+        assert settings is not None
+        programs = () if self._surroundings is None else self._surroundings.programs()
+        ours = [
+            AgentShown(name, _DESCRIPTIONS.get(name, ""), agent.cannot_run(settings) or "")
+            for name, agent in self._agents.items()
+        ]
+        theirs = [AgentShown(name, _INSTALLED, _NOT_YET) for name in programs if name not in self._agents]
+        return [*ours, *theirs]
+
+    async def _turn(self, past: PastTurn) -> TurnShown:
+        try:
+            files = await self._files().changes_of(past) if past.before and past.after else ()
+            problem = past.problem
+        except CoderError as error:
+            files, problem = (), error.message
+        return TurnShown(past.turn_id, past.prompt, past.at, files, problem)
+
+    async def _owner(self, state: State) -> Literal["nobody", "here", "another process"]:
+        if state.owner is None:
+            return "nobody"
+        if await self._ownership.is_elsewhere(state.owner):
+            return "another process"
+        return "here" if state.owner == await self._ownership.me() else "nobody"
+
+
+_DESCRIPTIONS = {"native": "coder's own loop, with any model", "guide": "follows fixed rules, needs no model"}
+_INSTALLED = "a program that is installed here"
+_NOT_YET = "this version cannot drive it yet"

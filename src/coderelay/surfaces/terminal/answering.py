@@ -1,0 +1,93 @@
+"""What is typed while something is asked: one key, or a line, or a line for each question."""
+
+from coderelay.client.asking import choices, understand
+from coderelay.client.language import t
+from coderelay.protocol.asks import Ask, BudgetAsk, Decision, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.protocol.calls import Question
+from coderelay.protocol.ids import AskId
+from coderelay.surfaces.terminal.open_asks import Asked
+
+_PLAN_KEYS = {"1": "smart", "2": "default", "3": "keep"}
+_PERMISSION_KEYS = "ynas"
+_ALL = ("all", "全部")
+
+
+class Answering:
+    """Remembers the answers to the first questions of an ask until the last one is there."""
+
+    def __init__(self) -> None:
+        self._ask: AskId | None = None
+        self._given: list[str] = []
+
+    def question(self, ask: QuestionAsk) -> Question:
+        """The one that the next line answers."""
+        return ask.questions[len(self._so_far(ask))]
+
+    def take(self, ask: Ask, line: str) -> Decision | None:
+        """None if there are more questions. Raises BadInput, and what was given before stays."""
+        if isinstance(ask, PlanAsk):
+            return understand(ask, [_PLAN_KEYS.get(line.strip(), line)])
+        if not isinstance(ask, QuestionAsk):
+            return understand(ask, [line])
+        given = [*self._so_far(ask), line]
+        if len(given) < len(ask.questions) and not _refuses(line):
+            understand_one(ask, line, self.question(ask))
+            self._given = given
+            return None
+        decision = understand(ask, given)
+        self._given = []
+        return decision
+
+    def hint(self, ask: Ask) -> str:
+        """What can be pressed or typed now."""
+        match ask:
+            case PermissionAsk() if ask.need.plan is None:
+                return t("y allow · n deny · a always · s stop")
+            case BudgetAsk():
+                return t("y allow · n deny")
+            case PlanAsk():
+                return t(
+                    "1 approve, edit freely · 2 approve · 3 keep planning · s + Enter stops · or type what to change"
+                )
+            case QuestionAsk() if len(ask.questions) > 1:
+                return f"{len(self._so_far(ask)) + 1}/{len(ask.questions)} · {choices(ask)}"
+            case _:
+                return choices(ask)
+
+    def _so_far(self, ask: Ask) -> list[str]:
+        if ask.id != self._ask:
+            self._ask, self._given = ask.id, []
+        return self._given
+
+
+def understand_one(ask: QuestionAsk, line: str, question: Question) -> None:
+    """Raises BadInput if that is no answer to this question."""
+    understand(QuestionAsk(ask.id, ask.call_id, (question,)), [line])
+
+
+def decides_at_once(ask: Ask, key: str) -> bool:
+    """Whether this one key is an answer without Enter."""
+    match ask:
+        case PermissionAsk():
+            return key in _PERMISSION_KEYS
+        case BudgetAsk():
+            return key in "yn"
+        case PlanAsk():
+            return key in _PLAN_KEYS
+        case QuestionAsk(questions=(Question(multi_select=False, options=options),)) if options:
+            return key.isdecimal() and 1 <= int(key) <= min(9, len(options))
+        case _:
+            return False
+
+
+def split_all(line: str, batch: list[Asked]) -> tuple[str, list[Asked]]:
+    """`y all` answers everything that waits together; any other line only the first."""
+    word, _, rest = line.strip().partition(" ")
+    permissions = [each for each in batch if isinstance(each.ask, PermissionAsk)]
+    if rest.strip().lower() in _ALL and len(permissions) > 1:
+        return word, permissions
+    return line, batch[:1]
+
+
+def _refuses(line: str) -> bool:
+    return line.strip().lower() in ("deny", "stop")

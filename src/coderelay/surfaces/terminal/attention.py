@@ -1,0 +1,52 @@
+"""Calls a person who looks elsewhere, and says in the window's title how things stand."""
+
+import os
+import time
+
+from coderelay.client.language import t
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.screen import Screen
+
+_LONG_SECONDS = 10.0
+
+
+class Attention:
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._name = ""
+        self._begun_at = 0.0
+        self._is_asking = False
+        self._is_busy = False
+
+    def on(self, row: Summary) -> None:
+        self._name = printable(row.title or os.path.basename(row.cwd) or row.cwd).replace("\n", " ")
+        self._is_busy = row.turn_open
+        self._show()
+
+    def begun(self) -> None:
+        self._begun_at = time.monotonic()
+        self._is_busy = True
+        self._show()
+
+    def ended(self) -> None:
+        took = time.monotonic() - self._begun_at
+        self._is_busy = self._is_asking = False
+        self._show()
+        if took >= _LONG_SECONDS and not self._screen.is_looked_at:
+            self._screen.ring(t("coder is done: {name}", name=self._name))
+
+    def asked(self) -> None:
+        self._is_asking = True
+        self._show()
+        if not self._screen.is_looked_at:
+            self._screen.ring(t("coder asks: {name}", name=self._name))
+
+    def nothing_asked(self) -> None:
+        if self._is_asking:
+            self._is_asking = False
+            self._show()
+
+    def _show(self) -> None:
+        mark = "? " if self._is_asking else "● " if self._is_busy else ""
+        self._screen.set_title(f"{mark}coder · {self._name}")

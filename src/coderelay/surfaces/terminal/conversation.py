@@ -1,0 +1,182 @@
+"""What people see of one session: what happened, as text to print; what is happening, as a tail to paint."""
+
+from coderelay.client.language import t
+from coderelay.protocol import background
+from coderelay.protocol.asks import By
+from coderelay.protocol.calls import Call, Need
+from coderelay.protocol.content import Text, text_of, thinking_of
+from coderelay.protocol.events import (
+    AnyEvent,
+    BackgroundEnded,
+    BatchOpened,
+    CallEnded,
+    CallStarted,
+    HistoryCompacted,
+    MessageAdded,
+    PromptAdmitted,
+    PromptTaken,
+    Recorded,
+    SessionDeleted,
+    StopRequested,
+    TurnEnded,
+    TurnProlonged,
+    TurnStarted,
+    TurnUndone,
+)
+from coderelay.protocol.ids import CallId, PromptId, SessionId
+from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
+from coderelay.surfaces.terminal.drawing.calls import call_ended, call_line
+from coderelay.surfaces.terminal.drawing.lines import note, turn_end, user_line
+from coderelay.surfaces.terminal.drawing.markdown import drawn_markdown
+from coderelay.surfaces.terminal.drawing.thought import drawn_thought
+from coderelay.surfaces.terminal.running_call import RunningCall
+from coderelay.surfaces.terminal.streamed import Streamed
+
+
+class Conversation:
+    def __init__(self, session: SessionId, by: By) -> None:
+        self._session = session
+        self._by = by
+        self._streamed: Streamed | None = None
+        self._needs: dict[CallId, Need] = {}
+        self._calls: dict[CallId, Call] = {}
+        self._running: dict[CallId, RunningCall] = {}
+        self._asked: set[CallId] = set()
+        self._senders: dict[PromptId, By] = {}
+
+    def was_asked(self, call: CallId) -> None:
+        """The person has seen what this call would do."""
+        self._asked.add(call)
+
+    def take(self, recorded: Recorded, width: int) -> str:
+        """What to print of it."""
+        if recorded.session != self._session:
+            return self._take_of_child(recorded.event)
+        return self._take(recorded.event, width)
+
+    def hear(self, live: Live, width: int) -> str:
+        """What of it is finished, to be printed."""
+        match live:
+            case TextDelta() | ThinkingDelta():
+                before = self._end_stream(width) if self._is_another(live) else ""
+                if self._streamed is None:
+                    self._streamed = Streamed(live.message_id)
+                return before + self._streamed.feed(live, width)
+            case OutputDelta():
+                if live.call_id in self._running:
+                    self._running[live.call_id].hear(live.text)
+                return ""
+            case Notice():
+                return note(live.text)
+
+    def tail(self, width: int, rows: int) -> str:
+        """What is not finished: the end of what is being said, or of what a command prints."""
+        if self._streamed is not None:
+            return self._streamed.tail(width, rows)
+        return "".join(each.tail(width, rows // len(self._running)) for each in self._running.values())
+
+    def _take(self, event: AnyEvent, width: int) -> str:
+        match event:
+            case TurnStarted() if event.task == "compact":
+                return note(t("summing up the conversation …"))
+            case PromptAdmitted():
+                self._senders[event.prompt_id] = event.by
+                return ""
+            case TurnStarted() | PromptTaken():
+                return user_line(event.said, width) + self._sender(event.prompt_id)
+            case MessageAdded():
+                self._calls.update({call.id: call for call in event.calls})
+                return self._said(event, width)
+            case BatchOpened():
+                self._needs.update({each.call_id: each.need for each in event.judged})
+                return ""
+            case CallStarted():
+                if (need := self._needs.get(event.call_id)) is not None:
+                    self._running[event.call_id] = RunningCall(need)
+                return ""
+            case CallEnded():
+                return self._ended(event, width)
+            case TurnEnded():
+                return self._turn_ended(event, width)
+            case _:
+                return self._aside(event, width)
+
+    def _aside(self, event: AnyEvent, width: int) -> str:
+        match event:
+            case TurnUndone() if event.by != self._by:
+                return note(t("the last turn was undone in {via} by {who}", via=event.by.via, who=event.by.who))
+            case StopRequested() if event.by != self._by:
+                return note(t("stopped in {via} by {who}", via=event.by.via, who=event.by.who))
+            case HistoryCompacted():
+                told = drawn_markdown(event.summary, width) if event.summary else ""
+                return note(t("the conversation was summed up") if told else t("there was nothing to sum up")) + told
+            case TurnProlonged():
+                return note(t("going on: {reason}", reason=event.reason))
+            case BackgroundEnded():
+                return note(
+                    t(
+                        "background command {id} {end}",
+                        id=event.background_id,
+                        end=background.in_words(event.end),
+                    )
+                )
+            case SessionDeleted():
+                return note(t("the session was deleted"))
+            case _:
+                return ""
+
+    def _take_of_child(self, event: AnyEvent) -> str:
+        """Of those that work for the session only what they run is shown; their asks are put to the person."""
+        match event:
+            case BatchOpened():
+                self._needs.update({each.call_id: each.need for each in event.judged})
+            case CallStarted() if event.call_id in self._needs:
+                return f"  ↳ {call_line(self._needs[event.call_id])}"
+            case _:
+                pass
+        return ""
+
+    def _sender(self, prompt: PromptId) -> str:
+        by = self._senders.pop(prompt, self._by)
+        return "" if by == self._by else note(t("sent in {via} by {who}", via=by.via, who=by.who))
+
+    def _said(self, message: MessageAdded, width: int) -> str:
+        streamed, self._streamed = self._streamed, None
+        if streamed is not None and streamed.message_id != message.message_id:
+            return streamed.cut_off(width) + _whole(message, width)
+        if streamed is None:
+            return _whole(message, width)
+        rest = streamed.finish(thinking_of(message.blocks), text_of(message.blocks), width)
+        return rest if rest is not None else streamed.cut_off(width) + _whole(message, width)
+
+    def _ended(self, event: CallEnded, width: int) -> str:
+        self._running.pop(event.call_id, None)
+        need, call = self._needs.pop(event.call_id, None), self._calls.pop(event.call_id, None)
+        if need is None:
+            return ""
+        asked = event.call_id in self._asked
+        self._asked.discard(event.call_id)
+        return call_ended(need, event.outcome, event.ms, width, call=call, asked=asked)
+
+    def _turn_ended(self, event: TurnEnded, width: int) -> str:
+        self._running.clear()
+        return self._end_stream(width) + turn_end(event, width)
+
+    def _is_another(self, live: TextDelta | ThinkingDelta) -> bool:
+        return self._streamed is not None and self._streamed.message_id != live.message_id
+
+    def _end_stream(self, width: int) -> str:
+        """What was being said is void: it was cut off, or is said anew."""
+        streamed, self._streamed = self._streamed, None
+        return streamed.cut_off(width) if streamed is not None else ""
+
+
+def _whole(message: MessageAdded, width: int) -> str:
+    """A message that was not heard while it was said."""
+    if message.author == "workflow":
+        return note(text) if (text := text_of(message.blocks)) else ""
+    parts = [
+        drawn_markdown(each.text, width) if isinstance(each, Text) else drawn_thought(each.thinking, width)
+        for each in message.blocks
+    ]
+    return "".join(parts)

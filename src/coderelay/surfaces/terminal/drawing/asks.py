@@ -1,0 +1,133 @@
+"""What a person must decide: everything that matters for it, behind a bar of its own."""
+
+from collections.abc import Sequence
+
+from coderelay.client.asking import headline, in_words
+from coderelay.client.language import retell, t
+from coderelay.client.permission_asks import shortened, surroundings
+from coderelay.client.visible import visible
+from coderelay.protocol.asks import (
+    Allow,
+    Answers,
+    Ask,
+    BudgetAsk,
+    By,
+    Decision,
+    Deny,
+    DenyAndStop,
+    PermissionAsk,
+    PlanAsk,
+    PlanDecision,
+    PlanOption,
+    QuestionAsk,
+    Scope,
+)
+from coderelay.protocol.calls import Need, Question
+from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
+from coderelay.surfaces.terminal.drawing.markdown import markdown_lines
+from coderelay.surfaces.terminal.drawing.output import behind_bar, within
+from coderelay.surfaces.terminal.drawing.paint import BOLD, DIM, GREEN, RED, YELLOW, paint
+from coderelay.surfaces.terminal.drawing.shell import drawn_command
+from coderelay.surfaces.terminal.drawing.wrapping import wrapped
+
+_BAR = "┃ "
+_ALLOWED: dict[Scope, str] = {
+    "once": "allowed",
+    "session": "allowed, always in this session",
+    "project": "allowed, always in this folder",
+    "person": "allowed, always and everywhere",
+}
+_PLANNED: dict[PlanOption, str] = {
+    "smart": "the plan is approved; mode auto-edit",
+    "default": "the plan is approved; mode default",
+    "keep": "not approved yet",
+    "feedback": "not approved yet",
+}
+
+
+def ask_card(ask: Ask, width: int, task: str = "") -> str:
+    """`task` is what the session that asks works on, if that is another one."""
+    room = within(width)
+    rows = wrapped(t("[task: {task}]", task=visible(task)), room, DIM) if task else []
+    match ask:
+        case PermissionAsk():
+            rows += _permission(ask, room)
+        case QuestionAsk():
+            for number, question in enumerate(ask.questions):
+                rows += [*([""] if number else []), *_question(question, room)]
+        case PlanAsk():
+            if ask.call_id is not None:  # without one, it is what was just said
+                rows += [*markdown_lines(ask.plan, room), ""]
+            rows.append(paint(t("Is this plan approved?"), f"{BOLD};{YELLOW}"))
+        case BudgetAsk():
+            first, *others = in_words(ask).split("\n")
+            rows += wrapped(first, room, f"{BOLD};{YELLOW}")
+            rows += [row for line in others for row in wrapped(line.strip(), room)]
+    return "".join(f"{row}\n" for row in ["", *behind_bar(rows, YELLOW, _BAR)])
+
+
+def batch_list(asks: Sequence[Ask], width: int) -> str:
+    """Several that wait together, each in a line."""
+    lines = [paint(t("{number} things to decide:", number=len(asks)), f"{BOLD};{YELLOW}")]
+    lines += [cut(f"{number}. {headline(ask)}", within(width)) for number, ask in enumerate(asks, 1)]
+    return "".join(f"{row}\n" for row in ["", *behind_bar(lines, YELLOW, _BAR)])
+
+
+def answered(ask: Ask, decision: Decision, by: By, me: By | None) -> str:
+    """What became of it; and who decided, if somebody else did."""
+    mark, colour, told = _decided(decision)
+    who = f" ({t('answered in {via} by {who}', via=by.via, who=visible(by.who))})" if by != me else ""
+    return f"{paint(f'{mark} {told}', colour)}{paint(who, DIM)}\n"
+
+
+def _decided(decision: Decision) -> tuple[str, str, str]:
+    match decision:
+        case Allow():
+            return "✓", GREEN, t(_ALLOWED[decision.scope])
+        case Deny():
+            return "⊘", YELLOW, t("denied") + (f": {_line(decision.message)}" if decision.message else "")
+        case DenyAndStop():
+            return "■", YELLOW, t("denied; the turn stops")
+        case Answers():
+            return "✓", GREEN, _line(", ".join(decision.answers.values()))
+        case PlanDecision():
+            is_approved = decision.option in ("smart", "default")
+            said = f": {_line(decision.feedback)}" if decision.feedback else ""
+            return "✓" if is_approved else "⊘", GREEN if is_approved else YELLOW, t(_PLANNED[decision.option]) + said
+
+
+def _permission(ask: PermissionAsk, width: int) -> list[str]:
+    need = ask.need
+    heading = f"{BOLD};{YELLOW}"
+    if need.command is not None:
+        rows = wrapped(t("{tool} wants to run:", tool=visible(need.tool)), width, heading)
+        rows += drawn_command(shortened(need.command), width)
+    else:
+        rows = wrapped(visible(t("{tool} wants: {title}", tool=need.tool, title=need.title)), width, heading)
+        rows += drawn_diff(need.diff, width) if need.diff else []
+    rows += wrapped(visible(retell(ask.reason)), width, YELLOW)
+    style = RED if _is_unconfined(need) else ""
+    for number, line in enumerate(surroundings(need)):
+        rows += wrapped(visible(line), width, style if not number else DIM)
+    return rows
+
+
+def _is_unconfined(need: Need) -> bool:
+    return need.command is not None and (need.sandbox == "none" or "outside" in need.rights)
+
+
+def _question(question: Question, width: int) -> list[str]:
+    several = f" {t('(several may be chosen)')}" if question.multi_select else ""
+    rows = wrapped(visible(question.header), width, DIM) if question.header else []
+    rows += [row for line in visible(question.question).split("\n") for row in wrapped(line + several, width, BOLD)]
+    for number, option in enumerate(question.options, 1):
+        label, *more = wrapped(f"{number}. {_line(option.label)}", max(width - 2, 8))
+        rows += [f"  {label}", *(f"     {row}" for row in more)]
+        if option.description:
+            rows += [f"     {row}" for row in wrapped(_line(option.description), max(width - 5, 8), DIM)]
+    return rows
+
+
+def _line(text: str) -> str:
+    return " ".join(visible(text).split())

@@ -1,0 +1,152 @@
+"""Calls of tools: a line that says what was done, how it ended and how long it took; then all that came of it."""
+
+import msgspec
+
+from coderelay.client.language import retell, t
+from coderelay.client.visible import visible
+from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
+from coderelay.protocol.todos import Item, Status, TodoArguments
+from coderelay.surfaces.terminal.drawing.columns import cut, width_of
+from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
+from coderelay.surfaces.terminal.drawing.durations import in_words
+from coderelay.surfaces.terminal.drawing.markdown import markdown_lines
+from coderelay.surfaces.terminal.drawing.output import behind_bar, drawn_output, within
+from coderelay.surfaces.terminal.drawing.paint import BOLD, DIM, GREEN, MAGENTA, RED, STRUCK, YELLOW, paint
+from coderelay.surfaces.terminal.drawing.shell import drawn_command
+from coderelay.surfaces.terminal.drawing.wrapping import wrapped
+
+_TOLD_IN_THE_LINE = ("read", "skill", "todo", "bash_stop")
+_TODO: dict[Status, tuple[str, str]] = {
+    "pending": ("☐", ""),
+    "in_progress": ("◐", BOLD),
+    "completed": ("☑", f"{DIM};{STRUCK}"),
+}
+_TITLE = 16  # columns at least
+
+
+def call_line(need: Need, width: int = 80) -> str:
+    """When it starts."""
+    name, title = _named(need)
+    return (
+        f"{paint('●', DIM)} {paint(name, BOLD)}  {cut(title, max(width - width_of(name) - 4, _TITLE))}".rstrip()
+        + "\n"
+    )
+
+
+def call_ended(
+    need: Need, outcome: Outcome, ms: int, width: int, *, call: Call | None = None, asked: bool = False
+) -> str:
+    """`call` is for the list of todos that is in it. If the person was `asked` here, what they were shown then is not
+    shown again."""
+    name, title = _named(need)
+    mark, colour = _mark(outcome)
+    result = _result(need, outcome)
+    is_short = width_of(result) <= width // 2
+    facts = [*([in_words(ms)] if ms else []), *([result] if result and is_short else [])]
+    told = " · ".join(facts)
+    room = max(width - width_of(f"● {name}    {mark} {told}"), _TITLE)
+    ending = f"{paint(mark, colour)} {paint(told, DIM if colour == GREEN else colour)}".rstrip()
+    rows = ["", f"{paint('●', colour)} {paint(name, BOLD)}  {cut(title, room)}".rstrip() + f"  {ending}"]
+    if not asked and (width_of(title) > room or "\n" in need.title.strip()):
+        rows += _whole(need, width)
+    if not is_short:
+        rows += behind_bar(wrapped(result, within(width), colour))
+    rows += _body(need, outcome, width, asked=asked)
+    if isinstance(outcome, Finished):
+        rows += _todos(call, width) if need.tool == "todo" and call is not None else []
+        rows += _feedback(outcome.feedback, width) if outcome.feedback else []
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _named(need: Need) -> tuple[str, str]:
+    """A name, and the arguments that matter, in one line."""
+    name, title = need.tool, need.title
+    if need.kind == "mcp":  # server: tool {…}
+        server, tool, *arguments = title.split(" ", 2)
+        name, title = f"{server} {tool}", "".join(arguments)
+    first, *others = visible(title).strip().split("\n")
+    return visible(name), f"{first} …" if others else first
+
+
+def _whole(need: Need, width: int) -> list[str]:
+    """What had no room in the line, unless it is told otherwise."""
+    if need.command is not None:
+        return behind_bar(drawn_command(need.command, within(width)))
+    if need.kind in ("ask", "edit") or need.tool == "todo":
+        return []
+    return behind_bar(row for line in visible(need.title).split("\n") for row in wrapped(line, within(width)))
+
+
+def _mark(outcome: Outcome) -> tuple[str, str]:
+    match outcome:
+        case Finished() if outcome.exit_code:
+            return "✗", RED
+        case Finished():
+            return "✓", GREEN
+        case Failed():
+            return "✗", RED
+        case Denied():
+            return "⊘", YELLOW
+        case Stopped():
+            return "■", YELLOW
+        case Unknown():
+            return "?", MAGENTA
+
+
+def _result(need: Need, outcome: Outcome) -> str:
+    if isinstance(outcome, Finished) and outcome.exit_code is not None:
+        return t("exit code {code}", code=outcome.exit_code)
+    told = one_line(outcome)
+    if need.tool == "bash" and told.startswith("exit code"):
+        told = told.partition(",")[0]  # how long it took is said already
+    if need.tool == "todo" and told == need.title:
+        return ""
+    return " ".join(visible(retell(told)).split())
+
+
+def _body(need: Need, outcome: Outcome, width: int, *, asked: bool) -> list[str]:
+    match outcome:
+        case Finished():
+            return _brought(need, outcome, width, asked=asked)
+        case Failed():
+            first, _, rest = outcome.message.partition("\n")
+            text = outcome.message if outcome.summary and outcome.summary != first else rest
+            return drawn_output(text, width) if text.strip() else []
+        case Stopped():
+            return drawn_output(outcome.output.rstrip("\n"), width) if outcome.output.strip() else []
+        case Denied() | Unknown():
+            return []
+
+
+def _brought(need: Need, outcome: Finished, width: int, *, asked: bool) -> list[str]:
+    if need.diff:
+        return [] if asked else behind_bar(drawn_diff(need.diff, within(width)))
+    if need.plan is not None:
+        return [] if asked else behind_bar(markdown_lines(need.plan, within(width)))
+    if need.tool == "task":
+        return behind_bar(markdown_lines(outcome.output, within(width)))
+    if need.questions:
+        return drawn_output(outcome.output, width, "")
+    if need.tool in _TOLD_IN_THE_LINE:
+        return []
+    rows = drawn_output(outcome.output.strip("\n"), width) if outcome.output.strip() else []
+    return rows + (drawn_output(outcome.errors.strip("\n"), width, RED) if outcome.errors.strip() else [])
+
+
+def _todos(call: Call, width: int) -> list[str]:
+    try:
+        items = msgspec.json.decode(call.arguments, type=TodoArguments).items
+    except msgspec.DecodeError:
+        return []
+    return [row for item in items for row in _todo(item, width)]
+
+
+def _todo(item: Item, width: int) -> list[str]:
+    mark, style = _TODO[item.status]
+    rows = wrapped(" ".join(visible(item.content).split()), max(width - 4, 8), style)
+    return [f"  {mark if not number else ' '} {row}" for number, row in enumerate(rows)]
+
+
+def _feedback(text: str, width: int) -> list[str]:
+    told = t("hook: {text}", text=visible(text))
+    return behind_bar(row for line in told.split("\n") for row in wrapped(line, within(width), YELLOW))

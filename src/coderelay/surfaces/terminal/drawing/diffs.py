@@ -1,0 +1,101 @@
+"""A unified diff as people read it: a heading for each file, line numbers, what comes in green, what goes in red."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from coderelay.client.language import t
+from coderelay.client.visible import visible
+from coderelay.surfaces.terminal.drawing.columns import rows_of
+from coderelay.surfaces.terminal.drawing.paint import BOLD, DIM, GREEN, RED, paint
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
+_STYLES = {"+": GREEN, "-": RED, " ": ""}
+_UNTOLD = ("diff --git ", "index ", "new file mode ", "deleted file mode ", "similarity index ")
+
+
+class Line(Struct, frozen=True):
+    """`sign` is `+`, `-` or a space; without one it is something said about the file."""
+
+    sign: str
+    number: int
+    text: str
+
+
+class File(Struct):
+    """`lines` by hunks. Without a name before it is new, without one after it is gone."""
+
+    was: str = ""
+    now: str = ""
+    hunks: list[list[Line]] = []
+
+    def count(self, sign: str) -> int:
+        return sum(line.sign == sign for hunk in self.hunks for line in hunk)
+
+
+def drawn_diff(diff: str, width: int) -> list[str]:
+    files = files_in(diff)
+    rows: list[str] = []
+    for file in files:
+        rows += [_heading(file)] if file.was or file.now else []
+        numbers = [line.number for hunk in file.hunks for line in hunk]
+        column = len(str(max(numbers, default=0)))
+        for place, hunk in enumerate(file.hunks):
+            rows += [paint(f"{' ' * column} ⋮", DIM)] if place else []
+            rows += [row for line in hunk for row in _rows(line, column, width)]
+    return rows
+
+
+def files_in(diff: str) -> list[File]:
+    """What a hunk says of its length counts, so that a line that looks like a heading stays a line."""
+    files: list[File] = []
+    old = new = old_left = new_left = 0
+    for text in diff.removesuffix("\n").split("\n"):
+        sign = text[:1] or " "
+        if (old_left or new_left) and sign in _STYLES:
+            files[-1].hunks[-1].append(Line(sign, new if sign != "-" else old, text[1:]))
+            old, old_left = (old + 1, old_left - 1) if sign != "+" else (old, old_left)
+            new, new_left = (new + 1, new_left - 1) if sign != "-" else (new, new_left)
+        elif found := _HUNK.match(text):
+            old, old_left, new, new_left = (int(each or 1) for each in found.groups()[:4])
+            files = files or [File()]
+            files[-1].hunks.append([])
+        elif text.startswith("--- "):
+            files.append(File(was=_name(text)))
+            old_left = new_left = 0
+        elif text.startswith("+++ ") and files:
+            files[-1].now = _name(text)
+        elif text and not text.startswith(_UNTOLD):
+            files = files or [File()]
+            files[-1].hunks = files[-1].hunks or [[]]
+            files[-1].hunks[-1].append(Line("", 0, text))
+    return files
+
+
+def _name(heading: str) -> str:
+    name = heading[4:].partition("\t")[0]
+    return "" if name == "/dev/null" else name[2:] if name[:2] in ("a/", "b/") else name
+
+
+def _heading(file: File) -> str:
+    name = visible(file.now or file.was)
+    if not file.was:
+        name = f"{name} {t('(new)')}"
+    elif not file.now:
+        name = f"{name} {t('(deleted)')}"
+    elif file.was != file.now:
+        name = f"{visible(file.was)} → {visible(file.now)}"
+    added, removed = paint(f"+{file.count('+')}", GREEN), paint(f"−{file.count('-')}", RED)
+    return f"{paint(name, BOLD)}  {added} {removed}"
+
+
+def _rows(line: Line, column: int, width: int) -> Sequence[str]:
+    text = visible(line.text).expandtabs(4)
+    if not line.sign:
+        return rows_of(paint(text, DIM), width)
+    number = paint(str(line.number).rjust(column), DIM)
+    style = _STYLES[line.sign]
+    first, *others = rows_of(paint(text, style), max(width - column - 3, 8))
+    rest = " " * (column + 3)
+    return [f"{number} {paint(line.sign, style)} {first}".rstrip(), *(rest + row for row in others)]

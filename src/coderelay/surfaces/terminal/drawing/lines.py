@@ -1,0 +1,74 @@
+"""The short things that are said between the long ones. What stands for itself has an empty line before it."""
+
+from coderelay.client.language import retell, t
+from coderelay.protocol.content import Usage
+from coderelay.protocol.events import Ending, TurnEnded
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.terminal.drawing.durations import in_words
+from coderelay.surfaces.terminal.drawing.paint import BOLD, CYAN, DIM, GREEN, RED, YELLOW, paint
+from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.wrapping import wrapped
+
+_ENDINGS: dict[Ending, tuple[str, str, str]] = {
+    "done": ("✓", GREEN, ""),
+    "failed": ("✗", RED, "failed"),
+    "stopped": ("■", YELLOW, "stopped"),
+    "step_limit": ("■", YELLOW, "the step limit is reached"),
+}
+
+
+def user_line(text: str, width: int) -> str:
+    """What a person said."""
+    rows = [row for line in printable(text.strip()).split("\n") for row in wrapped(line, max(width - 2, 1), BOLD)]
+    return "\n" + _lines(rows, paint("❯ ", CYAN))
+
+
+def note(text: str) -> str:
+    """Something in passing."""
+    return "".join(f"{paint(line, DIM)}\n" for line in f"({printable(text.strip())})".split("\n"))
+
+
+def error_line(text: str) -> str:
+    first, *others = printable(text).split("\n")
+    return "".join(f"{line}\n" for line in [paint(f"✗ {first}", RED), *(paint(f"  {each}", RED) for each in others)])
+
+
+def plain(text: str) -> str:
+    """What a command answers: lines as they are."""
+    return "".join(f"{line}\n" for line in printable(text).removesuffix("\n").split("\n"))
+
+
+def turn_end(event: TurnEnded, width: int) -> str:
+    """How it ended, how long it took, what it used."""
+    mark, colour, told = _ENDINGS[event.ending]
+    facts = [*([t(told)] if told else []), in_words(event.ms), *_steps(event.steps), *_tokens(event.usage)]
+    facts += [f"${event.cost:.4f}"] if event.cost is not None else []
+    rows = wrapped(f"{mark} {' · '.join(facts)}", width, DIM)
+    rows[0] = paint(mark, colour) + rows[0].replace(mark, "", 1)
+    problem = error_line(retell(event.error)) if event.error else ""
+    return "\n" + problem + "".join(f"{row}\n" for row in rows)
+
+
+def greeting(summary: Summary, sandbox: str, width: int, version: str = "") -> str:
+    facts = [summary.model, summary.mode, *([t("sandbox: {sandbox}", sandbox=sandbox)] if sandbox else [])]
+    name = f"coder {version}".rstrip()
+    told = [f"{name} · {printable(' · '.join(facts))}", printable(summary.cwd)]
+    told.append(t("session {session} · /help shows what there is", session=summary.id))
+    rows = [row for line in told for row in wrapped(line, width, DIM)]
+    rows[0] = paint(name, BOLD) + rows[0].replace(name, "", 1)
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _lines(rows: list[str], first: str) -> str:
+    starts = [first, *["  "] * (len(rows) - 1)]
+    return "".join(f"{start}{row}\n" if row else "\n" for start, row in zip(starts, rows, strict=True))
+
+
+def _steps(steps: int) -> list[str]:
+    return [t("{steps} steps", steps=steps)] if steps > 1 else []
+
+
+def _tokens(usage: Usage) -> list[str]:
+    if not usage.input_tokens and not usage.output_tokens:
+        return []
+    return [t("{sent} tokens in, {got} out", sent=f"{usage.input_tokens:,}", got=f"{usage.output_tokens:,}")]

@@ -1,0 +1,85 @@
+"""What others wrote, made harmless for a terminal: it can neither move the cursor nor hide anything."""
+
+import re
+
+from coderelay.client.visible import visible
+from coderelay.surfaces.terminal.drawing.paint import paint
+
+_SEQUENCE = re.compile(
+    r"""\x1b(?:
+      \[(?P<numbers>[0-9:;<=>?]*)[\ -/]*(?P<final>[@-~])  # CSI: colours, cursor
+    | \][^\x07\x1b\n]*(?:\x07|\x1b\\)?                  # OSC: titles, links, clipboard
+    | [PX^_][^\x1b\n]*(?:\x1b\\)?                        # DCS, SOS, PM, APC
+    | [\ -/]*[0-~]                                       # all the short ones
+    )?""",
+    re.VERBOSE,
+)
+_COLOURS = {*range(30, 38), *range(90, 98)}
+
+
+def printable(text: str, *, keep_colours: bool = False) -> str:
+    """Of a line that was written over, what it showed in the end. With `keep_colours`, the sixteen colours and bold
+    stay, each line beginning and ending with its own."""
+    if text.isprintable():
+        return text
+    if "\r" in text or "\b" in text:
+        text = "\n".join(map(_final, text.split("\n")))
+    return _coloured(text) if keep_colours else visible(_SEQUENCE.sub("", text))
+
+
+def _final(line: str) -> str:
+    """What is seen of it when the cursor has gone back and forth."""
+    parts = [part for part in line.split("\r") if _SEQUENCE.sub("", part).strip(" ")]
+    last = parts[-1] if parts else ""
+    return _struck_over(last) if "\b" in last else last
+
+
+def _struck_over(line: str) -> str:
+    kept: list[str] = []
+    for character in line:
+        if character != "\b":
+            kept.append(character)
+        elif kept:
+            kept.pop()
+    return "".join(kept)
+
+
+def _coloured(text: str) -> str:
+    colours: list[int] = []
+    lines: list[str] = []
+    for line in text.split("\n"):
+        shown: list[str] = []
+        at = 0
+        for found in _SEQUENCE.finditer(line):
+            shown.append(_in_colours(line[at : found.start()], colours))
+            at = found.end()
+            if found["final"] == "m":
+                colours = _colours_after(colours, found["numbers"])
+        lines.append("".join([*shown, _in_colours(line[at:], colours)]))
+    return "\n".join(lines)
+
+
+def _in_colours(text: str, colours: list[int]) -> str:
+    return paint(visible(text), ";".join(map(str, colours)))
+
+
+def _colours_after(in_force: list[int], numbers: str) -> list[int]:
+    """Those of 256 and of 16 million are left out, as are backgrounds: only the terminal's own are known to be
+    readable."""
+    given = iter(int(each) if each.isdecimal() and len(each) < 4 else -1 for each in (numbers or "0").split(";"))
+    colours = in_force
+    for number in given:
+        if number in (38, 48, 58):
+            for _ in range({5: 1, 2: 3}.get(next(given, 0), 0)):
+                next(given, 0)
+        elif number == 0:
+            colours = []
+        elif number == 39:
+            colours = [each for each in colours if each == 1]
+        elif number == 22:
+            colours = [each for each in colours if each != 1]
+        elif number == 1:
+            colours = [1, *(each for each in colours if each != 1)]
+        elif number in _COLOURS:
+            colours = [*(each for each in colours if each == 1), number]
+    return colours

@@ -1,0 +1,103 @@
+"""Words into lines. Between the characters of Chinese and Japanese a line may end anywhere but before a full stop."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from unicodedata import east_asian_width
+
+from coderelay.surfaces.terminal.drawing.columns import rows_of, width_of
+from coderelay.surfaces.terminal.drawing.paint import paint
+
+Span = tuple[str, str]
+"""Some text, and its style."""
+
+_CLOSING = "、。，．！？：；）］｝」』】》〉〕…"
+_WIDE = (
+    "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
+    "\U00020000-\U0003fffd"
+)
+_PIECE = re.compile(r"[ \t]+|[^ \t]+")
+
+
+@cache
+def _pieces_of_all() -> re.Pattern[str]:
+    """Takes a while to make, so not before somebody writes Chinese."""
+    return re.compile(rf"[ \t]+|[{_CLOSING}]+|[{_WIDE}]|[^ \t{_CLOSING}{_WIDE}]+")
+
+
+def wrap(spans: Iterable[Span], width: int) -> list[list[Span]]:
+    """A word that is longer than a line stays whole: terminals break it themselves, and copy it in one piece."""
+    lines = _Lines(width)
+    for text, style in spans:
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                lines.end_line()
+            for piece in (_PIECE if part.isascii() else _pieces_of_all()).findall(part):
+                lines.add(piece, style)
+    lines.end_line()
+    return lines.done
+
+
+class _Lines:
+    def __init__(self, width: int) -> None:
+        self.done: list[list[Span]] = []
+        self._width = width
+        self._line: list[Span] = []
+        self._used = 0
+        self._gap: list[Span] = []
+        self._word: list[Span] = []
+        self._word_is_wide = False
+
+    def add(self, piece: str, style: str) -> None:
+        if piece[0] in " \t":
+            self._end_word()
+            self._gap.append((piece, style))
+        elif piece[0] in _CLOSING:
+            self._word.append((piece, style))
+        else:
+            is_wide = len(piece) == 1 and east_asian_width(piece) in "WF"
+            if is_wide or self._word_is_wide:
+                self._end_word()
+            self._word.append((piece, style))
+            self._word_is_wide = is_wide
+
+    def end_line(self) -> None:
+        self._end_word()
+        self._gap = []
+        self.done.append(self._line)
+        self._line, self._used = [], 0
+
+    def _end_word(self) -> None:
+        if not self._word:
+            return
+        gap = sum(len(text) for text, _ in self._gap)
+        needed = sum(width_of(text) for text, _ in self._word)
+        if self._used and self._used + gap + needed > self._width:
+            self.done.append(self._line)
+            self._line, self._used = [], 0
+        if self._line:
+            self._line += self._gap
+            self._used += gap
+        self._line += self._word
+        self._used += needed
+        self._gap, self._word, self._word_is_wide = [], [], False
+
+
+def joined(line: Iterable[Span]) -> str:
+    """With colours. Neighbours of one style share them."""
+    parts: list[str] = []
+    run: list[str] = []
+    last = ""
+    for text, style in line:
+        if style != last and run:
+            parts.append(paint("".join(run), last))
+            run = []
+        last = style
+        run.append(text)
+    parts.append(paint("".join(run), last))
+    return "".join(parts)
+
+
+def wrapped(text: str, width: int, style: str = "") -> list[str]:
+    """Text without markup, in lines that nowhere exceed the width."""
+    return [row for line in wrap([(text, style)], width) for row in rows_of(joined(line), width)]

@@ -1,0 +1,100 @@
+"""The image in the clipboard, by whichever program can get it; terminals paste only text."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+
+from msgspec import Struct
+
+from coderelay.client.language import t
+from coderelay.client.pictures import Picture, picture_of
+from coderelay.protocol.errors import BadInput
+
+_SECONDS = 3.0
+_MOST = 64 * 1024 * 1024
+_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+
+
+class _Way(Struct, frozen=True):
+    """How to list what kinds of content there are, and how to get one. `needs` is a variable of its desktop."""
+
+    program: str
+    kinds: tuple[str, ...]
+    get: tuple[str, ...]
+    needs: str = ""
+
+
+_WAYS = (
+    _Way("wl-paste", ("--list-types",), ("--no-newline", "--type"), "WAYLAND_DISPLAY"),
+    _Way(
+        "xclip",
+        ("-selection", "clipboard", "-o", "-t", "TARGETS"),
+        ("-selection", "clipboard", "-o", "-t"),
+        "DISPLAY",
+    ),
+    _Way("pngpaste", (), ("-",)),
+)
+
+
+async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
+    """Raises BadInput if there is none, or nobody can get it."""
+    found = [(way, program) for way in _WAYS if (program := _program(way, env)) is not None]
+    if not found:
+        told = t("images of the clipboard need wl-paste, xclip or pngpaste; drag the file here, or name it with @")
+        raise BadInput(told)
+    try:
+        async with asyncio.timeout(_SECONDS):
+            for way, program in found:
+                if data := await _image(way, program, env):
+                    return picture_of(data, t("clipboard"))
+    except TimeoutError as error:
+        raise BadInput(t("the clipboard does not answer")) from error
+    raise BadInput(t("there is no image in the clipboard"))
+
+
+async def _image(way: _Way, program: str, env: Mapping[str, str]) -> bytes:
+    if not way.kinds:
+        return await _said(program, *way.get, env=env)
+    kinds = (await _said(program, *way.kinds, env=env)).decode(errors="replace").split()
+    wanted = next((each for each in _TYPES if each in kinds), None)
+    return b"" if wanted is None else await _said(program, *way.get, wanted, env=env)
+
+
+async def _said(program: str, *arguments: str, env: Mapping[str, str]) -> bytes:
+    """Nothing if it fails."""
+    process = await asyncio.create_subprocess_exec(
+        program,
+        *arguments,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=dict(env),
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        said = await _all_of(process.stdout)
+        return said if await process.wait() == 0 else b""
+    finally:
+        with suppress(ProcessLookupError):  # it has ended
+            process.kill()
+        await process.wait()
+
+
+async def _all_of(stream: asyncio.StreamReader) -> bytes:
+    pieces: list[bytes] = []
+    left = _MOST
+    while left > 0 and (piece := await stream.read(1 << 16)):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _program(way: _Way, env: Mapping[str, str]) -> str | None:
+    """Never from a folder that the path names only relative to where we are."""
+    if way.needs and not env.get(way.needs):
+        return None
+    folders = [each for each in env.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]
+    paths = [os.path.join(each, way.program) for each in folders]
+    return next((each for each in paths if os.path.isfile(each) and os.access(each, os.X_OK)), None)

@@ -1,0 +1,245 @@
+"""What the keys do. Everything that is not here does what it does in Emacs."""
+
+from typing import Protocol
+
+from prompt_toolkit.application.current import get_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+from coderelay.client.language import t
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.events import Mode
+from coderelay.surfaces.terminal.input.attachments import Attachments
+from coderelay.surfaces.terminal.input.clipboard import clipboard_picture
+from coderelay.surfaces.terminal.input.editor import Lend, edit, lend_terminal
+from coderelay.surfaces.terminal.input.mentions import unfinished_mention
+from coderelay.surfaces.terminal.input.paste import take_paste
+
+ANSWER_KEYS = "ynas123456789"
+ESCAPE_SECONDS = 0.05
+"""For `ttimeoutlen` and `timeoutlen` of the application: how long Escape waits for the rest of an Alt key."""
+
+_NEXT_MODE: dict[Mode, Mode] = {"default": "auto-edit", "auto-edit": "plan", "plan": "default", "yolo": "default"}
+
+
+class Actions(Protocol):
+    """What keys can want of the terminal beyond the text itself."""
+
+    def send(self, text: str) -> bool:
+        """The text of the buffer, attachments as characters. True if it is worth remembering in the history."""
+        ...
+
+    def interrupt(self) -> bool:
+        """Close what is open, or stop the turn; False if there is neither."""
+        ...
+
+    def leave(self) -> None: ...
+
+    def hint(self, text: str) -> None:
+        """Shown until the next key."""
+        ...
+
+    def cycle_mode(self) -> None: ...
+
+    def clear_screen(self) -> None: ...
+
+    def answer_key(self, key: str) -> bool:
+        """A single key on an empty line; False if no ask is open that it could answer."""
+        ...
+
+    def recall(self) -> bool:
+        """Take the last prompt that waits back into the buffer; False if none does."""
+        ...
+
+    def move(self, by: int) -> bool:
+        """Up or down in a list that is open; False if there is none."""
+        ...
+
+
+def next_mode(mode: Mode) -> Mode:
+    """Never into yolo: that is said in words."""
+    return _NEXT_MODE[mode]
+
+
+def make_bindings(actions: Actions, attachments: Attachments, lend: Lend = lend_terminal) -> KeyBindings:
+    keys = KeyBindings()
+    typing = ~is_searching
+    _bind_sending(keys, actions)
+    _bind_stopping(keys, actions)
+    _bind_moving(keys, actions)
+    _bind_pasting(keys, actions, attachments)
+
+    @keys.add("s-tab", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        if event.current_buffer.complete_state:
+            event.current_buffer.complete_previous()
+        else:
+            actions.cycle_mode()
+
+    @keys.add("c-l", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        actions.clear_screen()
+
+    @keys.add("c-z")
+    def _(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
+
+    @keys.add("c-o", filter=typing)
+    async def _(event: KeyPressEvent) -> None:
+        try:
+            await edit(event.current_buffer, attachments, lend)
+        except BadInput as refusal:
+            actions.hint(refusal.message)
+
+    return keys
+
+
+def _bind_sending(keys: KeyBindings, actions: Actions) -> None:
+    typing = ~is_searching
+
+    @keys.add("enter", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state and buffer.complete_state.current_completion:
+            _take_completion(buffer)
+        elif (
+            buffer.document.current_line_before_cursor.endswith("\\") and buffer.document.is_cursor_at_the_end_of_line
+        ):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            _send(buffer, actions)
+
+    @keys.add("escape", "enter", filter=typing)
+    @keys.add("c-j", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    @keys.add("c-d", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        if event.current_buffer.text:
+            _send(event.current_buffer, actions)
+        else:
+            actions.leave()
+
+    @keys.add("tab", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state is None:
+            buffer.start_completion(insert_common_part=True)
+        elif buffer.complete_state.completions:
+            if buffer.complete_state.current_completion is None:
+                buffer.go_to_completion(0)
+            _take_completion(buffer)
+
+    @Condition
+    def is_empty() -> bool:
+        return not get_app().current_buffer.text
+
+    def answer(event: KeyPressEvent) -> None:
+        if not actions.answer_key(event.data):
+            event.current_buffer.insert_text(event.data)
+
+    for key in ANSWER_KEYS:
+        keys.add(key, filter=typing & is_empty)(answer)
+
+
+def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
+    warned = ""  # what the key before has said it would do when pressed again
+
+    @keys.add("c-c", filter=~is_searching)
+    @keys.add(Keys.SIGINT)
+    def _(event: KeyPressEvent) -> None:
+        nonlocal warned
+        again, warned = warned == "leave" and event.is_repeat, ""
+        if event.current_buffer.text:
+            _clear(event.current_buffer)
+        elif actions.interrupt():
+            return
+        elif again:
+            actions.leave()
+        else:
+            warned = "leave"
+            actions.hint(t("Ctrl+C again leaves; the session stays"))
+
+    @keys.add("escape", filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        nonlocal warned
+        again, warned = warned == "clear" and event.is_repeat, ""
+        buffer = event.current_buffer
+        if buffer.complete_state:
+            buffer.cancel_completion()
+        elif actions.interrupt():
+            return
+        elif again:
+            _clear(buffer)
+        elif buffer.text:
+            warned = "clear"
+            actions.hint(t("Esc again clears the line"))
+
+
+def _bind_moving(keys: KeyBindings, actions: Actions) -> None:
+    typing = ~is_searching
+
+    @keys.add("up", filter=typing)
+    @keys.add("c-p", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if not actions.move(-1) and (buffer.text or not actions.recall()):
+            buffer.auto_up(count=event.arg)
+
+    @keys.add("down", filter=typing)
+    @keys.add("c-n", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        if not actions.move(1):
+            event.current_buffer.auto_down(count=event.arg)
+
+    @keys.add("backspace", filter=typing, save_before=lambda event: not event.is_repeat)
+    def _(event: KeyPressEvent) -> None:
+        """As ever; and what can be completed then is offered anew."""
+        buffer = event.current_buffer
+        if not buffer.delete_before_cursor(count=event.arg):
+            event.app.output.bell()
+        before = buffer.document.text_before_cursor
+        if (before.startswith("/") and "\n" not in before) or unfinished_mention(before) is not None:
+            buffer.start_completion()
+
+
+def _bind_pasting(keys: KeyBindings, actions: Actions, attachments: Attachments) -> None:
+    @keys.add(Keys.BracketedPaste, filter=~is_searching)
+    def _(event: KeyPressEvent) -> None:
+        text, notes = take_paste(event.data, attachments)
+        event.current_buffer.insert_text(text)
+        if notes:
+            actions.hint("\n".join(notes))
+
+    @keys.add("c-v", filter=~is_searching)
+    async def _(event: KeyPressEvent) -> None:
+        try:
+            picture = await clipboard_picture()
+        except BadInput as refusal:
+            actions.hint(refusal.message)
+        else:
+            event.current_buffer.insert_text(f"{attachments.keep(picture)} ")
+
+
+def _send(buffer: Buffer, actions: Actions) -> None:
+    text = buffer.text
+    if actions.send(text) and text:
+        buffer.append_to_history()
+    _clear(buffer)
+
+
+def _clear(buffer: Buffer) -> None:
+    """The history is there at once, and not only when the line is drawn again."""
+    buffer.reset()
+    buffer.load_history_if_not_yet_loaded()
+
+
+def _take_completion(buffer: Buffer) -> None:
+    """What was chosen stays; if it wants more, that is offered."""
+    buffer.complete_state = None
+    if buffer.text[: buffer.cursor_position].endswith(("/", " ")):
+        buffer.start_completion()

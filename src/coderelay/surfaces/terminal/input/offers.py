@@ -1,0 +1,116 @@
+"""What can be completed in a session: its commands, what follows them, and its files. Asked for once and then kept;
+what is kept for long is asked for anew, behind what is offered meanwhile."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
+
+from coderelay.client.client import Client
+from coderelay.client.typed_commands import completions
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.overview import CommandShown
+from coderelay.protocol.queries import ListFiles, ListModels, ListSessions, ShowSession
+from coderelay.surfaces.terminal.input.fuzzy import Names
+
+FRESH_SECONDS = 3.0
+_CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")
+_SESSIONS = 200
+
+T = TypeVar("T")
+
+
+class Offer(Struct, frozen=True):
+    text: str
+    meaning: str = ""
+
+
+class Offers(Protocol):
+    async def commands(self) -> Sequence[CommandShown]: ...
+
+    async def arguments(self, command: CommandShown) -> Sequence[Offer]:
+        """What may follow a command, as far as that is known."""
+        ...
+
+    async def files(self) -> Names: ...
+
+
+class SessionOffers:
+    """Of whatever session is open. What cannot be found out is not offered."""
+
+    def __init__(self, client: Client, session: Callable[[], SessionId], fresh: float = FRESH_SECONDS) -> None:
+        self._client = client
+        self._session = session
+        self._fresh = fresh
+        self._kept: dict[tuple[SessionId, str], Kept[Sequence[Offer]]] = {}
+        self._commands: dict[SessionId, Kept[Sequence[CommandShown]]] = {}
+        self._files: dict[SessionId, Kept[Names]] = {}
+
+    async def commands(self) -> Sequence[CommandShown]:
+        session = self._session()
+        if session not in self._commands:
+            self._commands[session] = Kept(lambda: completions(self._client, session), self._fresh)
+        return await self._commands[session].value() or ()
+
+    async def arguments(self, command: CommandShown) -> Sequence[Offer]:
+        if (choices := _CHOICES.fullmatch(command.hint)) is not None:
+            return [Offer(each) for each in choices[1].split("|")]
+        ask = {"model": self._models, "resume": self._sessions, "sessions": self._sessions}.get(command.name)
+        if ask is None:
+            return ()
+        session = self._session()
+        key = (session, ask.__name__)
+        if key not in self._kept:
+            self._kept[key] = Kept(lambda: ask(session), self._fresh)
+        return await self._kept[key].value() or ()
+
+    async def files(self) -> Names:
+        session = self._session()
+        if session not in self._files:
+            self._files[session] = Kept(lambda: self._all_files(session), self._fresh)
+        return await self._files[session].value() or Names(())
+
+    async def _all_files(self, session: SessionId) -> Names:
+        return Names((await self._client.get(ListFiles(session))).paths)
+
+    async def _models(self, session: SessionId) -> Sequence[Offer]:
+        return [Offer(each.name, each.source) for each in await self._client.get(ListModels(session))]
+
+    async def _sessions(self, session: SessionId) -> Sequence[Offer]:
+        folder = (await self._client.get(ShowSession(session))).cwd
+        rows = await self._client.get(ListSessions(cwd=folder, limit=_SESSIONS))
+        return [Offer(each.id, each.title or each.last_prompt) for each in rows if each.id != session]
+
+
+class Kept(Generic[T]):
+    """A value that takes a while to find out."""
+
+    def __init__(self, find: Callable[[], Awaitable[T]], fresh: float) -> None:
+        self._find = find
+        self._fresh = fresh
+        self._known: T | None = None
+        self._since: float | None = None
+        self._finding: asyncio.Task[None] | None = None
+
+    async def value(self) -> T | None:
+        """At once if it is known; if that is some time ago, it is found out again behind. None if it cannot be."""
+        if self._finding is None and self._is_old():
+            self._finding = asyncio.create_task(self._find_out())
+        if self._known is None and self._finding is not None:
+            await asyncio.shield(self._finding)
+        return self._known
+
+    def _is_old(self) -> bool:
+        return self._since is None or asyncio.get_running_loop().time() - self._since >= self._fresh
+
+    async def _find_out(self) -> None:
+        try:
+            self._known = await self._find()
+            self._since = asyncio.get_running_loop().time()
+        except CoderError:  # as long as it cannot be told, nothing is offered
+            return
+        finally:
+            self._finding = None

@@ -1,0 +1,68 @@
+"""What a terminal pastes: made harmless, long texts kept aside, names of image files read."""
+
+import os
+import re
+import shlex
+from urllib.parse import unquote, urlsplit
+
+from coderelay.client.pictures import SUFFIXES, read_picture
+from coderelay.protocol.errors import BadInput
+from coderelay.surfaces.terminal.input.attachments import FIRST, LAST, Attachments
+
+_LINES = 10
+_CHARACTERS = 1000
+_MOST_NAMES = 8192  # of characters that could be names of files
+
+_SEQUENCES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # for the terminal itself, as titles are
+    r"|\x1b[PX^_][^\x1b]*(?:\x1b\\|$)"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
+    r"|\x1b[ -/]*[0-~]?"
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_OURS = re.compile(f"[{chr(FIRST)}-{chr(LAST)}]")
+
+
+def take_paste(text: str, attachments: Attachments) -> tuple[str, list[str]]:
+    """What to put into the buffer, and notes on what could not be taken as what it seems to be."""
+    text = harmless(text)
+    if (paths := image_paths(text)) is not None:
+        try:
+            pictures = [read_picture(path, os.path.basename(path)) for path in paths]
+        except BadInput as refusal:
+            return text, [refusal.message]
+        return " ".join(map(attachments.keep, pictures)) + " ", []
+    return (attachments.keep(text), []) if is_long(text) else (text, [])
+
+
+def is_long(text: str) -> bool:
+    return len(text) > _CHARACTERS or text.count("\n") >= _LINES
+
+
+def harmless(text: str) -> str:
+    """Nothing in it does anything to a terminal; lines end in one way."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _OURS.sub("\ufffd", _CONTROLS.sub("", _SEQUENCES.sub("", text)))
+
+
+def image_paths(text: str) -> list[str] | None:
+    """Of image files that are there, if the text names nothing else: as a file manager or a shell writes them."""
+    text = text.strip()
+    if len(text) > _MOST_NAMES or not any(suffix in text.lower() for suffix in SUFFIXES):
+        return None
+    if (whole := _path(text)) is not None:
+        return [whole]
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return None
+    paths = [_path(word) for word in words]
+    return [path for path in paths if path is not None] if all(paths) else None
+
+
+def _path(name: str) -> str | None:
+    if name.startswith("file://"):
+        name = unquote(urlsplit(name).path)
+    path = os.path.expanduser(name)
+    is_image = os.path.isabs(path) and path.lower().endswith(SUFFIXES) and "\0" not in path
+    return path if is_image and os.path.isfile(path) else None

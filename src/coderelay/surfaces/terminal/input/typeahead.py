@@ -1,0 +1,26 @@
+"""Keys pressed while the program still loads."""
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+
+@contextmanager
+def typing_kept() -> Generator[None]:
+    """Until the prompt reads them, they are not echoed and stay what they are: without this, the terminal makes a
+    line feed of Enter, which the prompt would take for Ctrl-J. Ctrl-C still ends the program."""
+    if not sys.stdin.isatty():
+        yield
+        return
+    import termios  # not for pipes
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    quiet = list(before)
+    quiet[0] &= ~termios.ICRNL
+    quiet[3] &= ~(termios.ICANON | termios.ECHO)
+    termios.tcsetattr(terminal, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)

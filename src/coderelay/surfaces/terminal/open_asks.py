@@ -1,0 +1,111 @@
+"""What a person is asked here, in order: by the session, and by those that work for it."""
+
+from msgspec import Struct
+
+from coderelay.protocol.asks import Ask, By, Decision, DenyAndStop
+from coderelay.protocol.events import (
+    AskAnswered,
+    AskOpened,
+    BatchOpened,
+    CallAsked,
+    Recorded,
+    SessionCreated,
+    SessionDeleted,
+    StopRequested,
+    TurnEnded,
+)
+from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.summary import AskRow
+
+
+class Asked(Struct, frozen=True):
+    """`task` is what the session that asks works on, if it works for another."""
+
+    ask: Ask
+    session: SessionId
+    task: str = ""
+
+
+class Opened(Struct, frozen=True):
+    asked: tuple[Asked, ...]
+
+
+class Closed(Struct, frozen=True):
+    """`was_first` if it was the one that the person had before them."""
+
+    asked: Asked
+    decision: Decision
+    by: By
+    was_first: bool
+
+
+class Void(Struct, frozen=True):
+    """Nobody wants to know any more: the turn that asked is over."""
+
+    asked: tuple[Asked, ...]
+
+
+Change = Opened | Closed | Void
+
+
+class OpenAsks:
+    def __init__(self, session: SessionId) -> None:
+        self._session = session
+        self._open: dict[AskId, Asked] = {}
+        self._tasks: dict[SessionId, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def first(self) -> Asked | None:
+        return next(iter(self._open.values()), None)
+
+    @property
+    def batch(self) -> list[Asked]:
+        """Those that wait together with the first."""
+        first = self.first
+        return [each for each in self._open.values() if first is not None and each.session == first.session]
+
+    def put(self, row: AskRow) -> Opened | None:
+        """One that was open before we looked."""
+        if row.session != self._session:
+            self._tasks[row.session] = row.title
+        return self._add([row.ask], row.session)
+
+    def take(self, recorded: Recorded) -> Change | None:
+        match event := recorded.event:
+            case SessionCreated():
+                self._tasks[recorded.session] = event.title
+                return None
+            case BatchOpened():
+                return self._add([each.ask for each in event.judged if each.ask is not None], recorded.session)
+            case AskOpened() | CallAsked():
+                return self._add([event.ask], recorded.session)
+            case AskAnswered():
+                return self._close(event, recorded.session)
+            case TurnEnded() | StopRequested() | SessionDeleted():
+                return self._forget(recorded.session)
+            case _:
+                return None
+
+    def _add(self, asks: list[Ask], session: SessionId) -> Opened | None:
+        task = "" if session == self._session else self._tasks.get(session, session)
+        new = tuple(Asked(ask, session, task) for ask in asks if ask.id not in self._open)
+        self._open.update({each.ask.id: each for each in new})
+        return Opened(new) if new else None
+
+    def _close(self, event: AskAnswered, session: SessionId) -> Change | None:
+        first = self.first
+        asked = self._open.pop(event.ask_id, None)
+        if asked is None:
+            return None
+        if isinstance(event.decision, DenyAndStop):
+            self._forget(session)  # none of the others will be decided
+        return Closed(asked, event.decision, event.by, was_first=asked is first)
+
+    def _forget(self, session: SessionId) -> Void | None:
+        void = tuple(each for each in self._open.values() if each.session == session)
+        for each in void:
+            del self._open[each.ask.id]
+        return Void(void) if void else None

@@ -1,0 +1,273 @@
+"""The live region at the foot of the terminal, and the one way to print above it.
+
+What is printed goes to the terminal's own scrollback once and is never painted again; only the region is.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+from prompt_toolkit.application import Application, in_terminal
+from prompt_toolkit.application.current import set_app
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples, to_formatted_text
+from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindingsBase, merge_key_bindings
+from prompt_toolkit.layout import ConditionalContainer, HSplit, Layout, VerticalAlign, Window
+from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, SearchBufferControl
+from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout.processors import BeforeInput, Processor
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+from coderelay.client.language import t
+from coderelay.surfaces.terminal.drawing.paint import without_colours
+from coderelay.surfaces.terminal.focus import TELL, TELL_NO_MORE, Focus
+from coderelay.surfaces.terminal.menu import menu_lines
+
+_PRINT_SECONDS = 0.03
+_FRAME_SECONDS = 0.1
+_INPUT_ROWS = 10
+_ESCAPE_SECONDS = 0.05  # to wait for the rest of an Alt key
+MENU_ROWS = 8
+
+
+class View(Protocol):
+    """What the region shows, as text with colours; nothing if a part has nothing to show."""
+
+    def tail(self, width: int, rows: int) -> str: ...
+    def panel(self, width: int) -> str: ...
+    def status(self, width: int) -> str: ...
+    def prompt(self, width: int) -> str: ...
+
+    @property
+    def is_moving(self) -> bool:
+        """Something in it changes with time."""
+        ...
+
+
+class Screen:
+    def __init__(self, view: View, bindings: KeyBindingsBase) -> None:
+        self._view = view
+        self._bindings = bindings
+        self._output = _WholeOutput(sys.stdout, _size)
+        self._seen: list[StyleAndTextTuples] = [[], [], []]
+        self._prompt: StyleAndTextTuples = []
+        self._waiting: list[str] = []
+        self._flush_at: asyncio.TimerHandle | None = None
+        self.is_lent = False
+        self._has_colours = not os.environ.get("NO_COLOR")
+        self.buffer = Buffer(multiline=True, complete_while_typing=True)
+        self._searched = SearchBufferControl(input_processors=[BeforeInput(_search_words)])
+        self._input = BufferControl(self.buffer, search_buffer_control=self._searched, focus_on_click=False)
+        self._focus = Focus()
+        self._app: Application[None] = Application(
+            layout=Layout(self._region(), focused_element=self.buffer),
+            key_bindings=merge_key_bindings([self._focus.bindings, DynamicKeyBindings(lambda: self._bindings)]),
+            output=self._output,
+            erase_when_done=True,
+            mouse_support=False,
+            min_redraw_interval=0.02,
+        )
+        self._app.before_render += self._look
+        self._app.ttimeoutlen = _ESCAPE_SECONDS
+        self._app.timeoutlen = _ESCAPE_SECONDS
+
+    async def run(self) -> None:
+        """Until `leave`. Whatever happens, the terminal is left as it was found."""
+        ticker = asyncio.create_task(self._tick())
+        self._output.write_raw(TELL)
+        try:
+            await self._app.run_async(handle_sigint=False)
+        finally:
+            ticker.cancel()
+            self._output.write_raw(TELL_NO_MORE)
+            self._output.set_title("")
+            self._flush()
+            self._output.flush()
+
+    def equip(
+        self, view: View, bindings: KeyBindingsBase, completer: Completer, history: History, shown: Processor
+    ) -> None:
+        """With everything that takes longer to load than the first prompt may. What was typed stays."""
+        self._view = view
+        self._bindings = bindings
+        self.buffer.completer = completer
+        self.buffer.history = history
+        self.buffer.reset(self.buffer.document)  # else it counts as read
+        self.buffer.load_history_if_not_yet_loaded()
+        self._input.input_processors = [shown]
+
+    def on_key(self, heard: Callable[[], None]) -> None:
+        """Before whatever the key does."""
+
+        def hear(_: object) -> None:
+            heard()
+
+        self._app.key_processor.before_key_press += hear
+
+    def leave(self) -> None:
+        if self._app.is_running and not self._app.is_done:
+            self._app.exit()
+
+    def print(self, text: str) -> None:
+        """Above the region, behind everything that was printed before."""
+        if not text:
+            return
+        text = text if self._has_colours else without_colours(text)
+        self._waiting.append(text if text.endswith("\n") else f"{text}\n")
+        if self._flush_at is None:
+            self._flush_at = asyncio.get_running_loop().call_later(_PRINT_SECONDS, self._flush)
+
+    def refresh(self) -> None:
+        self._app.invalidate()
+
+    def clear(self) -> None:
+        self._app.renderer.clear()
+
+    def ring(self, message: str) -> None:
+        """Call somebody who looks elsewhere."""
+        self._output.write_raw(f"\x1b]9;{message}\x07\x07")
+        self._output.flush()
+
+    def set_title(self, title: str) -> None:
+        self._output.set_title(title)
+        self._output.flush()
+
+    async def lend(self, work: Callable[[], Awaitable[object]]) -> None:
+        """The whole terminal, to another program, until `work` is done."""
+        self._flush()
+        self.is_lent = True
+        try:
+            async with in_terminal():
+                await work()
+        finally:
+            self.is_lent = False
+            self._flush()
+
+    @property
+    def is_looked_at(self) -> bool:
+        """As far as the terminal tells; one that tells nothing may have nobody before it."""
+        return self._focus.is_known and self._focus.is_here
+
+    @property
+    def width(self) -> int:
+        return self._output.get_size().columns
+
+    @property
+    def rows(self) -> int:
+        return self._output.get_size().rows
+
+    def _flush(self) -> None:
+        self._flush_at = None
+        if self.is_lent or not self._waiting:
+            return
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        if not self._app.is_running or self._app.is_done:
+            self._output.write_raw(text)
+            self._output.flush()
+            return
+        self._look()
+        with self._output.in_one_piece(), set_app(self._app):
+            self._app.renderer.erase()
+            self._output.write_raw(text)
+            self._app.renderer.render(self._app, self._app.layout)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_FRAME_SECONDS)
+            if self._view.is_moving:
+                self._app.invalidate()
+
+    def _region(self) -> HSplit:
+        return HSplit(
+            [
+                self._part(0),
+                self._part(1),
+                self._part(2),
+                Window(
+                    self._input,
+                    height=Dimension(min=1, max=_INPUT_ROWS),
+                    dont_extend_height=True,
+                    wrap_lines=True,
+                    get_line_prefix=self._prefix,
+                ),
+                ConditionalContainer(Window(self._searched, height=1), is_searching),
+                self._menu(),
+            ],
+            align=VerticalAlign.TOP,
+        )
+
+    def _look(self, _: object = None) -> None:
+        """Once for each time that it is painted."""
+        width, rows = self.width, max(1, self.rows - _INPUT_ROWS)
+        texts = self._view.tail(width, rows), self._view.panel(width), self._view.status(width)
+        seen: list[StyleAndTextTuples] = [
+            to_formatted_text(ANSI(text.rstrip("\n"))) if text else [] for text in texts
+        ]
+        # What is on its way from the tail to above it stays in the tail until it is there.
+        self._seen = [self._seen[0], *seen[1:]] if self._waiting else seen
+        self._prompt = to_formatted_text(ANSI(self._view.prompt(width)))
+
+    def _part(self, number: int) -> ConditionalContainer:
+        window = Window(FormattedTextControl(lambda: self._seen[number]), dont_extend_height=True, wrap_lines=False)
+        return ConditionalContainer(window, Condition(lambda: bool(self._seen[number])))
+
+    def _menu(self) -> ConditionalContainer:
+        def lines() -> AnyFormattedText:
+            state = self.buffer.complete_state
+            return menu_lines(state, self.width, MENU_ROWS) if state is not None else []
+
+        window = Window(FormattedTextControl(lines), dont_extend_height=True, wrap_lines=False)
+        is_open = Condition(
+            lambda: self.buffer.complete_state is not None and bool(self.buffer.complete_state.completions)
+        )
+        return ConditionalContainer(window, is_open)
+
+    def _prefix(self, line: int, wrapped: int) -> AnyFormattedText:
+        if line == 0 and wrapped == 0:
+            return self._prompt
+        return "" if wrapped else [("", "… ")]
+
+
+class _WholeOutput(Vt100_Output):
+    """Can hold back what is written, so that it reaches the terminal in one piece and nothing flickers. The terminal
+    is not asked where its cursor is: the region is as high as what is in it, wherever it stands."""
+
+    def __init__(self, stdout: TextIO, get_size: Callable[[], Size]) -> None:
+        super().__init__(
+            stdout, get_size, term=os.environ.get("TERM"), default_color_depth=ColorDepth.from_env(), enable_cpr=False
+        )
+        self._is_held = False
+
+    @contextmanager
+    def in_one_piece(self) -> Generator[None, None, None]:
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            self.flush()
+
+    def flush(self) -> None:
+        if not self._is_held:
+            super().flush()
+
+
+def _search_words() -> AnyFormattedText:
+    return [("fg:ansibrightblack", t("search: "))]
+
+
+def _size() -> Size:
+    try:
+        found = os.get_terminal_size(sys.stdout.fileno())
+    except OSError:  # the terminal is gone; we are about to hear of it
+        return Size(rows=24, columns=80)
+    return Size(rows=found.lines or 24, columns=found.columns or 80)

@@ -1,0 +1,160 @@
+"""One session before a person's eyes: what happens in it is printed, what it asks is put to them."""
+
+import asyncio
+import time
+from contextlib import aclosing
+
+from coderelay.client.client import Client
+from coderelay.client.family import follow_family
+from coderelay.client.language import t
+from coderelay.protocol.asks import By, Decision
+from coderelay.protocol.commands import AnswerAsk, Answered
+from coderelay.protocol.events import (
+    MessageAdded,
+    Recorded,
+    SessionConfigured,
+    TurnEnded,
+    TurnStarted,
+)
+from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.live import Live
+from coderelay.protocol.queries import ListAsks, ListPrompts, ShowPermissions, ShowSession
+from coderelay.surfaces.terminal.attention import Attention
+from coderelay.surfaces.terminal.conversation import Conversation
+from coderelay.surfaces.terminal.drawing import asks as drawn
+from coderelay.surfaces.terminal.drawing.lines import note
+from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
+from coderelay.surfaces.terminal.region import Region
+from coderelay.surfaces.terminal.screen import Screen
+from coderelay.surfaces.terminal.waiting_prompts import WaitingPrompts
+
+_EARLIER_EVENTS = 300
+
+
+class Visit:
+    def __init__(
+        self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, attention: Attention
+    ) -> None:
+        self.session = session
+        self.asks = OpenAsks(session)
+        self._client = client
+        self._by = by
+        self._screen = screen
+        self._region = region
+        self._attention = attention
+        self._conversation = Conversation(session, by)
+        self._head = 0
+        self._facts: asyncio.Task[None] | None = None
+        self._answered: set[AskId] = set()
+
+    @property
+    def is_busy(self) -> bool:
+        return self._region.busy_since is not None or len(self._region.waiting) > 0
+
+    async def begin(self) -> None:
+        """How things stand, before anything more happens."""
+        row = await self._client.get(ShowSession(self.session))
+        self._head = row.head
+        region = self._region
+        region.conversation, region.asks, region.summary, region.folder = self._conversation, self.asks, row, row.cwd
+        region.waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
+        region.busy_since = time.monotonic() if row.turn_open else None
+        region.sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
+        self._attention.on(row)
+        self._screen.refresh()
+
+    async def tell_earlier(self) -> None:
+        """The last part of the session once more, from the beginning of a turn on."""
+        after = max(0, self._head - _EARLIER_EVENTS)
+        begun = after == 0
+        if self._head == 0:
+            return
+        async with aclosing(self._client.follow(self.session, after)) as feed:
+            async for each in feed:
+                if not isinstance(each, Recorded):
+                    continue
+                begun = begun or isinstance(each.event, TurnStarted)
+                if begun:
+                    self._screen.print(self._conversation.take(each, self._screen.width))
+                if each.seq >= self._head:
+                    break
+
+    async def answer(self, asked: Asked, decision: Decision) -> None:
+        self._answered.add(asked.ask.id)
+        answer = AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
+        if isinstance(outcome := await self._client.send(answer), Answered) and outcome.by is not None:
+            self._screen.print(note(t("{who} in {via} was faster", who=outcome.by.who, via=outcome.by.via)))
+
+    async def follow(self) -> None:
+        """Until the session is deleted."""
+        for row in await self._client.get(ListAsks(self.session)):
+            self.asks.put(row)
+        if len(self.asks):
+            self._attention.asked()
+            self._show_first(len(self.asks.batch))
+        async with aclosing(follow_family(self._client, self.session, self._head)) as feed:
+            async for each in feed:
+                self._take(each)
+
+    def _take(self, each: Recorded | Live) -> None:
+        if not isinstance(each, Recorded):
+            self._screen.print(self._conversation.hear(each, self._screen.width))
+            return  # the screen looks by itself while something moves
+        self._screen.print(self._conversation.take(each, self._screen.width))
+        self._show_change(self.asks.take(each))
+        if each.session == self.session:
+            self._keep_up(each)
+        self._screen.refresh()
+
+    def _keep_up(self, recorded: Recorded) -> None:
+        event, region = recorded.event, self._region
+        region.waiting.take(event)
+        match event:
+            case TurnStarted():
+                region.busy_since = time.monotonic()
+                self._attention.begun()
+            case TurnEnded():
+                region.busy_since = None
+                self._attention.ended()
+            case _:
+                pass
+        if isinstance(event, TurnStarted | TurnEnded | MessageAdded | SessionConfigured):
+            self._renew_facts()
+
+    def _renew_facts(self) -> None:
+        if self._facts is None or self._facts.done():
+            self._facts = asyncio.create_task(self._read_facts())
+
+    async def _read_facts(self) -> None:
+        self._region.summary = await self._client.get(ShowSession(self.session))
+        self._region.sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
+        self._screen.refresh()
+
+    def _show_change(self, change: Change | None) -> None:
+        match change:
+            case Opened(asked):
+                self._attention.asked()
+                if asked[0] is self.asks.first:
+                    self._show_first(len(asked))
+            case Closed():
+                here = self._by if change.asked.ask.id in self._answered else None
+                self._screen.print(drawn.answered(change.asked.ask, change.decision, change.by, here))
+                if change.was_first:
+                    self._show_first(0)
+            case Void():
+                self._screen.print(note(t("no longer asked")))
+                self._show_first(0)
+            case None:
+                pass
+        if not len(self.asks):
+            self._attention.nothing_asked()
+
+    def _show_first(self, together: int) -> None:
+        asked = self.asks.first
+        if asked is None:
+            return
+        if together > 1:
+            self._screen.print(drawn.batch_list([each.ask for each in self.asks.batch], self._screen.width))
+        self._screen.print(drawn.ask_card(asked.ask, self._screen.width, task=asked.task))
+        if (call := asked.ask.call_id) is not None:
+            self._conversation.was_asked(call)

@@ -1,0 +1,33 @@
+"""One file or folder out of a diff."""
+
+import pytest
+
+from coderelay.client.changed_files import diff_of
+
+_ADDED = "diff --git a/sub/c b/sub/c\nnew file mode 100644\n--- /dev/null\n+++ b/sub/c\n@@ -0,0 +1 @@\n+++ b/other\n"
+_NEXT_TO_IT = (
+    "diff --git a/subway b/subway\n--- a/subway\n+++ b/subway\n@@ -1 +1 @@\n-diff --git a/sub/c b/sub/c\n+x\n"
+)
+_RENAMED = "diff --git a/old b/new name\nsimilarity index 100%\nrename from old\nrename to new name\n"
+_EMPTY = "diff --git a/nothing in it b/nothing in it\nnew file mode 100644\nindex 0000000..e69de29\n"
+_BINARY = "diff --git a/p.png b/p.png\nindex 1..2 100644\nBinary files a/p.png and b/p.png differ\n"
+_WHOLE = _ADDED + _NEXT_TO_IT + _RENAMED + _EMPTY + _BINARY
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("sub/c", _ADDED),
+        ("sub", _ADDED),
+        ("subway", _NEXT_TO_IT),
+        ("old", _RENAMED),
+        ("new name", _RENAMED),
+        ("nothing in it", _EMPTY),
+        ("p.png", _BINARY),
+        ("other", ""),
+        ("su", ""),
+        (".", _WHOLE),
+    ],
+)
+def test_c29_a_part_of_a_diff_is_found_by_its_file_or_folder(path: str, part: str) -> None:
+    assert diff_of(_WHOLE, path) == part

@@ -1,0 +1,175 @@
+"""People are spoken to in their language; programs and models are not."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script, write
+from tests.conftest import Serve
+from tests.terminal.pty import at_terminal
+
+CoderOn = Callable[[ModelServerThread], Coder]
+ZH = {"CODER_LANG": "zh"}
+
+
+@pytest.fixture
+def coder(tmp_path: Path, folder: Path) -> Coder:
+    return Coder(tmp_path / "home", folder, None)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("env", "first"),
+    [
+        (ZH, "用法：coder "),
+        ({"LANG": "zh_CN.UTF-8"}, "用法：coder "),
+        ({"LC_MESSAGES": "zh_TW.UTF-8", "LANG": "en_US.UTF-8"}, "用法：coder "),
+        ({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, "usage: coder "),
+        ({"CODER_LANG": "en", "LANG": "zh_CN.UTF-8"}, "usage: coder "),
+        ({}, "usage: coder "),
+    ],
+)
+def test_the_environment_says_in_which_language_help_is(coder: Coder, env: dict[str, str], first: str) -> None:
+    for arguments in (["--help"], ["sessions", "--help"], ["model", "install", "--help"]):
+        ran = coder.run(*arguments, env=env)
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.startswith(first)
+
+
+def test_chinese_help_is_chinese_throughout(coder: Coder) -> None:
+    told = coder.run("--help", env=ZH).out
+    assert "  --resume ID           继续此会话\n" in told
+    assert "  coder resume ID       重新打开会话，并继续被中断的工作\n" in told
+    left = [line for line in told.splitlines() if not any(each > "\u2e7f" for each in line)]
+    assert [line for line in left if "  " in line.strip() and not line.lstrip().startswith(("[", "-"))] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (
+            ["--mode", "x"],
+            "coder：错误：参数 --mode：无效的选择：'x'（可选：'plan', 'default', 'auto-edit', 'yolo'）\n",
+        ),
+        (["--fly"], "coder：错误：无法识别的参数：--fly\n"),
+        (["--max-steps", "0"], "coder：错误：参数 --max-steps：必须不小于 1\n"),
+        (["--cwd", "gone"], "coder：错误：目录 {folder}/gone 不存在\n"),
+        (["answer", "7"], "coder answer：错误：缺少必需的参数：allow|deny|stop|TEXT\n"),
+    ],
+)
+def test_wrong_usage_is_told_in_chinese(coder: Coder, arguments: list[str], told: str) -> None:
+    ran = coder.run(*arguments, env=ZH)
+    assert ran.code == 2
+    assert ran.err.startswith("用法：coder ")
+    assert ran.err.splitlines(keepends=True)[-1] == told.format(folder=coder.cwd)
+
+
+@pytest.mark.quick
+def test_a_language_that_is_not_spoken_is_refused(coder: Coder) -> None:
+    ran = coder.run("sessions", env={"CODER_LANG": "fr"})
+    assert (ran.code, ran.out, ran.err) == (1, "", "coder: CODER_LANG must be en or zh, not 'fr'\n")
+    assert coder.run("--help", env={"CODER_LANG": "fr"}).code == 0
+    assert coder.run("-p", "hi", env={"CODER_LANG": "fr"}).code == 1
+
+
+def test_a_refusal_is_told_in_the_language_of_the_settings(coder: Coder) -> None:
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text('{"lang": "zh"}')
+    told = "coder: 未知会话 none\n`coder sessions list` 列出所有会话。\n"
+    assert coder.run("sessions", "show", "none").err == told
+    assert coder.run("sessions", "show", "none", env={"CODER_LANG": "en"}).err == (
+        "coder: Unknown session none\n`coder sessions list` shows the sessions there are.\n"
+    )
+
+
+def test_why_a_command_is_asked_about_is_told_in_chinese(coder: Coder) -> None:
+    said = [
+        coder.run("permissions", "check", command, env=ZH).out
+        for command in ("rm -rf build", "rm -rf build; curl localhost", "cat /etc/shadow", "ls")
+    ]
+    assert [line.partition(":")[0] for line in said] == ["ask", "ask", "ask", "allow"]
+    assert said[0] == "ask: 它会删除文件\n"
+    assert said[3] == "allow: 它只读取\n"
+    assert not any(word in line for line in said for word in ("it ", " is ", "where"))
+
+
+@pytest.mark.quick
+def test_c35_an_ask_is_put_in_chinese_and_answered_in_chinese(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    calls = proposes(bash("touch a"), bash("touch b"), write("c", "x"))
+    coder = coder_on(serve(script(calls, says("好了"))))
+    with at_terminal(coder, env={"TERM": "dumb", **ZH}) as terminal:
+        terminal.wait_until(lambda seen: "沙箱：" in seen.all_text and "\n会话 " in seen.all_text, "the greeting")
+        terminal.enter("开始")
+        for title, answer in (
+            ("bash 请求：touch a", "允许"),
+            ("bash 请求：touch b", "拒绝"),
+            ("write 请求：c", "是"),
+        ):
+            terminal.wait_until(
+                lambda seen, title=title: title in seen.all_text and seen.cursor_row.startswith("允许吗？"), title
+            )
+            terminal.enter(answer)
+        seen = terminal.wait_until(lambda seen: "好了" in seen.all_text, "the answer")
+    assert "未获允许：用户没有允许" in seen.all_text
+    assert sorted(path.name for path in folder.glob("[!.]*")) == ["a", "c"]
+
+
+def test_c14_c35_the_repl_speaks_chinese(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    coder = coder_on(serve(script(proposes(bash("touch a"), write("b", "x")), says("好了"))))
+    with at_terminal(coder, env=ZH, rows=40) as terminal:
+        terminal.wait_until(lambda seen: "沙箱：" in seen.text, "the first prompt and the session behind it")
+        terminal.enter("/fly")
+        terminal.wait_until(lambda seen: "未知命令 /fly；/help 列出所有命令" in seen.text, "a refusal")
+        terminal.enter("/permissions")
+        terminal.wait_until(lambda seen: "  改动文件                        审批\n" in seen.text, "the table")
+        terminal.enter("开始")
+        terminal.wait_until(lambda seen: "bash 请求执行：" in seen.text and "y 允许 · n 拒绝" in seen.text, "an ask")
+        terminal.enter("允许")
+        terminal.wait_until(lambda seen: "✓ 已允许" in seen.text and "write 请求：b" in seen.text, "another")
+        terminal.enter("拒绝")
+        seen = terminal.wait_until(lambda seen: "好了" in seen.all_text and " 2 步 " in seen.all_text, "the end")
+    assert "⊘ 未获允许：用户没有允许" in seen.all_text
+    assert sorted(path.name for path in folder.glob("[!.]*")) == ["a"]
+
+
+def test_c41_what_nobody_could_answer_is_told_in_chinese(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(proposes(bash("touch a")), says("未完成"))))
+    parked = coder.run("-p", "开始", "--unattended", "park", env=ZH)
+    first, second = parked.err.splitlines()
+    assert (parked.code, first, second[:3]) == (5, "coder: 已挂起：有尚未处理的提问或审批", "会话 ")
+    (ask,) = [json.loads(line)["ask"]["id"] for line in coder.run("asks", "--json", env=ZH).out.splitlines()]
+    answered = coder.run("answer", ask, "拒绝", env=ZH)
+    assert (answered.code, answered.out) == (0, "已应答：bash: touch a\n未完成\n")
+
+
+@pytest.mark.quick
+def test_what_programs_and_models_read_is_the_same_in_every_language(
+    serve: Serve, tmp_path: Path, folder: Path
+) -> None:
+    ran: list[Any] = []
+    for language in ("en", "zh"):
+        server = serve(script(proposes(bash("touch a"), write("b", "x")), says("done")))
+        coder = Coder(tmp_path / language, folder, server.base_url)
+        done = coder.run("-p", "go", "--output", "stream-json", env={"CODER_LANG": language})
+        messages = [json.loads(line) for line in done.out.splitlines()]
+        results = [m["message"]["content"][0]["content"] for m in messages if m["type"] == "user"]
+        asked = [each["content"] for each in server.requests[-1]["messages"] if each["role"] == "tool"]
+        ran.append((done.code, [m["type"] for m in messages], results, asked, server.requests[0]["messages"]))
+    assert ran[0] == ran[1]
+
+
+def test_json_is_the_same_in_every_language(coder: Coder) -> None:
+    for arguments in (["doctor", "--json"], ["sessions", "list", "--json"], ["asks", "--json"]):
+        assert coder.run(*arguments, env=ZH).out == coder.run(*arguments).out
+    checked = coder.run("permissions", "check", "--stdin", text='{"command": "rm -rf build"}\n', env=ZH).out
+    assert json.loads(checked) == {"verdict": "ask", "reason": "it removes files"}
+
+
+def test_the_doctor_speaks_chinese(coder: Coder) -> None:
+    lines = coder.run("doctor", env=ZH).out.splitlines()
+    assert [line for line in lines if line.startswith("– 模型 ")] == ["– 模型      无（没有找到）"]
+    assert "✓ 配置      没有文件，无妨" in lines

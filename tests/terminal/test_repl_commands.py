@@ -1,0 +1,200 @@
+"""Every `/` command once, typed at the terminal."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coderelay.client.built_in import NAMES
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, hangs, says, script
+from tests.conftest import Serve
+from tests.terminal.pty import Seen
+from tests.terminal.repl import asked, check_looks, is_idle, make_repository, repl, sessions_of, settle, works
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+TOLD = {
+    "help": "Ctrl+D",
+    "help diff": "/diff",
+    "mode": "mode: default",
+    "mode auto-edit": "mode: auto-edit",
+    "plan": "mode: plan",
+    "auto-edit": "mode: auto-edit",
+    "yolo": "mode: yolo",
+    "default": "mode: default",
+    "permissions": "preset: balanced",
+    "permissions strict": "strict",
+    "think high": "think: high",
+    "steer": "/steer TEXT",
+    "queue": "nothing is queued",
+    "title A fine name": "title: A fine name",
+    "export told.md": "told.md",
+    "fork": "linear",
+    "add-dir": "work",
+    "diff": "changed.txt",
+    "diff full": "+two",
+    "status": "openai:scripted",
+    "agents": "native",
+    "tools": "bash",
+    "skills": "skill",
+    "mcp": "server",
+    "context": "tokens",
+    "todos": "there is no todo list",
+    "tasks": "task",
+    "ps": "no command was left running in the background",
+    "cost": "price unknown",
+}
+PICKED = {"model": "openai:scripted", "sessions": "earlier words", "resume": "earlier words", "rewind": "hello"}
+"""What is typed without saying what, and something to pick then."""
+IN_OTHER_TESTS = {"new", "clear", "exit", "quit", "undo", "compact", "init", "review"}
+
+
+def test_c18_c19_c24_c25_c29_every_command_tells_what_it_should(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    make_repository(folder, {"changed.txt": "one\n"})
+    (folder / "changed.txt").write_text("one\ntwo\n")
+    server = serve(script(says("hi there")))
+    with repl(coder_on(server), columns=110, rows=50) as terminal:
+        terminal.enter("hello")
+        settle(terminal, "hi there")
+        for line, told in TOLD.items():
+            terminal.enter(f"/{line}")
+            terminal.wait_until(
+                lambda seen, line=line, told=told: is_idle(seen) and told in _told_after(seen, line),
+                f"{told!r} after /{line}",
+            )
+    assert asked(server) == ["hello"], "no model was asked"
+    assert (folder / "told.md").exists()
+
+
+def test_c18_every_command_has_a_journey() -> None:
+    assert {each.split()[0] for each in TOLD} | PICKED.keys() | IN_OTHER_TESTS == NAMES
+
+
+def test_c27_what_is_not_said_is_picked_from_a_list(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    make_repository(folder, {"a": ""})
+    server = serve(script(says("earlier answer"), says("hi there"), says("once more")))
+    coder = coder_on(server)
+    coder.run("-p", "earlier words")
+    with repl(coder, columns=110) as terminal:
+        terminal.enter("hello")
+        settle(terminal, "hi there")
+        for name, choice in PICKED.items():
+            terminal.enter(f"/{name}")
+            terminal.wait_until(
+                lambda seen, choice=choice: "Esc leaves" in seen.text and f"❯ {choice}" in seen.text,
+                f"{choice} to pick",
+            )
+            terminal.press("escape")
+            terminal.wait_until(lambda seen: is_idle(seen) and "Esc leaves" not in seen.text, "the prompt")
+        terminal.enter("/resume")
+        terminal.wait_until(lambda seen: "❯ earlier words" in seen.text, "the session to pick")
+        terminal.press("enter")
+        settle(terminal, "earlier answer")
+        terminal.enter("and on")
+        settle(terminal, "once more")
+    said = [str(each["content"]) for each in server.requests[-1]["messages"] if each["role"] == "user"]
+    assert [text.splitlines()[-1] for text in said] == ["earlier words", "and on"]
+
+
+@pytest.mark.quick
+def test_c20_help_tells_the_keys(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    with repl(coder, rows=60) as terminal:
+        terminal.enter("/help")
+        seen = settle(terminal, "/review")
+        for each in ("Enter", "Ctrl+D", "Esc", "Ctrl+C"):
+            assert each in seen.all_text
+        check_looks("help", terminal, coder, turns=0)
+
+
+@pytest.mark.quick
+def test_c05_c23_a_mode_is_seen_at_the_prompt_at_once(serve: Serve, coder_on: CoderOn) -> None:
+    with repl(coder_on(serve(script()))) as terminal:
+        for line, mode in (("/mode plan", "plan"), ("/yolo", "yolo"), ("/default", "default")):
+            terminal.enter(line)
+            terminal.wait_until(
+                lambda seen, mode=mode: seen.cursor_row.endswith(f" {mode} ❯"), f"{mode} in the prompt"
+            )
+
+
+@pytest.mark.quick
+def test_c19_x27_an_unknown_command_names_the_nearest(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script())
+    with repl(coder_on(server)) as terminal:
+        terminal.enter("/permisions")
+        settle(terminal, "unknown command /permisions; did you mean /permissions")
+        terminal.enter("/frobnicate")
+        settle(terminal, "unknown command /frobnicate; /help shows what there is")
+    assert server.requests == []
+
+
+@pytest.mark.quick
+def test_c26_c27_c31_a_new_session_and_back(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one"), says("two"), says("three")))
+    coder = coder_on(server)
+    with repl(coder) as terminal:
+        terminal.enter("first")
+        settle(terminal, "one")
+        (old,) = sessions_of(coder)
+        terminal.enter("/new")
+        terminal.wait_until(lambda seen: is_idle(seen) and len(sessions_of(coder)) == 2, "another session", poll=True)
+        terminal.enter("second")
+        settle(terminal, "two")
+        assert len([each for each in server.requests[-1]["messages"] if each["role"] == "user"]) == 1
+        terminal.enter("/resume 00000000-nowhere")
+        settle(terminal, "00000000-nowhere")
+        terminal.enter(f"/resume {old[:13]}")
+        terminal.wait_until(lambda seen: is_idle(seen) and seen.all_text.count("one") >= 2, "what was said there")
+        terminal.enter("third")
+        settle(terminal, "three")
+    said = [str(each["content"]) for each in server.requests[-1]["messages"] if each["role"] == "user"]
+    assert [text.splitlines()[-1] for text in said] == ["first", "third"]
+
+
+@pytest.mark.parametrize("line", ["/exit", "/quit"])
+def test_a_command_leaves(serve: Serve, coder_on: CoderOn, line: str) -> None:
+    with repl(coder_on(serve(script()))) as terminal:
+        terminal.enter(line)
+        assert terminal.wait() == 0
+
+
+def test_clear_begins_with_an_empty_context(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(says("one"), says("two")))
+    with repl(coder_on(server)) as terminal:
+        terminal.enter("first")
+        settle(terminal, "one")
+        terminal.enter("/clear")
+        terminal.enter("second")
+        settle(terminal, "two")
+    assert len([each for each in server.requests[-1]["messages"] if each["role"] == "user"]) == 1
+
+
+@pytest.mark.parametrize(("line", "wanted"), [("/init", "AGENTS.md"), ("/review main..HEAD", "main..HEAD")])
+def test_work_that_is_often_asked_for(serve: Serve, coder_on: CoderOn, line: str, wanted: str) -> None:
+    server = serve(script(says("understood")))
+    with repl(coder_on(server)) as terminal:
+        terminal.enter(line)
+        settle(terminal, "understood")
+    (said,) = asked(server)
+    assert wanted in said
+
+
+def test_a_command_is_answered_while_the_agent_works(serve: Serve, coder_on: CoderOn) -> None:
+    with repl(coder_on(serve(script(hangs(says("one two three"), 3))))) as terminal:
+        terminal.enter("go")
+        works(terminal, "one two")
+        terminal.enter("/cost")
+        terminal.wait_until(
+            lambda seen: "Esc stops" in seen.text and re.search("price unknown", seen.text), "the cost"
+        )
+
+
+def _told_after(seen: Seen, line: str) -> str:
+    """What stands below the last time this command is shown, but for the prompt."""
+    lines = seen.everything[:-2]
+    places = [number for number, each in enumerate(lines) if each.startswith(f"❯ /{line}")]
+    return "\n".join(lines[places[-1] :]) if places else ""

@@ -1,0 +1,106 @@
+"""Stopping what runs, leaving, and what is left of the terminal afterwards."""
+
+import os
+import signal
+import termios
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script
+from tests.conftest import Serve
+from tests.terminal.pty import Terminal
+from tests.terminal.repl import asked, is_idle, log_of, repl, settle, typed_in, works
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("key", ["escape", "c-c"])
+def test_c20_a_turn_is_interrupted_in_mid_stream(serve: Serve, coder_on: CoderOn, key: str) -> None:
+    server = serve(script(hangs(says("one two three"), 3), says("fine")))
+    coder = coder_on(server)
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        works(terminal, "one two")
+        terminal.press(key)
+        seen = settle(terminal, "stopped")
+        assert seen.all_text.count("one two") == 1, "what was there stays, once"
+        terminal.enter("again")
+        settle(terminal, "fine")
+    assert [each["ending"] for each in log_of(coder) if each["kind"] == "turn.ended"] == ["stopped", "done"]
+    assert asked(server) == ["go", "again"]
+
+
+@pytest.mark.quick
+def test_c20_a_turn_is_interrupted_in_mid_command_and_the_command_ends(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    command = "trap 'echo left > ended' EXIT; echo $$ > pid; while :; do sleep 0.05; done"
+    coder = coder_on(serve(script(proposes(bash(command)), says("fine"))))
+    with repl(coder, "--mode", "yolo") as terminal:
+        terminal.enter("go")
+        terminal.wait_until(lambda _: (folder / "pid").exists(), "the command", poll=True)
+        terminal.press("escape")
+        terminal.wait_until(is_idle, "the prompt")
+        terminal.enter("again")
+        settle(terminal, "fine")
+    assert [each["ending"] for each in log_of(coder) if each["kind"] == "turn.ended"] == ["stopped", "done"]
+    assert [each["outcome"]["type"] for each in log_of(coder) if each["kind"] == "call.ended"] == ["stopped"]
+
+
+def test_ctrl_c_clears_the_line_first_and_leaves_at_the_second(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script())
+    with repl(coder_on(server)) as terminal:
+        terminal.type("half a thought")
+        terminal.wait_until(lambda seen: typed_in(seen) == "half a thought", "the text")
+        terminal.press("c-c")
+        terminal.wait_until(lambda seen: typed_in(seen) == "", "an empty line")
+        terminal.press("c-c")
+        terminal.wait_until(lambda seen: "Ctrl+C" in seen.text, "a hint")
+        terminal.press("c-c")
+        assert terminal.wait() == 0
+    assert server.requests == []
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("how", ["c-d", "/exit", "SIGTERM", "SIGKILL"])
+def test_the_terminal_is_left_as_it_was_found(serve: Serve, coder_on: CoderOn, how: str) -> None:
+    with repl(coder_on(serve(script()))) as terminal:
+        assert not _echoes(terminal)
+        match how:
+            case "c-d":
+                terminal.press("c-d")
+            case "/exit":
+                terminal.enter("/exit")
+            case _:
+                terminal.process.send_signal(signal.Signals[how])
+        code = terminal.wait()
+        if how == "SIGKILL":  # nobody can clean up after that
+            assert code == -signal.SIGKILL
+            return
+        assert code in (0, 143)
+        assert _echoes(terminal)
+        raw = terminal.raw
+        assert raw.rfind(b"\x1b[?25h") >= raw.rfind(b"\x1b[?25l"), "the cursor is shown"
+        assert raw.rfind(b"\x1b[?2004l") > raw.rfind(b"\x1b[?2004h"), "a paste is plain again"
+        assert "❯" not in terminal.seen.cursor_row, "no prompt is left that nobody reads"
+
+
+def test_a_turn_goes_on_in_the_log_when_the_terminal_is_gone(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    """A hang-up in mid-turn: whoever opens the session next carries on."""
+    coder = coder_on(serve(script(hangs(says("one two"), 2), says("carried on"), says("now this"))))
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        works(terminal, "one")
+        os.kill(terminal.process.pid, signal.SIGHUP)
+        terminal.wait()
+    ran = coder.run("-p", "and now?", "--continue")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "now this")
+    assert [each["ending"] for each in log_of(coder) if each["kind"] == "turn.ended"] == ["done", "done"]
+
+
+def _echoes(terminal: Terminal) -> bool:
+    return bool(termios.tcgetattr(terminal.side)[3] & termios.ECHO)

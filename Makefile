@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Tests wait for processes more than they count: two for each processor.
+WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 SPEC ?= ../shared/spec/requirements.md
 
 .DEFAULT_GOAL := help
@@ -16,10 +18,10 @@ run: $(VENV)/.installed ## set everything up and start coder here
 setup: $(VENV)/.ready ## install the product and the development tools into .venv
 
 test: setup lint ## everything; what CI runs
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 quick: setup lint ## under a minute, for every commit
-	$(BIN)/python -m pytest -q -n auto -m quick
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m quick
 
 lint: setup
 	$(BIN)/ruff check -q .
@@ -28,7 +30,7 @@ lint: setup
 	$(BIN)/pyright --warnings >.pyright.log || { cat .pyright.log; exit 1; }
 
 soak: setup ## hundreds of random kills; about half an hour
-	CODER_SOAK=300 $(BIN)/python -m pytest -q -n auto -k random tests/crash tests/asks
+	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k random tests/crash tests/asks
 
 bench: setup ## one table, each row beside a floor measured in the same run
 	$(BIN)/python -m bench

@@ -16,7 +16,18 @@ from coderelay.protocol.queries import ListPrompts
 from coderelay.testing.checker import check_settled, read_logs
 from coderelay.testing.command import Coder
 from coderelay.testing.house import ME, InHouse, house, story
-from coderelay.testing.model_server import Answer, Body, bash, http_error, proposes, read, replies, says, script
+from coderelay.testing.model_server import (
+    Answer,
+    Body,
+    bash,
+    by_history,
+    http_error,
+    proposes,
+    read,
+    replies,
+    says,
+    script,
+)
 from coderelay.testing.prompts import without_notes
 from tests.config.written import Places
 
@@ -148,7 +159,7 @@ async def test_x08_the_queue_is_listed_changed_and_taken_back_from_any_process(t
     gate = asyncio.Event()
     async with (
         house(tmp_path, script(replies(held(gate, says("one"))), says("three"))) as first,
-        house(tmp_path, script()) as second,
+        house(tmp_path, by_history(lambda _: says("three"))) as second,  # whoever comes first runs the next turn
     ):
         await first.prompt("first")
         await first.server.wait_for_requests(1)

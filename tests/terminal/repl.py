@@ -135,10 +135,12 @@ def steady(text: str, coder: Coder) -> str:
     for pattern, name in (
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
         (r"[0-9a-f]{8}-[0-9a-f]{8}", "ASK"),
-        (r"\b\d+(\.\d+)? ?(ms|s|µs)\b", "TIME"),
+        (r"(?m)(?<=[✓✗■] )[\d.]+ ?(ms|s|m)\b( · |$)", ""),  # what took no time says none
+        (r"(?m)[ \t]+$", ""),
         (r"[\d,.]+k? tokens", "N tokens"),
         (r"[\d,]+ in, ", "N in, "),
         (r"sandbox: \S+", "sandbox: BOX"),
+        (r"┃ runs .*", "┃ runs WHERE"),
         (r"coder \d+\.\d+\.\d+\S*", "coder VERSION"),
     ):
         text = re.sub(pattern, name, text)

@@ -41,6 +41,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: Opening, hous
             is_known=chosen.detected is None,
             while_running=house.config.settings.input_while_running,
             history=os.path.join(house.config.home, "history"),
+            max_steps=options.max_steps,
         )
         return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
     finally:

@@ -24,10 +24,10 @@ BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
 IMAGE_BYTES = 6000
 _WORKFLOW_CHARS = 12_000
 _OUR_TAGS = re.compile(
-    r"<(?=[\s/]*(?:workflow|reminder|summary|shell|mode|environment|file-changed|hook|background|skills)\b)",
+    r"<(?=[\s/]*(?:workflow|reminder|summary|mode|environment|file-changed|hook|background|skills"
+    r"|shell|command|exit_code|stdout|stderr|outcome)\b)",
     re.IGNORECASE,
 )
-_SHELL_ENDS = re.compile(r"</(?=(?:shell|command|exit_code|stdout|stderr|outcome)\b)")
 
 SUMMARY_OF_BEFORE = """\
 <summary>
@@ -159,7 +159,7 @@ def _by_person(call: Call, outcome: Outcome | None) -> str:
 
 
 def _part(name: str, text: str) -> str:
-    inner = _SHELL_ENDS.sub(r"<\\/", cut_for_model(text, RESULT_CHARS // 2))
+    inner = _OUR_TAGS.sub(r"<\\", cut_for_model(text, RESULT_CHARS // 2))
     return f"<{name}>\n{inner}\n</{name}>" if inner else f"<{name}></{name}>"
 
 

@@ -36,7 +36,7 @@ def shown(need: Need, outcome: Outcome, ms: int = 1234, width: int = 60) -> str:
 
 
 @pytest.mark.quick
-def test_c36_a_command_with_its_result_its_time_and_all_that_it_printed() -> None:
+def test_c36_x19_a_command_with_its_result_its_time_and_all_that_it_printed() -> None:
     outcome = Finished("\x1b[32mok\x1b[0m 12\x1b[2J passed\n\n❯ done", "exit code 0, 1.2 s")
     assert marked(call_ended(bash("make test"), outcome, 1234, 60)) == (
         "\n⟨32⟩●⟨⟩ ⟨1⟩bash⟨⟩  make test  ⟨32⟩✓⟨⟩ ⟨2⟩1.2s · exit code 0⟨⟩\n"

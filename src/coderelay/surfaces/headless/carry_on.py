@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from coderelay.client.asking import headline
 from coderelay.client.client import Client
-from coderelay.client.family import follow_family
+from coderelay.client.family import join_family
 from coderelay.client.language import t
 from coderelay.protocol.events import AskOpened, BatchOpened, CallAsked, Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import SessionId
@@ -20,9 +20,10 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
     summary = await client.get(ShowSession(session))
     if not summary.turn_open and not summary.queued:
         return DONE
-    if await client.get(ListAsks(session)):
-        return await _still_waiting(client, session)
-    async with aclosing(follow_family(client, session, after)) as feed:
+    asks, events = await join_family(client, session, after)
+    async with aclosing(events) as feed:
+        if asks:
+            return await _still_waiting(client, session)
         async for each in feed:
             if not isinstance(each, Recorded):
                 continue

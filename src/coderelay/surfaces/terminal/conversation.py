@@ -1,6 +1,6 @@
 """What people see of one session: what happened, as text to print; what is happening, as a tail to paint."""
 
-from coderelay.client.language import t
+from coderelay.client.language import retell, t
 from coderelay.protocol import background
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call, Need
@@ -67,7 +67,7 @@ class Conversation:
                     self._running[live.call_id].hear(live.text)
                 return ""
             case Notice():
-                return note(live.text)
+                return note(retell(live.text))
 
     def tail(self, width: int, rows: int) -> str:
         """What is not finished: the end of what is being said, or of what a command prints."""
@@ -111,13 +111,13 @@ class Conversation:
                 told = drawn_markdown(event.summary, width) if event.summary else ""
                 return note(t("the conversation was summed up") if told else t("there was nothing to sum up")) + told
             case TurnProlonged():
-                return note(t("going on: {reason}", reason=event.reason))
+                return note(t("going on: {reason}", reason=retell(event.reason)))
             case BackgroundEnded():
                 return note(
                     t(
                         "background command {id} {end}",
                         id=event.background_id,
-                        end=background.in_words(event.end),
+                        end=retell(background.in_words(event.end)),
                     )
                 )
             case SessionDeleted():

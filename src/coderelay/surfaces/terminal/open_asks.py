@@ -67,6 +67,10 @@ class OpenAsks:
         first = self.first
         return [each for each in self._open.values() if first is not None and each.session == first.session]
 
+    def name(self, session: SessionId, task: str) -> None:
+        """One that is at work already."""
+        self._tasks[session] = task
+
     def put(self, row: AskRow) -> Opened | None:
         """One that was open before we looked."""
         if row.session != self._session:

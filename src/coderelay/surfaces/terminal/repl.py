@@ -21,6 +21,7 @@ from coderelay.protocol.commands import (
     RunShell,
     SendPrompt,
     StopTurn,
+    WriteSnapshot,
 )
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.events import PromptAdmitted
@@ -64,6 +65,7 @@ class Opened(Struct, frozen=True):
     is_known: bool
     while_running: WhileRunning
     history: str
+    max_steps: int | None = None
 
 
 class Repl:
@@ -104,7 +106,7 @@ class Repl:
             return await self._left
         finally:
             await _end(taking, self._following)
-            self._say_goodbye()
+            await self._say_goodbye()
 
     def send(self, text: str) -> bool:
         if self._region.picker is not None:
@@ -270,6 +272,7 @@ class Repl:
                 typed=command,
                 images=typed.images,
                 steer=steer,
+                max_steps=self._opened.max_steps,
                 by=self._by,
             )
         )
@@ -293,9 +296,13 @@ class Repl:
         self._visit = self._new_visit(moved.session)
         await self._show(with_past=True)
 
-    def _say_goodbye(self) -> None:
+    async def _say_goodbye(self) -> None:
         row = self._region.summary
-        if row is None or row.phase == "deleted" or not (row.last_prompt or len(self._region.waiting)):
+        if row is None or not (row.last_prompt or len(self._region.waiting)):
+            return
+        try:
+            await self._client.send(WriteSnapshot(session=row.id, by=self._by))
+        except CoderError:  # it is gone, or its folder is
             return
         told = t("`coder resume {session}` goes on here", session=row.id)
         if len(self._visit.asks):

@@ -6,7 +6,7 @@ What is printed goes to the terminal's own scrollback once and is never painted 
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Protocol, TextIO
 
@@ -23,6 +23,7 @@ from prompt_toolkit.layout import ConditionalContainer, HSplit, Layout, Vertical
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, SearchBufferControl
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.processors import BeforeInput, Processor
+from prompt_toolkit.layout.screen import Char
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
@@ -67,7 +68,7 @@ class Screen:
         self._searched = SearchBufferControl(input_processors=[BeforeInput(_search_words)])
         self._input = BufferControl(self.buffer, search_buffer_control=self._searched, focus_on_click=False)
         self._focus = Focus()
-        self._app: Application[None] = Application(
+        self._app: Application[None] = _Resized(
             layout=Layout(self._region(), focused_element=self.buffer),
             key_bindings=merge_key_bindings([self._focus.bindings, DynamicKeyBindings(lambda: self._bindings)]),
             output=self._output,
@@ -235,6 +236,30 @@ class Screen:
         if line == 0 and wrapped == 0:
             return self._prompt
         return "" if wrapped else [("", "… ")]
+
+
+class _Resized(Application[None]):
+    """Where the window has become narrower, most terminals have wrapped the region's lines anew: it has more rows
+    than were painted, and all of them are to go."""
+
+    def _on_resize(self) -> None:
+        painted = self.renderer.last_rendered_screen
+        if painted is not None and _reflows():
+            columns = self.output.get_size().columns
+            cursor = painted.get_cursor_position(self.layout.current_window)
+            rows = [painted.data_buffer[y] for y in range(cursor.y)]
+            more = sum((_columns_of(row) - 1) // columns for row in rows if row)
+            self.output.cursor_up(more + cursor.x // columns)
+        super()._on_resize()
+
+
+def _reflows() -> bool:
+    in_screen = bool(os.environ.get("STY")) and not os.environ.get("TMUX")
+    return not (in_screen or os.environ.get("XTERM_VERSION") or os.environ.get("TERM") == "linux")
+
+
+def _columns_of(row: Mapping[int, Char]) -> int:
+    return max((x + each.width for x, each in row.items() if each.char.strip()), default=1)
 
 
 class _WholeOutput(Vt100_Output):

@@ -5,7 +5,7 @@ import time
 from contextlib import aclosing
 
 from coderelay.client.client import Client
-from coderelay.client.family import follow_family
+from coderelay.client.family import join_family
 from coderelay.client.language import t
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
@@ -18,7 +18,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ListAsks, ListPrompts, ShowPermissions, ShowSession
+from coderelay.protocol.queries import ListChildren, ListPrompts, ShowPermissions, ShowSession
 from coderelay.surfaces.terminal.attention import Attention
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing import asks as drawn
@@ -59,6 +59,8 @@ class Visit:
         region.conversation, region.asks, region.summary, region.folder = self._conversation, self.asks, row, row.cwd
         region.waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
         region.busy_since = time.monotonic() if row.turn_open else None
+        for child in await self._client.get(ListChildren(self.session)):
+            self.asks.name(child.id, child.title)
         region.sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
         self._attention.on(row)
         self._screen.refresh()
@@ -87,12 +89,13 @@ class Visit:
 
     async def follow(self) -> None:
         """Until the session is deleted."""
-        for row in await self._client.get(ListAsks(self.session)):
+        already, events = await join_family(self._client, self.session, self._head)
+        for row in already:
             self.asks.put(row)
         if len(self.asks):
             self._attention.asked()
             self._show_first(len(self.asks.batch))
-        async with aclosing(follow_family(self._client, self.session, self._head)) as feed:
+        async with aclosing(events) as feed:
             async for each in feed:
                 self._take(each)
 

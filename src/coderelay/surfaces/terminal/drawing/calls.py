@@ -60,7 +60,7 @@ def call_ended(
 
 def _named(need: Need) -> tuple[str, str]:
     """A name, and the arguments that matter, in one line."""
-    name, title = need.tool, need.title
+    name, title = need.tool, need.title if need.title != need.tool else ""  # of what cannot run, no more is known
     if need.kind == "mcp":  # server: tool {…}
         server, tool, *arguments = title.split(" ", 2)
         name, title = f"{server} {tool}", "".join(arguments)

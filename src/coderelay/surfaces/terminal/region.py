@@ -38,7 +38,7 @@ class Region:
 
     @property
     def is_moving(self) -> bool:
-        return self.busy_since is not None
+        return self.busy_since is not None and not self._is_asked()
 
     def tail(self, width: int, rows: int) -> str:
         return self.conversation.tail(width, min(rows, _TAIL_ROWS)) if self.conversation is not None else ""
@@ -71,13 +71,16 @@ class Region:
         return f"{_BOLD}{printable(place_name(self.folder, width))}{_PLAIN}{shown} ❯ "
 
     def _busy(self) -> str:
-        if self.asks is not None and self.asks.first is not None:
+        if self._is_asked():
             return f" {_YELLOW}? {t('waits for you')}{_PLAIN}"
         if self.busy_since is None:
             return ""
         seconds = time.monotonic() - self.busy_since
         turn = _SPINNER[int(seconds * 10) % len(_SPINNER)]
         return f" {_CYAN}{turn} {int(seconds)}s{_PLAIN} {_DIM}{t('Esc stops')}{_PLAIN}"
+
+    def _is_asked(self) -> bool:
+        return self.asks is not None and self.asks.first is not None
 
     def _waiting_lines(self, width: int) -> list[str]:
         prompts = list(self.waiting)

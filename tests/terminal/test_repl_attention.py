@@ -1,0 +1,58 @@
+"""Who looks elsewhere is called, and the window's title says how things stand."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.conftest import Serve
+from tests.terminal.pty import Terminal
+from tests.terminal.repl import asks, repl, settle
+
+CoderOn = Callable[[ModelServerThread], Coder]
+COMES, GOES = "\x1b[I", "\x1b[O"  # what a terminal tells that was asked to
+TOUCH = "touch made"
+
+
+def shows_title(terminal: Terminal, title: str) -> None:
+    terminal.wait_until(lambda seen: seen.title == title, f"the title {title!r}")
+
+
+def test_the_title_says_whether_it_rests_works_or_asks(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    coder = coder_on(serve(script(proposes(bash(TOUCH)), says("done"))))
+    with repl(coder) as terminal:
+        name = folder.name
+        shows_title(terminal, f"coder · {name}")
+        terminal.enter("go")
+        asks(terminal, TOUCH)
+        shows_title(terminal, f"? coder · {name}")
+        terminal.type("y")
+        settle(terminal, "done")
+        shows_title(terminal, f"coder · {name}")
+        terminal.press("c-d")
+        assert terminal.wait() == 0
+        shows_title(terminal, "")
+
+
+@pytest.mark.parametrize(("tells", "bells"), [(GOES, 1), (COMES, 0), ("", 1)], ids=["away", "here", "not told"])
+def test_a_question_rings_unless_the_person_looks(serve: Serve, coder_on: CoderOn, tells: str, bells: int) -> None:
+    coder = coder_on(serve(script(proposes(bash(TOUCH)), says("done"))))
+    with repl(coder) as terminal:
+        terminal.type(tells)
+        terminal.enter("go")
+        seen = asks(terminal, TOUCH)
+        assert seen.bells == bells
+        assert (b"\x1b]9;coder asks: " in terminal.raw) == bool(bells)
+        terminal.type("n")
+        seen = settle(terminal, "done")
+        assert seen.bells == bells, "a short turn ends in silence"
+
+
+def test_the_terminal_tells_nobody_of_its_focus_any_more_afterwards(serve: Serve, coder_on: CoderOn) -> None:
+    with repl(coder_on(serve(script()))) as terminal:
+        assert terminal.raw.count(b"\x1b[?1004h") == 1
+        terminal.press("c-d")
+        assert terminal.wait() == 0
+        assert terminal.raw.rindex(b"\x1b[?1004l") > terminal.raw.rindex(b"\x1b[?1004h")

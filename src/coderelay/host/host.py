@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
@@ -28,7 +28,6 @@ from coderelay.host.worker import OpenShell, Worker, no_shell
 from coderelay.policy.approvals import approval_of
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
-from coderelay.protocol.background import BackgroundRow
 from coderelay.protocol.commands import (
     Accepted,
     AnswerAsk,
@@ -45,22 +44,11 @@ from coderelay.protocol.commands import (
     WriteSnapshot,
 )
 from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
-from coderelay.protocol.events import ApprovalGranted, PromptAdmitted, Recorded, TurnUndone
+from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
-from coderelay.protocol.overview import (
-    AgentShown,
-    CommandsShown,
-    ContextShown,
-    FilesShown,
-    HostShown,
-    ModelShown,
-    SkillsShown,
-    ToolShown,
-    TurnShown,
-)
-from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.queries import (
+    AnyQuery,
     ExpandCommand,
     ExportSession,
     FindAsk,
@@ -88,12 +76,11 @@ from coderelay.protocol.queries import (
     ShowPermissions,
     ShowSession,
     SuggestTitle,
+    Value,
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.servers import ServerRow
-from coderelay.protocol.summary import AskRow, DiffShown, MessageRow, Summary
-from coderelay.protocol.todos import Item
+from coderelay.protocol.summary import DiffShown, Summary
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
@@ -171,57 +158,10 @@ class Host:
         self._wakeups.wake(record)
         return outcome
 
-    @overload
-    async def get(self, query: ListSessions | ListChildren) -> list[Summary]: ...
-    @overload
-    async def get(self, query: ShowSession) -> Summary: ...
-    @overload
-    async def get(self, query: ReadMessages) -> list[MessageRow]: ...
-    @overload
-    async def get(self, query: ExportSession) -> dict[str, Any]: ...
-    @overload
-    async def get(self, query: ListPrompts) -> list[PromptAdmitted]: ...
-    @overload
-    async def get(self, query: ListTodos) -> list[Item]: ...
-    @overload
-    async def get(self, query: ListBackground) -> list[BackgroundRow]: ...
-    @overload
-    async def get(self, query: ShowDiff) -> DiffShown: ...
-    @overload
-    async def get(self, query: ListAsks) -> list[AskRow]: ...
-    @overload
-    async def get(self, query: FindAsk) -> AskRow: ...
-    @overload
-    async def get(self, query: ListApprovals) -> list[Approval]: ...
-    @overload
-    async def get(self, query: ShowPermissions) -> PermissionsShown: ...
-    @overload
-    async def get(self, query: SuggestTitle | ReadFromServer) -> str: ...
-    @overload
-    async def get(self, query: ListServers) -> list[ServerRow]: ...
-    @overload
-    async def get(self, query: ListTools) -> list[ToolShown]: ...
-    @overload
-    async def get(self, query: ListSkills) -> SkillsShown: ...
-    @overload
-    async def get(self, query: ListCommands) -> CommandsShown: ...
-    @overload
-    async def get(self, query: ExpandCommand) -> str: ...
-    @overload
-    async def get(self, query: ShowContext) -> ContextShown: ...
-    @overload
-    async def get(self, query: ListModels) -> list[ModelShown]: ...
-    @overload
-    async def get(self, query: ListAgents) -> list[AgentShown]: ...
-    @overload
-    async def get(self, query: ListTurns) -> list[TurnShown]: ...
-    @overload
-    async def get(self, query: ListFiles) -> FilesShown: ...
-    @overload
-    async def get(self, query: ShowHost) -> HostShown: ...
-    @overload
-    async def get(self, query: WhyNotRun | WhyWaiting) -> str | None: ...
-    async def get(self, query: Query) -> object:
+    async def get(self, query: Query[Value]) -> Value:
+        return cast("Value", await self._answer(cast("AnyQuery", query)))  # each query says what its answer is
+
+    async def _answer(self, query: AnyQuery) -> object:
         match query:
             case ListSessions():
                 return await without_children(self.store, query)

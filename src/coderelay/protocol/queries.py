@@ -1,11 +1,37 @@
 """What anyone may want to know. The log can answer them in any process, unless a query says otherwise."""
 
+from typing import Any, Generic, TypeVar
+
 from msgspec import Struct
 
+from coderelay.protocol.asks import Approval
+from coderelay.protocol.background import BackgroundRow
+from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.overview import (
+    AgentShown,
+    CommandsShown,
+    ContextShown,
+    FilesShown,
+    HostShown,
+    ModelShown,
+    SkillsShown,
+    ToolShown,
+    TurnShown,
+)
+from coderelay.protocol.permissions import PermissionsShown
+from coderelay.protocol.servers import ServerRow
+from coderelay.protocol.summary import AskRow, DiffShown, MessageRow, Summary
+from coderelay.protocol.todos import Item
+
+Value = TypeVar("Value", covariant=True)
 
 
-class ListSessions(Struct, frozen=True):
+class Query(Struct, Generic[Value], frozen=True):
+    """Base of all that can be asked for: the answer is a `Value`."""
+
+
+class ListSessions(Query[list[Summary]], frozen=True):
     """Newest first, without those that work for another; `cwd` keeps only those of one folder, `text` those that have
     all its words in their title, last prompt, folder or id."""
 
@@ -14,54 +40,54 @@ class ListSessions(Struct, frozen=True):
     text: str = ""
 
 
-class ListChildren(Struct, frozen=True):
+class ListChildren(Query[list[Summary]], frozen=True):
     """The sessions that calls of a session opened, in their order."""
 
     session: SessionId
 
 
-class ShowSession(Struct, frozen=True):
+class ShowSession(Query[Summary], frozen=True):
     session: SessionId
 
 
-class ReadMessages(Struct, frozen=True):
+class ReadMessages(Query[list[MessageRow]], frozen=True):
     """The session's messages in wire form, oldest first."""
 
     session: SessionId
 
 
-class ExportSession(Struct, frozen=True):
+class ExportSession(Query[dict[str, Any]], frozen=True):
     """The session in the OpenAI form of its snapshot file."""
 
     session: SessionId
 
 
-class ListPrompts(Struct, frozen=True):
+class ListPrompts(Query[list[PromptAdmitted]], frozen=True):
     """The prompts of a session that wait for their turn, in their order."""
 
     session: SessionId
 
 
-class ListTodos(Struct, frozen=True):
+class ListTodos(Query[list[Item]], frozen=True):
     """The todo list of a session, as it was given last."""
 
     session: SessionId
 
 
-class ListBackground(Struct, frozen=True):
+class ListBackground(Query[list[BackgroundRow]], frozen=True):
     """The background commands of a session, the oldest first, those that are over too. Only a host can answer, since
     it must look whether the processes live that have them."""
 
     session: SessionId
 
 
-class SuggestTitle(Struct, frozen=True):
+class SuggestTitle(Query[str], frozen=True):
     """A title for the session, by its last prompt. Only a host that can run it can answer; it may cost a little."""
 
     session: SessionId
 
 
-class ShowDiff(Struct, frozen=True):
+class ShowDiff(Query[DiffShown], frozen=True):
     """What has changed in the session's folder: since the last commit, or by its turns alone. Only a host that has
     the folder can answer."""
 
@@ -69,38 +95,38 @@ class ShowDiff(Struct, frozen=True):
     by_turns: bool = False
 
 
-class ListAsks(Struct, frozen=True):
+class ListAsks(Query[list[AskRow]], frozen=True):
     """Everything that waits for a person, in all sessions or in one and its children."""
 
     session: SessionId | None = None
 
 
-class FindAsk(Struct, frozen=True):
+class FindAsk(Query[AskRow], frozen=True):
     """An ask by its id or the beginning of it: those that are open, else those that were."""
 
     text: str
 
 
-class ListApprovals(Struct, frozen=True):
+class ListApprovals(Query[list[Approval]], frozen=True):
     """What need not be asked again: for this person, in these projects, and in one session if it is named."""
 
     session: SessionId | None = None
 
 
-class ShowPermissions(Struct, frozen=True):
+class ShowPermissions(Query[PermissionsShown], frozen=True):
     """What needs no asking in a session, what is asked, and what is denied. Only a host can answer: the rules are in
     its files."""
 
     session: SessionId
 
 
-class ListServers(Struct, frozen=True):
+class ListServers(Query[list[ServerRow]], frozen=True):
     """The MCP servers of a session's folder, which are started for it. Only a host that has the folder can answer."""
 
     session: SessionId
 
 
-class ReadFromServer(Struct, frozen=True):
+class ReadFromServer(Query[str], frozen=True):
     """What a prompt of an MCP server says when `rest` are its arguments, or a resource of it and `rest` behind that.
     Only a host that has the folder can answer."""
 
@@ -110,27 +136,27 @@ class ReadFromServer(Struct, frozen=True):
     rest: str = ""
 
 
-class ListTools(Struct, frozen=True):
+class ListTools(Query[list[ToolShown]], frozen=True):
     """The tools of a session's agent, those that are taken away too. Only a host can answer, as for all that lies in
     files of its machine."""
 
     session: SessionId
 
 
-class ListSkills(Struct, frozen=True):
+class ListSkills(Query[SkillsShown], frozen=True):
     """The skills that count in a session's folder, and notes on those that do not. Only a host can answer."""
 
     session: SessionId
 
 
-class ListCommands(Struct, frozen=True):
+class ListCommands(Query[CommandsShown], frozen=True):
     """What may be typed after a `/` besides what is built in: commands of the agent, then people's own, then skills.
     Only a host can answer."""
 
     session: SessionId
 
 
-class ExpandCommand(Struct, frozen=True):
+class ExpandCommand(Query[str], frozen=True):
     """The prompt that a command of people's own, or a skill, stands for with these arguments. Only a host can
     answer."""
 
@@ -139,26 +165,26 @@ class ExpandCommand(Struct, frozen=True):
     arguments: str = ""
 
 
-class ShowContext(Struct, frozen=True):
+class ShowContext(Query[ContextShown], frozen=True):
     """What fills the window of a session's model. Only a host can answer: what the agent would send is its own."""
 
     session: SessionId
 
 
-class ListModels(Struct, frozen=True):
+class ListModels(Query[list[ModelShown]], frozen=True):
     """The models that can be used in a session's folder, as far as that is known. Only a host can answer, for itself;
     it looks for servers on its machine."""
 
     session: SessionId
 
 
-class ListAgents(Struct, frozen=True):
+class ListAgents(Query[list[AgentShown]], frozen=True):
     """Who could run a session, and programs that this version cannot drive. Only a host can answer, for itself."""
 
     session: SessionId
 
 
-class ListTurns(Struct, frozen=True):
+class ListTurns(Query[list[TurnShown]], frozen=True):
     """The turns of a session that can be undone, the latest first. Only a host that has the folder can tell their
     files."""
 
@@ -166,20 +192,20 @@ class ListTurns(Struct, frozen=True):
     limit: int = 20
 
 
-class ListFiles(Struct, frozen=True):
+class ListFiles(Query[FilesShown], frozen=True):
     """The files and folders beneath a session's folder, without what git ignores. Only a host that has the folder can
     answer."""
 
     session: SessionId
 
 
-class ShowHost(Struct, frozen=True):
+class ShowHost(Query[HostShown], frozen=True):
     """Where a session is kept and run. Only a host can answer."""
 
     session: SessionId
 
 
-class WhyNotRun(Struct, frozen=True):
+class WhyNotRun(Query[str | None], frozen=True):
     """Why this process cannot run the session: no folder, no agent, no key. None if it can. With `model` and
     `agent`, as if the session had those.
 
@@ -191,7 +217,7 @@ class WhyNotRun(Struct, frozen=True):
     agent: str | None = None
 
 
-class WhyWaiting(Struct, frozen=True):
+class WhyWaiting(Query[str | None], frozen=True):
     """Why nobody runs a session that has something to do; None if somebody does, or if there is nothing.
 
     Only a host can answer, since it must look at the processes around it.
@@ -200,7 +226,7 @@ class WhyWaiting(Struct, frozen=True):
     session: SessionId
 
 
-Query = (
+AnyQuery = (
     ListSessions
     | ListChildren
     | ShowSession

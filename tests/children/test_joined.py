@@ -56,7 +56,7 @@ async def test_an_ask_of_the_moment_between_looking_and_following_is_lost(
         real = coder.host.get
 
         async def get(query: object) -> object:
-            found = await real(query)  # pyright: ignore[reportCallIssue, reportArgumentType, reportUnknownVariableType]: any of them
+            found = await real(query)  # pyright: ignore[reportArgumentType, reportUnknownVariableType]: any of them
             if isinstance(query, ListAsks):
                 go.set()
                 await child.asks()

@@ -14,6 +14,7 @@ from coderelay import __version__
 from coderelay.testing.command import PROGRAM, Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.conftest import Serve
+from tests.terminal.repl import repl
 
 pytestmark = pytest.mark.quick
 
@@ -96,6 +97,43 @@ def test_resume_carries_on_what_was_cut_off(serve: Serve, coder_on: CoderOn, fol
     assert ran.code == 0
     assert "interrupted; it may have run" in ran.out
     assert ran.out.endswith("carried on\n> and now\nmore\n")
+
+
+def test_resume_without_an_id_takes_the_newest_of_this_folder(
+    serve: Serve, coder_on: CoderOn, tmp_path: Path
+) -> None:
+    coder = coder_on(serve(script(says("a"), says("b"), says("c"), says("d"))))
+    coder.run("-p", "first one")
+    coder.run("-p", "second one")
+    second = json.loads(coder.run("sessions", "list", "--json").out.splitlines()[0])["id"]
+    coder.run(text="/exit\n")  # a session that was opened and never used
+    other = tmp_path / "other"
+    other.mkdir()
+    coder.run("-p", "elsewhere", "--cwd", str(other))
+    ran = coder.run("resume", text="and now\n")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"going on with {second}  second one\n")
+    assert ran.out.endswith("> and now\nd\n")
+
+
+def test_resume_without_an_id_says_at_a_terminal_which_one_it_took(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(says("a"))))
+    coder.run("-p", "tidy up")
+    with repl(coder, "resume") as terminal:
+        terminal.wait_for(f"going on with {_only(coder)}  tidy up")
+
+
+def test_resume_without_an_id_where_there_is_none_says_what_to_do(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    ran = coder.run("resume")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == f"coder: there is no session in {coder.cwd} to continue\n`coder` starts one.\n"
+
+
+def test_resume_takes_the_beginning_of_a_title(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(says("a"), says("b"))))
+    coder.run("-p", "tidy up the garden")
+    assert coder.run("resume", "tidy", text="more\n").out.endswith("> more\nb\n")
 
 
 def test_resume_of_an_unknown_session_is_refused(serve: Serve, coder_on: CoderOn) -> None:

@@ -47,7 +47,19 @@ def test_an_ask_shows_the_command_where_it_runs_and_what_always_means() -> None:
         "  runs without a sandbox, runs with the network, goes on running in the background\n"
         "  always: exactly this text"
     )
-    assert asked(WRITE) == "write wants: a\n  why"
+
+
+def test_c35_always_says_what_it_covers_for_files_the_network_and_other_programs() -> None:
+    secret = Need(tool="grep", kind="read", title="KEY", paths=("/w/.env",))
+    served = Need(tool="mcp__db__query", kind="mcp", title="query", server="mark")
+    always = {need.tool: asked(need).splitlines()[-1].strip() for need in (WRITE, PATCH, secret, FETCH, served)}
+    assert always == {
+        "write": "always: write on exactly this file, whatever it writes",
+        "patch": "always: patch on exactly these 2 files, whatever it writes",
+        "grep": "always: grep on exactly /w/.env",
+        "web_fetch": "always: web_fetch, exactly https://x.example/",
+        "mcp__db__query": "always: mcp__db__query, whatever it is told",
+    }
 
 
 def test_of_a_long_command_the_first_and_last_lines_are_always_seen() -> None:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from coderelay.app import House
 from coderelay.client.built_in import BUILT_IN, OFFERED
 from coderelay.client.session_commands import SessionCommands
-from coderelay.client.slash import Left, Moved, Slash, Told, classify
+from coderelay.client.slash import Changes, Left, Moved, Prompted, Slash, Told, classify
 from coderelay.config.load import load
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError
@@ -31,6 +31,7 @@ from coderelay.protocol.queries import (
     ShowPermissions,
     ShowSession,
 )
+from coderelay.surfaces.terminal.choosing import picker_for
 from coderelay.testing.house import ME, InHouse, house, story
 from coderelay.testing.model_server import bash, hangs, proposes, says, script, write
 
@@ -52,8 +53,8 @@ class Typist:
 
     async def reads(self, line: str) -> str:
         told = await self.types(line)
-        assert isinstance(told, str)
-        return told
+        assert isinstance(told, str | Changes)
+        return str(told)
 
     async def moves(self, line: str) -> Moved:
         told = await self.types(line)
@@ -169,8 +170,8 @@ async def test_c27_resume_by_id_beginning_title_and_number(tmp_path: Path) -> No
         for title in ("Mend the cart", "Mend the login", "Write docs"):
             ids[title] = await coder.create("default")
             await coder.host.send(ConfigureSession(session=coder.session, title=title, by=ME))
-        await coder.create("default")
-        here = coder.session
+        ids["Here"] = here = await coder.create("default")
+        await coder.host.send(ConfigureSession(session=here, title="Here", by=ME))
         typist = Typist(coder)
         for name, title in [
             (ids["Mend the cart"], "Mend the cart"),
@@ -185,7 +186,7 @@ async def test_c27_resume_by_id_beginning_title_and_number(tmp_path: Path) -> No
             )
         listed = await typist.reads("/resume")
         lines = listed.splitlines()
-        assert sorted(line[31:].split("  ")[-1] for line in lines[:4]) == ["(no prompt yet)", *sorted(ids)]
+        assert sorted(line[31:].split("  ")[-1] for line in lines[:4]) == sorted(ids)
         assert [line[31:].split("  ")[-1] for line in lines if line[0] == "*"] == ["Mend the cart"]
         assert lines[4:] == ["/resume N goes on with one of these"]
         numbers = {line.split()[1]: number for number, line in enumerate(lines[:4], 1) if line[0] != "*"}
@@ -320,14 +321,14 @@ async def test_c30_rewind_lists_turns_and_undoes_as_many_as_are_wanted(tmp_path:
         shown = await coder.host.get(ListTurns(coder.session))
         assert [each.prompt for each in shown] == ["look", "more of\nit", "make them"]
         assert [each.at for each in shown] == sorted((each.at for each in shown), reverse=True)
-        assert await typist.is_refused("/rewind 4") == "there are only 3 turns that can be undone; /rewind shows them"
+        assert await typist.is_refused("/rewind 4") == "turns that can be undone: 3; /rewind shows them"
         assert (coder.folder / "b").read_text() == "1\n2\n"
         assert await typist.reads("/rewind 2") == (
             "restored  b\n(undone: the last 2 turns, and the conversation goes on before them)"
         )
         assert (coder.folder / "b").read_text() == "1\n"
         assert await typist.reads("/rewind 1") == (
-            "removed   b\nremoved   c\n(undone: the last 1 turns, and the conversation goes on before them)"
+            "removed   b\nremoved   c\n(the last turn is undone, and the conversation goes on before it)"
         )
         assert await typist.reads("/rewind") == "there is no turn to undo"
         for wrong in ("0", "-1", "two"):
@@ -346,7 +347,7 @@ async def test_c30_rewind_stops_at_the_first_turn_that_cannot_be_undone(tmp_path
         await coder.ended(2)
         told = await Typist(coder).reads("/rewind 2")
         assert told.startswith(
-            "removed   c\n(undone: the last 1 of 2 turns; the one before cannot be:)\n"
+            "removed   c\n(undone: 1 of the last 2 turns; the one before cannot be:)\n"
             "the last turn cannot be undone: "
         )
         assert sorted(each.name for each in coder.folder.glob("[!.]*")) == ["b"]
@@ -548,16 +549,104 @@ async def test_c21_models_are_listed_with_window_and_price_and_taken_by_number(t
                 "openai:scripted",
                 "/model N takes one of these, /model provider:name any other",
             )
-            numbered = {line.split()[1]: line.split()[0].rstrip(".") for line in lines[1:-1]}
-            assert list(numbered) == [*(each.name for each in found), "guide"]
+            numbered = {name: number for number, name in (line[1:].split()[:2] for line in lines[1:-1])}
+            assert list(numbered) == ["openai:scripted", *(each.name for each in found), "guide"]
+            numbered = {name: number.rstrip(".") for name, number in numbered.items()}
             row = next(line for line in lines if " ollama:qwen3:4b " in line)
             assert " $0 in, $0 out " in row
             assert row.endswith(f"  {host}")
             assert await typist.reads(f"/model {numbered['mine:big']}") == "model: mine:big"
             assert typist.kept == [(str(coder.folder), "mine:big")]
             assert await typist.is_refused("/model 99") == "there is no model 99; /model shows what there is"
-            current = [line[0] for line in (await typist.reads("/model")).splitlines() if " mine:big " in line]
-            assert current == ["*"]
+            marked = [line for line in (await typist.reads("/model")).splitlines() if line.startswith("*")]
+            assert [line.split()[1:3] for line in marked] == [["1.", "mine:big"]]
+
+
+@story
+async def test_c21_the_model_in_use_is_listed_first_and_taking_it_again_writes_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        typist = Typist(coder)
+        assert (await typist.reads("/model")).splitlines()[1].split() == ["*", "1.", "openai:scripted"]
+        assert not [
+            each for each in await coder.host.get(ListModels(coder.session)) if each.name == "openai:scripted"
+        ]
+        head = (await coder.host.get(ShowSession(coder.session))).head
+        for line in ("/model 1", "/model scripted", "/model openai:scripted"):
+            assert await typist.reads(line) == "model: openai:scripted"
+        assert (typist.kept, (await coder.host.get(ShowSession(coder.session))).head) == ([], head)
+        await typist.reads("/model guide")
+        assert (await typist.reads("/model")).splitlines()[1].split()[:3] == ["*", "1.", "guide"]
+
+
+@story
+async def test_c21_a_mistyped_model_is_taken_but_said_to_be_unknown_with_the_nearest(tmp_path: Path) -> None:
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        typist = Typist(coder)
+        assert await typist.reads("/model scriptd") == (
+            "openai:scriptd is not among the models known here, the nearest are openai:scripted; "
+            "it is taken as it is\nmodel: openai:scriptd"
+        )
+        assert await typist.reads("/model nope") == (
+            "openai:nope is not among the models known here; it is taken as it is\nmodel: openai:nope"
+        )
+        assert typist.kept == [(str(coder.folder), "openai:scriptd"), (str(coder.folder), "openai:nope")]
+
+
+@story
+async def test_sessions_without_a_prompt_are_not_listed(tmp_path: Path) -> None:
+    async with house(tmp_path, script(says("one"))) as coder:
+        await coder.prompt("count")
+        await coder.ended()
+        used = coder.session
+        for _ in range(25):
+            await coder.create("default")
+        typist = Typist(coder)
+        for line in ("/sessions", "/resume"):
+            lines = (await typist.reads(line)).splitlines()
+            assert [each.split()[1] for each in lines[:-1]] == [used]
+        picker = await picker_for(coder.host, coder.session, Slash("sessions"))
+        assert picker is not None
+        assert picker.chosen is not None
+        assert (picker.chosen.line, len(picker.lines(80).splitlines())) == (f"/resume {used}", 2)
+
+
+@story
+async def test_cost_context_and_status_say_the_same_number_after_undo(tmp_path: Path) -> None:
+    repository(tmp_path / "work")
+    async with house(tmp_path, script(says("one"))) as coder:
+        await coder.prompt("count")
+        await coder.ended()
+        typist = Typist(coder)
+        for before in ((), ("/undo",)):
+            for line in before:
+                await typist.reads(line)
+            cost, context, status = [await typist.reads(line) for line in ("/cost", "/context", "/status")]
+            filled = cost.splitlines()[1].split()[3]
+            assert filled != "0"
+            assert context.startswith(f"openai:scripted: {filled} of ")
+            assert next(line for line in status.splitlines() if line.startswith("context")).split()[1] == filled
+
+
+@story
+async def test_x08_steer_is_a_prompt_when_nothing_runs(tmp_path: Path) -> None:
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        assert await Typist(coder).types("/steer hi there") == Prompted("hi there")
+
+
+@story
+async def test_a_line_that_begins_with_a_path_is_a_prompt(tmp_path: Path) -> None:
+    dragged = tmp_path / "my file.py"
+    dragged.touch()
+    async with house(tmp_path, script()) as coder:
+        await coder.create("default")
+        typist = Typist(coder)
+        escaped = str(dragged).replace(" ", "\\ ")
+        for line in (f"{tmp_path} what is this", f"{escaped} what is this", str(tmp_path)):
+            assert await typist.types(line) == Prompted(line)
+        assert (await typist.is_refused(f"{tmp_path}/nothing what")).startswith("unknown command ")
 
 
 @story
@@ -582,7 +671,14 @@ async def test_c20_help_of_one_command(tmp_path: Path) -> None:
         await coder.create("default")
         typist = Typist(coder)
         for each in BUILT_IN:
-            assert await typist.reads(f"/help {each.name}") == f"{each.usage}: {each.description}"
+            first, *more = (await typist.reads(f"/help {each.name}")).splitlines()
+            assert first == f"{each.usage}: {each.description}"
+            assert len(more) == (1 + bool(each.hint) if each.offered else 0), "what it changes, and an example"
+        assert await typist.reads("/help think") == (
+            "/think [auto|off|low|medium|high]: how hard the model thinks before it answers\n"
+            "Counts for what is asked next, in this session only.\n"
+            "for example: /think high"
+        )
         assert await typist.reads("/help /undo") == await typist.reads("/help undo")
         assert await typist.is_refused("/help und") == (
             "unknown command /und; did you mean /undo? /help shows what there is"

@@ -30,7 +30,7 @@ from coderelay.protocol.live import TextDelta
 from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
 from coderelay.session.next_action import Wait
 from coderelay.testing.house import ME, InHouse, house, story
-from coderelay.testing.model_server import bash, hangs, http_error, proposes, read, says, script, write
+from coderelay.testing.model_server import bash, by_history, hangs, http_error, proposes, read, says, script, write
 from coderelay.testing.prompts import without_notes
 from coderelay.workspace.background import no_background
 
@@ -181,10 +181,8 @@ async def test_live_pieces_come_before_the_message_they_belong_to(tmp_path: Path
 
 @story
 async def test_two_processes_one_session_only_one_runs_and_both_see_it(tmp_path: Path) -> None:
-    async with (
-        house(tmp_path, script(says("one"), says("two"))) as first,
-        house(tmp_path, script()) as second,
-    ):
+    either = by_history(lambda said: says("two" if any(each.role == "assistant" for each in said) else "one"))
+    async with house(tmp_path, either) as first, house(tmp_path, either) as second:
         await first.create()
         async with aclosing(first.host.follow(first.session)) as attending:
             await anext(attending)
@@ -194,6 +192,7 @@ async def test_two_processes_one_session_only_one_runs_and_both_see_it(tmp_path:
             await first.prompt("b")
             assert (await second.ended(turns=2)).text == "two"
             assert await second.events() == await first.events()
+        assert len(first.server.requests) + len(second.server.requests) == 2
 
 
 @story

@@ -85,6 +85,23 @@ def _strings(value: ast.expr) -> list[str]:
             return []
 
 
+def tool_descriptions() -> Iterator[str]:
+    """Of our own tools, as models are told of them."""
+    for file in sorted((ROOM / "tools").glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Call(func=ast.Name(id="ToolSpec"), keywords=keywords):
+                    yield from (
+                        each.value.value
+                        for each in keywords
+                        if each.arg == "description"
+                        and isinstance(each.value, ast.Constant)
+                        and isinstance(each.value.value, str)
+                    )
+                case _:
+                    pass
+
+
 def strings_in(file: Path) -> Iterator[str]:
     """Every text that stands in a file, and the fixed parts of those that are put together."""
     for node in ast.walk(ast.parse(file.read_text())):

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable
 from typing import get_args
 
 from coderelay.client.built_in import BUILT_IN
+from coderelay.client.commands.details import DETAILS
+from coderelay.client.overview import first_sentence
 from coderelay.protocol.overview import HostShown
 from coderelay.protocol.summary import Phase
-from tests.language.literals import constants_of
+from tests.language.literals import constants_of, tool_descriptions
 
 
 def _phases() -> Iterable[str]:
@@ -23,15 +25,20 @@ def _agents() -> Iterable[str]:
     return [*found["_DESCRIPTIONS"], *found["_INSTALLED"]]
 
 
+def _tools() -> Iterable[str]:
+    return map(first_sentence, tool_descriptions())
+
+
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "cli/arguments.py": lambda: constants_of("cli/arguments.py")["_FIXED"],
     "cli/sessions.py": _phases,
     "client/built_in.py": _built_in,
-    "client/overview.py": lambda: [*constants_of("session/context.py")["_PARTS"], *_agents()],
+    "client/changed_files.py": lambda: constants_of("client/changed_files.py")["_KINDS"],
+    "client/overview.py": lambda: [*constants_of("session/context.py")["_PARTS"], *_agents(), *_tools()],
     "client/session_names.py": _phases,
     "client/status.py": lambda: [*_phases(), *get_args(HostShown.__annotations__["owner"])],
     "client/tasks.py": _phases,
-    "client/typed_commands.py": _built_in,
+    "client/typed_commands.py": lambda: [*_built_in(), *(each.changes for each in DETAILS.values())],
     "surfaces/terminal/choosing.py": _phases,
     "surfaces/terminal/drawing/lines.py": lambda: [
         text for text in constants_of("surfaces/terminal/drawing/lines.py")["_ENDINGS"] if text.isascii() and text

@@ -83,15 +83,35 @@ def test_what_is_put_together_elsewhere_is_known_by_its_shape() -> None:
         "bash runs a command, mode is default": "bash 会执行命令，模式为 default",
         "the last turn cannot be undone: git is not installed": "上一回合无法撤销：没有安装 git",
         "3 tools, 1 prompt": "3 个工具，1 个提示",
+        "not allowed: edit changes files, mode is plan": "未获允许：edit 会改动文件，模式为 plan",
         "2 of 3 done, now: mode is plan": "已完成 2 / 3，正在进行：mode is plan",
         "there is no folder /a\nnot ours": "目录 /a 不存在\nnot ours",
+        "exit code 0, 1.2 s": "退出码 0，1.2 秒",
+        "old is not in a.py; the nearest place is lines 3-5:": "a.py 中没有 old；最接近的是第 3-5 行：",
+        "a b does not exist": "a b 不存在",
+        "bad arguments for read: Object missing required field `path`; it takes path, offset, limit": (
+            "read 的参数有误：Object missing required field `path`；它接受 path, offset, limit"
+        ),
+        "OPENAI_API_KEY in ~/.codex/auth.json": "OPENAI_API_KEY，来自 ~/.codex/auth.json",
+        "not allowed: the plan is not approved yet; stay in plan mode and go on planning": (
+            "未获允许：计划尚未批准；请留在 plan 模式并继续计划"
+        ),
+        "cannot write a.py: Permission denied": "无法 write a.py：Permission denied",
     }
     assert {text: retell(text) for text in told} == told
 
 
 @pytest.mark.usefixtures("chinese")
 def test_what_nobody_knows_stays_as_it_is() -> None:
-    for text in ("", "something else", "it removes files, and more", "many files", "{odd} {}", "x" * 5000):
+    for text in (
+        "",
+        "something else",
+        "something in passing",
+        "it removes files, and more",
+        "many files",
+        "{odd} {}",
+        "x" * 5000,
+    ):
         assert retell(text) == text
     assert t("a text that nobody has translated {n}", n=1) == "a text that nobody has translated 1"
 

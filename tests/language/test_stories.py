@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from coderelay.testing.command import Coder
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script, write
+from coderelay.testing.model_server import ModelServerThread, bash, call, proposes, says, script, write
 from tests.conftest import Serve
 from tests.terminal.pty import at_terminal
+from tests.terminal.repl import make_repository
 
 CoderOn = Callable[[ModelServerThread], Coder]
 ZH = {"CODER_LANG": "zh"}
@@ -43,7 +44,7 @@ def test_the_environment_says_in_which_language_help_is(coder: Coder, env: dict[
 def test_chinese_help_is_chinese_throughout(coder: Coder) -> None:
     told = coder.run("--help", env=ZH).out
     assert "  --resume ID           继续此会话\n" in told
-    assert "  coder resume ID       重新打开会话，并继续被中断的工作\n" in told
+    assert "  coder resume [ID]     重新打开会话（不带 ID 则为当前目录中最新的），并继续被中断的工作\n" in told
     left = [line for line in told.splitlines() if not any(each > "\u2e7f" for each in line)]
     assert [line for line in left if "  " in line.strip() and not line.lstrip().startswith(("[", "-"))] == []
 
@@ -134,6 +135,32 @@ def test_c14_c35_the_repl_speaks_chinese(serve: Serve, coder_on: CoderOn, folder
         seen = terminal.wait_until(lambda seen: "好了" in seen.all_text and " 2 步 " in seen.all_text, "the end")
     assert "⊘ 未获允许：用户没有允许" in seen.all_text
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["a"]
+
+
+def test_c24_c29_c36_nothing_of_tools_changes_and_calls_is_left_in_english(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    make_repository(folder, {"a.txt": "one\n"})
+    (folder / "a.txt").write_text("two\n")
+    (folder / "文.txt").write_text("new\n")
+    items = [{"content": "看", "status": "completed"}, {"content": "写", "status": "in_progress"}]
+    calls = proposes(call("todo", items=items), call("edit", path="a.txt", old="zzz", new="y"), write("a.txt", "x"))
+    coder = coder_on(serve(script(calls, says("好了"))))
+    with at_terminal(coder, env=ZH, rows=60) as terminal:
+        terminal.wait_until(lambda seen: "沙箱：" in seen.text, "the first prompt and the session behind it")
+        for line, told in (
+            ("/diff", "已修改       +1 -1  a.txt\n已新增       +1 -0  文.txt\n"),
+            ("/diff full", "\n文.txt（新增）  +1 −0\n"),
+            ("/tools", "\nread         读取  读取文本文件、notebook 或图片。\n"),
+            ("/help resume", "\n/resume [ID 或 TITLE 或 N]: "),
+            ("开始", "✓ "),
+        ):
+            terminal.enter(line)
+            terminal.wait_until(lambda seen, told=told: told in seen.all_text, told)
+        seen = terminal.wait_until(lambda seen: "好了" in seen.all_text, "the answer")
+    assert "● todo  已完成 1 / 2，正在进行：写  ✓\n" in seen.all_text
+    assert "● edit  a.txt  ✗\n│ a.txt 中没有 old；" in seen.all_text
+    assert "● write  a.txt  ✗\n│ a.txt 已存在但尚未读过；" in seen.all_text
 
 
 def test_c41_what_nobody_could_answer_is_told_in_chinese(serve: Serve, coder_on: CoderOn) -> None:

@@ -104,6 +104,7 @@ def test_answers_to_one_ask_do_not_count_for_the_next() -> None:
 
 def test_a_refusal_of_the_first_question_refuses_them_all() -> None:
     assert Answering().take(questions(NAME, COLOUR), "stop") == DenyAndStop()
+    assert Answering().take(questions(NAME, COLOUR), "停止") == DenyAndStop()
 
 
 def test_d22_a_batch_is_answered_one_by_one_or_together() -> None:

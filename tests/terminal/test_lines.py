@@ -51,6 +51,35 @@ def test_c35_an_ask_is_answered_with_y_n_or_always(serve: Serve, coder_on: Coder
     assert (folder / "c").read_text() == "y"
 
 
+@pytest.mark.parametrize(("answer", "made"), [("y all", ["a", "b", "c"]), ("n all", [])])
+def test_c35_all_answers_a_whole_batch_at_a_plain_terminal(
+    serve: Serve, coder_on: CoderOn, folder: Path, answer: str, made: list[str]
+) -> None:
+    calls = proposes(write("a", "x"), bash("touch b"), write("c", "x"))
+    with terminal(coder_on(serve(script(calls, says("done"))))) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for(ALLOW)
+        screen.type(f"{answer}\n")
+        screen.wait_for("done\n")
+    assert sorted(path.name for path in folder.glob("[!.]*")) == made
+
+
+def test_b58_an_answer_that_is_none_does_not_lose_the_ones_before(serve: Serve, coder_on: CoderOn) -> None:
+    questions = [{"question": "Your name?"}, {"question": "Your town?"}]
+    server = serve(script(proposes(call("ask_user", questions=questions)), says("thanks")))
+    with terminal(coder_on(server)) as screen:
+        screen.wait_for("> ")
+        screen.type("go\n")
+        screen.wait_for("deny or stop > ")
+        screen.type("Ann\n\n")
+        screen.wait_for("'Your town?' has no answer")
+        screen.type("Rome\n")
+        screen.wait_for("thanks\n")
+    (result,) = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
+    assert result == "Your name?\n→ Ann\nYour town?\n→ Rome"
+
+
 def test_b58_b60_questions_are_answered_by_number_label_or_own_words(serve: Serve, coder_on: CoderOn) -> None:
     questions = [
         {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue", "description": "calm"}]},

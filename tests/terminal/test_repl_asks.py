@@ -1,6 +1,7 @@
 """What a person is asked at a terminal, and how they answer: there, in another process, or after a crash."""
 
 import getpass
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -224,3 +225,57 @@ def test_what_a_tool_prints_can_neither_draw_nor_ask(serve: Serve, coder_on: Cod
     assert seen.title != "owned"
     assert b"\x1b[?1049h" not in terminal.raw
     assert b"owned\x07" not in terminal.raw
+
+
+def test_c35_always_settles_what_waits_beside_it(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    calls = proposes(bash("touch one"), bash("touch two"), write("kept", "x"), bash("touch three"))
+    coder = coder_on(serve(script(calls, says("done"))))
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        asks(terminal, "touch one")
+        terminal.type("a")
+        seen = asks(terminal, "write wants")  # which is another thing
+        assert "touch two\n┃ it makes" not in seen.all_text
+        terminal.enter("n, rather keep it in mind")
+        settle(terminal, "done")
+    assert [(folder / name).exists() for name in ("one", "two", "kept", "three")] == [True, True, False, True]
+    assert answers_in(coder) == ["allow", "allow", "allow", "deny"]
+    told = [each["outcome"] for each in log_of(coder) if each["kind"] == "call.ended"]
+    assert told[2] == {"type": "denied", "message": "rather keep it in mind"}
+
+
+def test_a_line_begun_before_a_question_is_no_answer_to_it(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    os.mkfifo(folder / "held")
+    question = [{"question": "Which?"}]
+    answers = proposes(bash("cat held")), proposes(call("ask_user", questions=question)), says("so"), says("hm")
+    server = serve(script(*answers))
+    with repl(coder_on(server)) as terminal:
+        terminal.enter("go")
+        terminal.wait_until(lambda seen: "cat held" in seen.text, "the command")
+        terminal.type("and then")
+        terminal.wait_until(lambda seen: typed_in(seen) == "and then", "the beginning of a line")
+        (folder / "held").write_text("go on\n")
+        asks(terminal, "Which?")
+        terminal.enter(" this")
+        terminal.wait_for("the question above is still open")
+        terminal.enter("that one")
+        settle(terminal, "hm")
+    assert asked(server)[-1] == "and then this"
+    assert results(server)[-1].endswith("that one")
+
+
+def test_a_key_meant_for_one_question_answered_the_next(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    """Somebody else is faster, and the question that follows is not seen yet."""
+    coder = coder_on(serve(script(proposes(bash("touch one"), bash("touch two")), says("done"))))
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        asks(terminal, "touch one")
+        first, _ = open_asks(coder)
+        terminal.type("y")  # and, before that counts, elsewhere:
+        ran = coder.run("answer", "--no-wait", first, "deny")
+        assert ran.code == 0
+        terminal.wait_until(lambda seen: is_asking(seen) and "$ touch two" in seen.text, "the second question")
+        terminal.wait_until(lambda seen: typed_in(seen) in ("y", ""), "the key")
+        terminal.press("c-c", "c-d")
+        terminal.wait()
+    assert answers_in(coder) == ["deny"]

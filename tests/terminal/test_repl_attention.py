@@ -23,14 +23,15 @@ def shows_title(terminal: Terminal, title: str) -> None:
 def test_the_title_says_whether_it_rests_works_or_asks(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     coder = coder_on(serve(script(proposes(bash(TOUCH)), says("done"))))
     with repl(coder) as terminal:
-        name = folder.name
-        shows_title(terminal, f"coder · {name}")
-        terminal.enter("go")
+        shows_title(terminal, f"coder · {folder.name}")
+        terminal.enter("touch it")
         asks(terminal, TOUCH)
-        shows_title(terminal, f"? coder · {name}")
+        shows_title(terminal, "? coder · touch it")
         terminal.type("y")
         settle(terminal, "done")
-        shows_title(terminal, f"coder · {name}")
+        shows_title(terminal, "coder · touch it")
+        terminal.enter("/title Other")
+        shows_title(terminal, "coder · Other")
         terminal.press("c-d")
         assert terminal.wait() == 0
         shows_title(terminal, "")

@@ -34,7 +34,7 @@ TOLD = {
     "fork": "linear",
     "add-dir": "work",
     "diff": "changed.txt",
-    "diff full": "+two",
+    "diff full": "+ two",
     "status": "openai:scripted",
     "agents": "native",
     "tools": "bash",
@@ -98,6 +98,46 @@ def test_c27_what_is_not_said_is_picked_from_a_list(serve: Serve, coder_on: Code
         settle(terminal, "once more")
     said = [str(each["content"]) for each in server.requests[-1]["messages"] if each["role"] == "user"]
     assert [text.splitlines()[-1] for text in said] == ["earlier words", "and on"]
+
+
+def test_c21_enter_in_the_list_of_models_keeps_the_one_in_use(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    server = serve(script(says("still here")))
+    with repl(coder_on(server), "--model", "openai:unlisted") as terminal:
+        terminal.enter("/model")
+        terminal.wait_until(lambda seen: re.search("❯ openai:unlisted +in use", seen.text), "the model in use")
+        terminal.press("enter")
+        settle(terminal, "model: openai:unlisted")
+        terminal.enter("hello")
+        settle(terminal, "still here")
+    assert [each["model"] for each in server.requests] == ["unlisted"]
+    assert not (folder / ".coder" / "config.json").exists()
+
+
+def test_c29_a_diff_is_drawn_in_colours(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    make_repository(folder, {"changed.txt": "one\n"})
+    (folder / "changed.txt").write_text("two\n")
+    with repl(coder_on(serve(script()))) as terminal:
+        for line in ("diff full", "diff changed.txt"):
+            terminal.enter(f"/{line}")
+            shown = terminal.wait_until(
+                lambda seen, line=line: is_idle(seen) and "two" in _told_after(seen, line), f"what /{line} shows"
+            )
+            assert re.search(r"changed\.txt  \+1 −1\n1 - one\n1 \+ two", _told_after(shown, line))
+        assert re.search(rb"\x1b\[(0;)?32m[^\n]*two", terminal.raw)
+
+
+def test_x08_steering_when_nothing_runs_and_a_path_that_was_dragged_in_are_prompts(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    (folder / "x.py").touch()
+    server = serve(script(says("steered"), says("an empty file")))
+    with repl(coder_on(server)) as terminal:
+        terminal.enter("/steer go left")
+        assert "hears it" not in settle(terminal, "steered").all_text
+        terminal.enter(f"{folder}/x.py what is this")
+        settle(terminal, "an empty file")
+    first, second = asked(server)
+    assert (first, second.splitlines()[0]) == ("go left", f"{folder}/x.py what is this")
 
 
 @pytest.mark.quick

@@ -180,8 +180,10 @@ def test_shift_tab_changes_the_mode_and_never_to_yolo(serve: Serve, coder_on: Co
         modes = ["default"]
         for _ in range(4):
             terminal.press("s-tab")
-            last = modes[-1]
-            seen = terminal.wait_until(lambda seen, last=last: f"{last} ❯" not in seen.cursor_row, "another mode")
+            others = [f"{mode} ❯" for mode in ("plan", "default", "auto-edit", "yolo") if mode != modes[-1]]
+            seen = terminal.wait_until(
+                lambda seen, others=others: any(each in seen.cursor_row for each in others), "another mode"
+            )
             modes.append(seen.cursor_row.split()[-2])
     assert "yolo" not in modes
     assert set(modes) == {"plan", "default", "auto-edit"}

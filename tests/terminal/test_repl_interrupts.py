@@ -104,3 +104,22 @@ def test_a_turn_goes_on_in_the_log_when_the_terminal_is_gone(serve: Serve, coder
 
 def _echoes(terminal: Terminal) -> bool:
     return bool(termios.tcgetattr(terminal.side)[3] & termios.ECHO)
+
+
+def test_what_was_queued_comes_back_when_the_turn_is_stopped(serve: Serve, coder_on: CoderOn) -> None:
+    """And Ctrl+C leaves afterwards: nothing runs that could be stopped."""
+    server = serve(script(says("one two three", token_delay=60), says("unasked")))
+    with repl(coder_on(server)) as terminal:
+        terminal.enter("go")
+        works(terminal, "go")
+        for line in ("first", "second"):
+            terminal.enter(line)
+            terminal.wait_for(f"queued: {line}")
+        terminal.press("escape")
+        seen = terminal.wait_until(lambda seen: "stopped" in seen.text and is_idle(seen), "the end of the turn")
+        assert typed_in(seen) == "first\n… second"
+        terminal.press("c-c")
+        terminal.wait_until(lambda seen: typed_in(seen) == "", "an empty line")
+        terminal.press("c-c", "c-c")
+        assert terminal.wait() == 0
+    assert len(server.requests) == 1

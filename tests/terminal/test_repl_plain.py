@@ -1,6 +1,9 @@
 """Pipes, `TERM=dumb` and no terminal at all: plain lines, no escapes, nothing that waits for nobody."""
 
+import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from coderelay.testing.command import PROGRAM, Coder
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script
 from tests.conftest import Serve
 from tests.terminal.pty import at_terminal
-from tests.terminal.repl import asked, repl, settle
+from tests.terminal.repl import answers_in, asked, log_of, open_asks, repl, sessions_of, settle
 
 CoderOn = Callable[[ModelServerThread], Coder]
 pytestmark = pytest.mark.quick
@@ -29,6 +32,89 @@ def test_x16_lines_from_a_pipe_are_prompts_and_what_is_asked_is_denied(
     assert "**no**" in ran.out, "text as it is"
     assert not (folder / "x").exists()
     assert asked(server)[-1] == "y"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"approval": {"unattended": "allow"}}, {"approval": {"interactive": False}}, {"auto_approve_ask": True}],
+)
+def test_c35_x04_a_pipe_heeds_what_was_allowed_beforehand(
+    serve: Serve, coder_on: CoderOn, folder: Path, settings: dict[str, object]
+) -> None:
+    coder = coder_on(serve(script(proposes(bash("touch x")), says("done"))))
+    _configure(coder, settings)
+    assert coder.run(text="go\n", env=TERMINAL).code == 0
+    assert (folder / "x").exists()
+    (answer,) = [each for each in log_of(coder) if each["kind"] == "ask.answered"]
+    assert answer["by"]["via"] == "terminal:unattended"
+
+
+def test_x04_an_option_counts_more_than_the_configuration_in_a_pipe(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    coder = coder_on(serve(script(proposes(bash("touch x")), says("done"))))
+    _configure(coder, {"approval": {"unattended": "allow"}})
+    assert coder.run("--unattended", "deny", text="go\n", env=TERMINAL).code == 0
+    assert not (folder / "x").exists()
+
+
+def test_x04_a_parked_ask_ends_the_pipe_and_stays_open(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(proposes(bash("touch x"))))
+    coder = coder_on(server)
+    ran = coder.run("--unattended", "park", text="go\nmore\n/yolo\n", env=TERMINAL)
+    (session,) = sessions_of(coder)
+    assert ran.code == 5
+    assert ran.err == f"coder: parked, a question is open; the lines after it are not sent\nsession {session}\n"
+    assert "allow?" not in ran.out
+    assert (len(open_asks(coder)), asked(server)) == (1, ["go"])
+
+
+def test_x04_a_pipe_does_not_decide_what_was_asked_before_it_came(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(proposes(bash("touch x"))))
+    coder = coder_on(server)
+    assert coder.run("-p", "go", "--unattended", "park").code == 5
+    ran = coder.run("resume", sessions_of(coder)[0], text="more\n", env=TERMINAL)
+    assert (ran.code, answers_in(coder), asked(server)) == (5, [], ["go"])
+
+
+def test_c35_a_pipe_does_not_print_questions_that_nobody_is_asked(serve: Serve, coder_on: CoderOn) -> None:
+    calls = proposes(bash("touch a"), bash("touch b"), bash("touch c"))
+    ran = coder_on(serve(script(calls, says("done")))).run(text="go\n", env=TERMINAL)
+    assert "allow?" not in ran.out
+    assert ran.out.count("nobody was there to allow or answer it") == 3
+
+
+def test_x16_a_piped_command_does_not_overtake_the_prompts_before_it(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    calls = proposes(bash("touch x"))
+    coder = coder_on(serve(script(calls, says("a plan"), calls, says("done"))))
+    ran = coder.run(text="/plan\nthree\n/yolo\n/status\nfour\n", env=TERMINAL)
+    assert ran.code == 0
+    shown = [line for line in ran.out.splitlines() if line.startswith((">", "mode: ", "a plan", "done"))]
+    assert shown == ["mode: plan", "> three", "a plan", "mode: yolo", "> four", "done"]
+    assert [each["outcome"]["type"] for each in log_of(coder) if each["kind"] == "call.ended"] == [
+        "denied",
+        "finished",
+    ]
+
+
+def test_ctrl_c_ends_a_pipe_and_the_lines_behind_are_not_taken(serve: Serve, coder_on: CoderOn) -> None:
+    server = serve(script(hangs(says("one two three"), 2)))
+    coder = coder_on(server)
+    lines = coder.cwd / "lines"
+    lines.write_text("go\nmore\n")
+    command = [sys.executable, *PROGRAM]
+    with lines.open() as piped:
+        process = subprocess.Popen(command, cwd=coder.cwd, env=coder.env, stdin=piped, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    shown = b""
+    while b"one" not in shown:
+        assert process.poll() is None
+        shown += os.read(process.stdout.fileno(), 4096)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert (process.returncode, asked(server)) == (130, ["go"])
 
 
 def test_x16_a_shell_line_from_a_pipe_is_text(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
@@ -100,3 +186,8 @@ def test_no_colour_when_it_is_not_wanted(serve: Serve, coder_on: CoderOn) -> Non
         settle(terminal, "code")
     colours = re.findall(rb"\x1b\[[0-9;]*m", terminal.raw)
     assert [each for each in colours if re.search(rb"[;\[](3[0-8]|9[0-7])[;m]", each)] == []
+
+
+def _configure(coder: Coder, settings: dict[str, object]) -> None:
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text(json.dumps(settings))

@@ -11,9 +11,10 @@ from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.config.chosen_model import remember_model
 from coderelay.protocol.errors import CoderError
+from coderelay.surfaces.terminal.opened import Opened
 from coderelay.surfaces.terminal.opening import Opening
 from coderelay.surfaces.terminal.region import Region
-from coderelay.surfaces.terminal.repl import Opened, Repl
+from coderelay.surfaces.terminal.repl import Repl
 
 
 async def work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
@@ -50,5 +51,5 @@ async def _show(options: argparse.Namespace, folder: str, opening: Opening, hous
 
 def _told(chosen: Chosen, house: House) -> tuple[str, ...]:
     found = chosen.detected
-    lines = (retell(found.line) if found is not None else "", retell(chosen.problem or ""), untrusted_words(house))
-    return tuple(filter(None, lines))
+    why = retell(found.line) if found is not None else ""
+    return tuple(filter(None, (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(house))))

@@ -1,4 +1,4 @@
-"""`coder resume ID`: open a session again and carry on what was cut off."""
+"""`coder resume [ID]`: open a session again, without ID the newest here, and carry on what was cut off."""
 
 import os
 
@@ -9,6 +9,7 @@ from coderelay.client.language import t
 
 def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder resume", description=t(__doc__ or ""), allow_abbrev=False)
-    parser.add_argument("session", metavar="ID")
+    parser.add_argument("session", nargs="?", metavar="ID", help=t("or the beginning of its id or title"))
     session = parser.parse_args(arguments).session
-    return start.run(start.parser().parse_args(["--resume", session]), os.getcwd(), None)
+    meant = ["--continue"] if session is None else [f"--resume={session}"]
+    return start.run(start.parser().parse_args(meant), os.getcwd(), None)

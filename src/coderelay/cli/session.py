@@ -9,23 +9,26 @@ from coderelay.app import House
 from coderelay.client.client import Client
 from coderelay.client.language import retell, t
 from coderelay.client.model_names import GUIDE, agent_for, with_provider
-from coderelay.client.session_names import find_session
+from coderelay.client.session_names import find_session, is_known
+from coderelay.client.visible import visible
 from coderelay.config.detect import Found, detect
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.ids import SessionId, new_id
-from coderelay.protocol.queries import ListSessions, ShowSession, WhyNotRun
+from coderelay.protocol.queries import ListSessions, WhyNotRun
+from coderelay.protocol.summary import Summary
 
 
 class Chosen(Struct, frozen=True):
     """`after` is where its log stood before anything was added. `detected` is why a new one has its model, `problem`
-    why this process cannot run one that is there already."""
+    why this process cannot run one that is there already. `newest` says which one it is if nobody named it."""
 
     session: SessionId
     after: int
     detected: Found | None = None
     problem: str | None = None
+    newest: str = ""
 
 
 async def choose_session(
@@ -36,19 +39,18 @@ async def choose_session(
     known = await _known_session(client, options, folder)
     if known is None:
         return await _new_session(client, options, folder, house, by, allowed)
-    current = (await client.get(ShowSession(known))).model
-    model = with_provider(options.model, current) if options.model else None
+    model = with_provider(options.model, known.model) if options.model else None
     agent = options.agent or (agent_for(model) if model else None)
-    problem = await client.get(WhyNotRun(known, model=model, agent=agent))
+    problem = await client.get(WhyNotRun(known.id, model=model, agent=agent))
     if problem is not None and model:
         raise CannotRun(problem)
     if problem is not None:
-        problem = t("session {session} cannot go on here: {problem}", session=known, problem=retell(problem))
+        problem = t("session {session} cannot go on here: {problem}", session=known.id, problem=retell(problem))
         if to_run:
             raise CannotRun(problem)
     outcome = await client.send(
         ConfigureSession(
-            session=known,
+            session=known.id,
             by=by,
             mode=options.mode,
             model=model,
@@ -56,8 +58,8 @@ async def choose_session(
             allowed_tools=allowed or None,
         )
     )
-    await client.send(OpenSession(session=known, by=by))
-    return Chosen(known, outcome.head, problem=problem)
+    await client.send(OpenSession(session=known.id, by=by))
+    return Chosen(known.id, outcome.head, problem=problem, newest=_in_words(known) if options.latest else "")
 
 
 async def _new_session(
@@ -95,14 +97,17 @@ def untrusted_words(house: House) -> str:
     )
 
 
-async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> SessionId | None:
+async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> Summary | None:
     if options.resume:
-        return (await find_session(client, options.resume, t("`coder sessions` shows what there is."))).id
+        return await find_session(client, options.resume, t("`coder sessions` shows what there is."))
     if options.latest:
-        newest = await client.get(ListSessions(cwd=folder, limit=1))
+        newest = await client.get(ListSessions(cwd=folder))
         if not newest:
-            raise BadInput(
-                t("there is no session in {folder} to continue", folder=folder), t("Start one without --continue.")
-            )
-        return newest[0].id
+            raise BadInput(t("there is no session in {folder} to continue", folder=folder), t("`coder` starts one."))
+        return next(filter(is_known, newest), newest[0])  # rather than one that was opened and never used
     return None
+
+
+def _in_words(row: Summary) -> str:
+    title = visible(row.title or row.last_prompt.strip().partition("\n")[0])
+    return t("going on with {session}  {title}", session=row.id, title=title).rstrip()

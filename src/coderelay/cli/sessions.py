@@ -11,6 +11,7 @@ import msgspec
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.house import me, run_with_house
 from coderelay.client.background import background_line
+from coderelay.client.changed_files import changed_line
 from coderelay.client.columns import padded
 from coderelay.client.language import retell, t
 from coderelay.client.visible import visible
@@ -109,7 +110,7 @@ async def _show(host: Host, session: SessionId) -> None:
 async def _show_diff(host: Host, session: SessionId) -> None:
     await host.get(ShowSession(session))
     found = await host.get(ShowDiff(session, by_turns=True))
-    lines = found.files or (t("its turns changed no files that are known"),)
+    lines = tuple(map(changed_line, found.files)) or (t("its turns changed no files that are known"),)
     for line in lines:
         _print(line)
     sys.stdout.write(visible(found.diff) if sys.stdout.isatty() else found.diff)  # a program may apply it

@@ -11,7 +11,7 @@ from coderelay.client.language import t
 _EXIT_CODES = """\
 commands:
   coder sessions [list|search TEXT|show ID|export ID|delete ID]
-  coder resume ID       open a session again and carry on what was cut off
+  coder resume [ID]     open a session again, without ID the newest here, and carry on what was cut off
   coder asks            everything that waits for a person
   coder answer ASK_ID allow|deny|stop|TEXT
   coder permissions [list|revoke ID|trust [DIR]|untrust [DIR]]

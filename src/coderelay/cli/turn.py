@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from coderelay.app import House
 from coderelay.cli import house
@@ -15,13 +16,14 @@ from coderelay.cli.session import Chosen, choose_session, untrusted_words
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
+from coderelay.client.unattended import Unattended
 from coderelay.config.chosen_model import remember_model
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowSession
 from coderelay.surfaces.headless.output import open_output
-from coderelay.surfaces.headless.run import FAILED, INTERRUPTED, PARKED, Run
+from coderelay.surfaces.headless.run import DONE, FAILED, INTERRUPTED, PARKED, Run
 
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
@@ -44,12 +46,17 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, hou
             sys.stderr.write(f"coder: {told}\n")
         chosen = await choose_session(host, options, folder, house, by)
         _tell_detected(chosen, options)
+        if chosen.newest and prompt is None:
+            sys.stdout.write(f"{chosen.newest}\n")
         if prompt is not None:
             return await _headless(host, options, house, chosen.session, chosen.after, prompt, by)
         from coderelay.surfaces.terminal.lines import LineLoop  # only the terminal needs it
 
-        loop = LineLoop(host, chosen.session, by, remember_model)
-        return await loop.run(chosen.after, house.config.settings.input_while_running)
+        loop = LineLoop(host, chosen.session, by, remember_model, partial(_unattended, options, house))
+        ending = await loop.run(chosen.after, house.config.settings.input_while_running)
+        if ending == "parked":
+            sys.stderr.write(_parked(loop.session, t("a question is open; the lines after it are not sent")))
+        return {"left": DONE, "parked": PARKED, "stopped": INTERRUPTED}[ending]
     finally:
         await house.close(host)
 
@@ -68,8 +75,7 @@ async def _headless(
     client: Client, options: argparse.Namespace, house: House, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
     cwd = (await client.get(ShowSession(session))).cwd  # not always the folder we are in
-    unattended = options.unattended or house.settings(cwd).unattended or "deny"
-    run = Run(client, session, open_output(options.output, session), unattended, by)
+    run = Run(client, session, open_output(options.output, session), _unattended(options, house, cwd), by)
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []
 
@@ -94,10 +100,15 @@ async def _headless(
         _keep_quiet()
         return INTERRUPTED
     if code == PARKED:
-        sys.stderr.write(_parked(session, run.behind_others))
+        earlier = t("an earlier question is still open; the prompt is queued")
+        sys.stderr.write(_parked(session, earlier if run.behind_others else t("a question is open")))
     for told in run.unanswered:
         sys.stderr.write(f"coder: {told}\n")
     return code
+
+
+def _unattended(options: argparse.Namespace, house: House, cwd: str) -> Unattended:
+    return options.unattended or house.settings(cwd).unattended or "deny"
 
 
 def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) -> None:
@@ -107,10 +118,8 @@ def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) ->
     loop.add_signal_handler(signal.SIGHUP, leave)
 
 
-def _parked(session: SessionId, behind_others: bool) -> str:
-    earlier = t("an earlier question is still open; the prompt is queued")
-    told = t("parked, {why}", why=earlier if behind_others else t("a question is open"))
-    return f"coder: {told}\n{t('session {session}', session=session)}\n"
+def _parked(session: SessionId, why: str) -> str:
+    return f"coder: {t('parked, {why}', why=why)}\n{t('session {session}', session=session)}\n"
 
 
 def _keep_quiet() -> None:

@@ -90,7 +90,7 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
     whole = " ".join(texts).strip()
     match ask:
         case PermissionAsk() | BudgetAsk():
-            decision = _PERMISSION.get(_word(whole)) or _REFUSALS.get(_word(whole))
+            decision = _PERMISSION.get(_word(whole)) or _REFUSALS.get(_word(whole)) or _denial(whole)
             if decision is None:
                 raise BadInput(t("{text} is no answer", text=repr(whole)), choices(ask))
             return decision
@@ -99,6 +99,12 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
             return _refusal(ask, given) or _answers(ask, given)
         case PlanAsk():
             return _plan(ask, whole)
+
+
+def _denial(text: str) -> Deny | None:
+    """`no` and what to do instead."""
+    word, _, reason = re.sub("[,，:：]", " ", text, count=1).partition(" ")
+    return Deny(reason.strip()) if _REFUSALS.get(_word(word)) == Deny() and reason.strip() else None
 
 
 def _preview(diff: str) -> str:

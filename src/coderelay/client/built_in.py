@@ -4,6 +4,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from coderelay.client.columns import padded
 from coderelay.client.language import t
 
 
@@ -19,7 +20,11 @@ class BuiltIn(Struct, frozen=True):
 
     @property
     def usage(self) -> str:
-        return f"/{self.name} {self.hint}".rstrip()
+        return f"/{self.name} {self.shown_hint}".rstrip()
+
+    @property
+    def shown_hint(self) -> str:
+        return self.hint.replace(" or ", t(" or "))
 
     @property
     def needs_more(self) -> bool:
@@ -111,4 +116,4 @@ def _line(command: BuiltIn) -> str:
 
 
 def help_line(usage: str, description: str) -> str:
-    return f"  {usage.ljust(_WIDTH)}  {description}".rstrip()
+    return f"  {padded(usage, _WIDTH)}  {description}".rstrip()

@@ -3,31 +3,45 @@
 from coderelay.client.columns import padded, width_of
 from coderelay.client.language import retell, t
 from coderelay.client.visible import visible
+from coderelay.protocol.calls import Kind
 from coderelay.protocol.overview import AgentShown, ContextShown, SkillShown, SkillsShown, ToolShown
 
 _LINE = 100
+_KINDS: dict[Kind, str] = {
+    "read": "read",
+    "edit": "edit",
+    "command": "command",
+    "network": "network",
+    "mcp": "mcp",
+    "ask": "question",
+}
 
 
 def tools_in_words(tools: list[ToolShown]) -> str:
     if not tools:
         return t("this agent has no tools")
     name = max(len(each.name) for each in tools)
-    kind = max(len(each.kind) for each in tools)
-    return "\n".join(f"{each.name.ljust(name)}  {each.kind.ljust(kind)}  {_about(each)}" for each in tools)
+    kinds = [t(_KINDS[each.kind]) for each in tools]
+    kind = max(map(width_of, kinds))
+    rows = zip(tools, kinds, strict=True)
+    return "\n".join(f"{each.name.ljust(name)}  {padded(told, kind)}  {_about(each)}" for each, told in rows)
 
 
 def _about(tool: ToolShown) -> str:
-    return f"({retell(tool.off)})" if tool.off else _line(_first_sentence(tool.description))
+    if tool.off:
+        return t("({text})", text=retell(tool.off))
+    told = first_sentence(tool.description)
+    return _line(told if tool.kind == "mcp" else t(told))
 
 
-def _first_sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     sentence, dot, _ = " ".join(text.split()).partition(". ")
     return f"{sentence}." if dot else sentence
 
 
 def skills_in_words(shown: SkillsShown) -> str:
     lines = [line for each in shown.found for line in _skill(each)] or [t("there are no skills")]
-    return "\n".join([*lines, *(f"({retell(note)})" for note in shown.notes)])
+    return "\n".join([*lines, *(t("({text})", text=retell(note)) for note in shown.notes)])
 
 
 def _skill(skill: SkillShown) -> list[str]:
@@ -66,7 +80,7 @@ def _agent(agent: AgentShown, width: int, *, is_current: bool) -> str:
 
 
 def _unless(problem: str) -> str:
-    return f" ({retell(problem)})" if problem else ""
+    return t(" ({text})", text=retell(problem)) if problem else ""
 
 
 def _share(tokens: int, window: int) -> str:

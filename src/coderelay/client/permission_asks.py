@@ -40,15 +40,29 @@ def _cut(text: str) -> str:
 
 
 def surroundings(need: Need) -> list[str]:
-    if need.server:
-        return [t("always: {tool}, whatever it is told", tool=need.tool)]
-    if need.command is None:
+    if need.kind == "ask":
         return []
+    if need.server or need.command is None:
+        return [_always(need)]
     facts = [_sandbox(need), *(t(_RUNS[right]) for right in need.rights)]
     facts.append(t("runs in the folder {folder}", folder=repr(need.folder)) if need.folder else "")
     facts.append(t("goes on running in the background") if need.background else "")
     told = t(", ").join(fact for fact in facts if fact)
     return [*([told] if told else []), t("always: {rule}", rule=_kept(need.words, need.prefix))]
+
+
+def _always(need: Need) -> str:
+    """What an approval of it would cover, of anything but a command: as `policy.approvals.covers` has it."""
+    count = len(need.paths)
+    if need.server:
+        return t("always: {tool}, whatever it is told", tool=need.tool)
+    if need.kind == "edit" and count == 1:
+        return t("always: {tool} on exactly this file, whatever it writes", tool=need.tool)
+    if need.kind == "edit" and count:
+        return t("always: {tool} on exactly these {count} files, whatever it writes", tool=need.tool, count=count)
+    if count:
+        return t("always: {tool} on exactly {paths}", tool=need.tool, paths=", ".join(need.paths))
+    return t("always: {tool}, exactly {title}", tool=need.tool, title=need.title)
 
 
 def _sandbox(need: Need) -> str:

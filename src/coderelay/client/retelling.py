@@ -12,7 +12,8 @@ from coderelay.client.chinese.elsewhere import SHAPES
 _PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = (("; ", "；"), (", ", "，"))
 _NUMBERS = ("count", "number", "files", "code", "seconds", "status", "done", "all")
-_NUMBER, _TEXT = r"([\d.,]+)", "(.*?)"
+_VARIABLE = ("variable",)
+_NUMBER, _NAME, _TEXT = r"([\d.,]+)", "([A-Z][A-Z0-9_]+)", "(.*?)"
 _MOST_CHARACTERS = 2000
 _TOLD_TOO = ("reason", "problem", "rest")  # places that hold such a text themselves
 
@@ -27,6 +28,7 @@ class Retelling:
         self._known = {text: told for text, told in texts.items() if not _PLACE.search(text)}
         self._shapes = [_Shape(text, told) for text, told in texts.items() if _PLACE.search(text)]
         self._shapes.sort(key=lambda shape: -shape.weight)  # the one that says most counts
+        self._openings = [shape for shape in self._shapes if shape.is_opening]
 
     def tell(self, text: str) -> str:
         """A text of which nothing is known stays as it is."""
@@ -40,10 +42,14 @@ class Retelling:
     def _whole(self, text: str) -> str | None:
         if (told := self._known.get(text)) is not None:
             return told
-        return self._part_by_part(text) or self._in_its_shape(text)
+        return (
+            self._in_its_shape(text, self._openings)
+            or self._part_by_part(text)
+            or self._in_its_shape(text, self._shapes)
+        )
 
-    def _in_its_shape(self, text: str) -> str | None:
-        for shape in self._shapes:
+    def _in_its_shape(self, text: str, shapes: "list[_Shape]") -> str | None:
+        for shape in shapes:
             if (values := shape.values_in(text)) is not None:
                 retold = {name: self.tell(value) if name in _TOLD_TOO else value for name, value in values.items()}
                 return shape.told.format(**retold)
@@ -66,12 +72,14 @@ class _Shape:
         self._names = _PLACE.findall(text)
         self._pattern: re.Pattern[str] | None = None
         self.weight = sum(map(len, self._parts))
+        self.is_opening = bool(self._parts[0]) and not self._parts[-1] and self._names[-1] in _TOLD_TOO
+        """All that follows belongs to it, whatever stands between."""
 
     def values_in(self, text: str) -> dict[str, str] | None:
         if not text.startswith(self._parts[0]) or not all(part in text for part in self._parts):
             return None
         if self._pattern is None:
-            places = [_NUMBER if name in _NUMBERS else _TEXT for name in self._names]
+            places = [_NUMBER if name in _NUMBERS else _NAME if name in _VARIABLE else _TEXT for name in self._names]
             whole = zip(map(re.escape, self._parts), [*places, ""], strict=True)
             self._pattern = re.compile("".join(part + place for part, place in whole))
         found = self._pattern.fullmatch(text)

@@ -9,7 +9,7 @@ from coderelay.client.client import Client
 from coderelay.client.commands import exports, files, looks, models, modes, prompts, sessions, turns
 from coderelay.client.commands.command import Command, Context, RememberModel, misused
 from coderelay.client.language import t
-from coderelay.client.slash import Moved, Prompted, Slash, Told
+from coderelay.client.slash import Changes, Moved, Prompted, Slash, Told
 from coderelay.client.typed_commands import resolve
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import By
@@ -88,6 +88,8 @@ class SessionCommands:
             case Moved():
                 self._here.session = told.session
                 return replace(told, told=visible(told.told))
+            case Changes():
+                return Changes(visible(told.text), visible(told.diff))
             case str():
                 return visible(told)  # titles, prompts and files may have been written by anyone
             case _:

@@ -35,11 +35,16 @@ async def find_session(client: Client, name: str, hint: str = "") -> Summary:
     raise BadInput("\n".join([told, *lines]), hint or t("/sessions shows what there is."))
 
 
+def is_known(row: Summary) -> bool:
+    """Whether there is anything to know it by. One that was opened and never used has neither prompt nor title."""
+    return bool(row.title or row.last_prompt)
+
+
 def session_line(row: Summary, home: str, *, with_folder: bool) -> str:
     when = time.strftime("%m-%d %H:%M", time.localtime(row.updated_at / 1000))
     phase = t(row.phase) if row.phase in ("running", "waiting", "failed", "stopped") else ""
     cwd = f"~{row.cwd[len(home) :]}" if home and f"{row.cwd}/".startswith(f"{home}/") else row.cwd
-    title = row.title or t("(no prompt yet)")
+    title = row.title or row.last_prompt.strip().partition("\n")[0]
     return "  ".join(filter(None, (row.id, when, title, phase, cwd if with_folder else "")))
 
 

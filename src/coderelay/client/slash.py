@@ -18,6 +18,16 @@ class Prompted(Struct, frozen=True):
     text: str
 
 
+class Changes(Struct, frozen=True):
+    """Changed files: `text` for the person, and below it a unified `diff` that a surface may draw in its own way."""
+
+    text: str
+    diff: str
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (self.text, self.diff.rstrip("\n"))))
+
+
 class Moved(Struct, frozen=True):
     """The surface shows `session` from now on, following it from `after`. `told` is for the person. What the session
     asks already is among its open asks."""
@@ -31,8 +41,9 @@ class Left(Struct, frozen=True):
     """The person wants to leave; the session stays."""
 
 
-Told = str | Prompted | Moved | Left
-"""What a command comes to: a text for the person, a prompt for the surface to send, another session, or the end."""
+Told = str | Changes | Prompted | Moved | Left
+"""What a command comes to: a text for the person, changed files, a prompt for the surface to send, another session,
+or the end."""
 
 
 def classify(line: str) -> Shell | Slash | Prompted:

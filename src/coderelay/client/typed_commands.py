@@ -1,9 +1,12 @@
 """What is typed after a `/` and is not built in: a command of the agent, one of people's own, or a skill."""
 
+import os
+import re
 from difflib import get_close_matches
 
 from coderelay.client.built_in import NAMES, OFFERED, built_in_help, find_built_in, help_line, usage_of
 from coderelay.client.client import Client
+from coderelay.client.commands.details import DETAILS
 from coderelay.client.language import retell, t
 from coderelay.client.slash import Prompted, Slash
 from coderelay.protocol.errors import BadInput
@@ -18,19 +21,27 @@ _HEADINGS = {
     "skill": "Skills",
 }
 _NEAREST = 3
+_PATH = re.compile(r"(?:\\.|[^\s\\])+")  # as a shell or a file that is dragged in writes it
 
 
 async def resolve(client: Client, session: SessionId, slash: Slash) -> Prompted:
-    """The prompt it stands for. Raises BadInput."""
+    """The prompt it stands for; a line that begins with the path of a file is one already. Raises BadInput."""
     known = await client.get(ListCommands(session))
     forced = slash.name.startswith(_AGENTS)
     name = slash.name.removeprefix(_AGENTS)
     found = next((each for each in known.found if each.name == name and (each.origin == "agent" or not forced)), None)
-    if found is None:
+    line = f"/{name} {slash.rest}".rstrip()
+    if found is None and (forced or not _begins_with_path(line)):
         raise _unknown(slash.name, known, forced)
-    if found.origin == "agent":
-        return Prompted(f"/{name} {slash.rest}".rstrip())
+    if found is None or found.origin == "agent":
+        return Prompted(line)
     return Prompted(await client.get(ExpandCommand(session, name, slash.rest)))
+
+
+def _begins_with_path(line: str) -> bool:
+    """Of a file that is there, and not of the root."""
+    path = _PATH.match(line)
+    return path is not None and path[0].strip("/") != "" and os.path.exists(re.sub(r"\\(.)", r"\1", path[0]))
 
 
 def _unknown(name: str, known: CommandsShown, forced: bool) -> BadInput:
@@ -63,12 +74,19 @@ async def help_of(client: Client, session: SessionId, name: str) -> str:
     """Of one command, built in or not. Raises BadInput if there is none."""
     wanted = name.removeprefix("/")
     if find_built_in(wanted) is not None:
-        return usage_of(wanted)
+        return "\n".join([usage_of(wanted), *_more_of(wanted)])
     known = await client.get(ListCommands(session))
     found = next((each for each in known.found if each.name == wanted), None)
     if found is None:
         raise _unknown(wanted, known, forced=False)
     return "\n".join([t(_HEADINGS[found.origin]), _line(found)])
+
+
+def _more_of(name: str) -> list[str]:
+    detail = DETAILS.get(name)
+    if detail is None:
+        return []
+    return [t(detail.changes), *([t("for example: {line}", line=detail.example)] if detail.example else [])]
 
 
 def _line(command: CommandShown) -> str:
@@ -78,7 +96,7 @@ def _line(command: CommandShown) -> str:
 async def completions(client: Client, session: SessionId) -> list[CommandShown]:
     """Everything that can be typed after a `/`; of two with one name, only the one that counts."""
     known = await client.get(ListCommands(session))
-    built_in = (CommandShown(each.name, "built-in", t(each.description), each.hint) for each in OFFERED)
+    built_in = (CommandShown(each.name, "built-in", t(each.description), each.shown_hint) for each in OFFERED)
     first: dict[str, CommandShown] = {}
     for each in (*built_in, *known.found):
         first.setdefault(each.name, each)

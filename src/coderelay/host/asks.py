@@ -7,11 +7,12 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from coderelay.host.record import Record
+from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.errors import BadInput, StoreDamaged, UnknownAsk
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.session.children import children
-from coderelay.session.state import AskState
+from coderelay.session.state import AskState, State
 from coderelay.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -73,3 +74,7 @@ async def _rows(records: Records, summary: Summary, wanted: Callable[[AskState],
 
 def _is_open(asked: AskState) -> bool:
     return asked.decision is None and not asked.closed
+
+
+def permissions_open(state: State) -> list[PermissionAsk]:
+    return [each.ask for each in state.asks.values() if _is_open(each) and isinstance(each.ask, PermissionAsk)]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.host.ability import folder_exists, why_not, why_not_so
-from coderelay.host.asks import find_ask, open_asks
+from coderelay.host.asks import find_ask, open_asks, permissions_open
 from coderelay.host.commands import carry_out
 from coderelay.host.exchange import Exchange
 from coderelay.host.family import children_of, family_of, waits_for, without_children
@@ -150,7 +150,8 @@ class Host:
             await self._all_children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
-            await self._remember(record, command)
+            if await self._remember(record, command):
+                await self._answer_those_covered(record, command)
             if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self, record.state)):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # all that the turn does
             if record.state.turn is None and not record.state.deleted:
@@ -336,18 +337,23 @@ class Host:
         record = await self.record(session)
         return [*record.state.approvals.values(), *await self._approvals()]
 
-    async def _remember(self, record: Record, command: AnswerAsk) -> None:
+    async def _answer_those_covered(self, record: Record, command: AnswerAsk) -> None:
+        """What waits in the same batch and would not be asked about now. If this process dies before, it is asked."""
+        for ask in await self._judging.now_allowed(record.state, permissions_open(record.state)):
+            await carry_out(record, replace(command, ask=ask.id, decision=Allow()))
+
+    async def _remember(self, record: Record, command: AnswerAsk) -> bool:
         """An answer for more than one call is kept where the next call will be judged. After the answer itself:
         if this process dies in between, the person is asked once more."""
         asked, decision, settings = record.state.asks.get(command.ask), command.decision, record.state.settings
         if not isinstance(decision, Allow) or decision.scope == "once" or settings is None:
-            return
+            return False
         if asked is None or not isinstance(asked.ask, PermissionAsk):
-            return
+            return False
         approval = approval_of(asked.ask, decision.scope, settings.cwd, now())
         granted = ApprovalGranted(approval=approval, by=command.by)
         where = record if decision.scope == "session" else await self.record(APPROVALS)
-        await where.append(lambda state: [] if state.deleted else [granted])
+        return bool(await where.append(lambda state: [] if state.deleted else [granted]))
 
     def _export(self, state: State) -> None:
         problem = write_snapshot(state, self._agents)

@@ -88,6 +88,18 @@ class Judging:
             _judged(state, call, need, verdict) for call, need, verdict in zip(calls, needs, verdicts, strict=True)
         )
 
+    async def now_allowed(self, state: State, asks: Sequence[PermissionAsk]) -> list[PermissionAsk]:
+        """Those that were asked because of the policy alone, and would not be now: something was approved since. What
+        a hook wanted to be asked stays so."""
+        needs = [self._need(state, state.calls[each.call_id], each.need) for each in asks]
+        try:
+            unapproved = self._verdicts(replace(state, approvals={}), needs, ())
+            verdicts = self._verdicts(state, needs, await self._approvals())
+        except BadInput:
+            return []  # what is written wrong loosens nothing
+        both = zip(asks, unapproved, verdicts, strict=True)
+        return [ask for ask, before, today in both if before.reason == ask.reason and today.verdict == "allow"]
+
     async def second_look(self, state: State) -> SecondLook:
         """For calls that were judged before."""
         waiting = [each for each in state.open_calls() if each.started_epoch is None and settled(each) is None]
@@ -119,9 +131,9 @@ class Judging:
 
         return look
 
-    def _need(self, state: State, call: CallState) -> Need:
+    def _need(self, state: State, call: CallState, need: Need | None = None) -> Need:
         """As it is today: this process may have no sandbox where the one that judged it had one."""
-        need = call.judged.need
+        need = need or call.judged.need
         if need.sandbox in ("", "none") or state.settings is None:
             return need
         return replace(need, sandbox=self._sandbox_of(state.settings.cwd))

@@ -63,7 +63,19 @@ def test_c35_a_change_with_its_diff() -> None:
     need = Need(tool="write", kind="edit", title="a.py", diff="--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+x\n")
     assert without_colours(ask_card(permission(need, "it changes files"), 60, task="tidy up")) == (
         "\n┃ [task: tidy up]\n┃ write wants: a.py\n┃ a.py (new)  +1 −0\n┃ 1 + x\n┃ it changes files\n"
+        "┃ always: write, exactly a.py\n"
     )
+
+
+def test_c35_c36_after_a_long_diff_it_is_said_again_what_is_asked() -> None:
+    lines = "".join(f"+line {number}\n" for number in range(400))
+    need = Need(
+        tool="write", kind="edit", title="a.py", diff=f"--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,400 @@\n{lines}"
+    )
+    shown = without_colours(ask_card(permission(need, "it changes files"), 60)).splitlines()
+    head = ["┃ write wants: a.py", "┃ it changes files"]
+    assert shown[:6] == ["", *head, "┃ a diff of 401 lines:", "┃ a.py (new)  +400 −0", "┃   1 + line 0"]
+    assert shown[-4:] == ["┃ 400 + line 399", *head, "┃ always: write, exactly a.py"]
 
 
 def test_c35_questions_with_options_and_without() -> None:

@@ -50,15 +50,48 @@ def test_c36_each_ending_has_a_sign_and_a_colour() -> None:
         Denied("not today"),
         Stopped(started=True, output="half\n"),
         Unknown(),
-        Finished("out", exit_code=3, errors="err"),
     ]
     assert [marked(call_ended(bash("x"), each, 20, 70)) for each in endings] == [
         "\n⟨31⟩●⟨⟩ ⟨1⟩bash⟨⟩  x  ⟨31⟩✗⟨⟩ ⟨31⟩20ms · exit code 2⟨⟩\n⟨2⟩│ ⟨⟩⟨2⟩boom⟨⟩\n",
         "\n⟨33⟩●⟨⟩ ⟨1⟩bash⟨⟩  x  ⟨33⟩⊘⟨⟩ ⟨33⟩20ms · not allowed: not today⟨⟩\n",
         "\n⟨33⟩●⟨⟩ ⟨1⟩bash⟨⟩  x  ⟨33⟩■⟨⟩ ⟨33⟩20ms · stopped⟨⟩\n⟨2⟩│ ⟨⟩⟨2⟩half⟨⟩\n",
         "\n⟨35⟩●⟨⟩ ⟨1⟩bash⟨⟩  x  ⟨35⟩?⟨⟩ ⟨35⟩20ms · interrupted; it may have run⟨⟩\n",
-        "\n⟨31⟩●⟨⟩ ⟨1⟩bash⟨⟩  x  ⟨31⟩✗⟨⟩ ⟨31⟩20ms · exit code 3⟨⟩\n⟨2⟩│ ⟨⟩⟨2⟩out⟨⟩\n⟨2⟩│ ⟨⟩⟨31⟩err⟨⟩\n",
     ]
+
+
+def test_c15_the_exit_code_of_the_persons_own_command_is_no_error_in_red() -> None:
+    ended = Finished("out", exit_code=3, errors="err")
+    assert marked(call_ended(bash("x"), ended, 20, 70)) == (
+        "\n⟨33⟩●⟨⟩ ⟨1⟩bash⟨⟩  x  ⟨33⟩✗⟨⟩ ⟨33⟩20ms · exit code 3⟨⟩\n⟨2⟩│ ⟨⟩⟨2⟩out⟨⟩\n⟨2⟩│ ⟨⟩⟨33⟩err⟨⟩\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("write", '{"path": "src/a.py", "content": "x\\ny"}', "src/a.py"),
+        ("bash", '{"command": "make\\nmake test", "seconds": "x"}', "make …"),
+        ("bash", '{"command": \n "make', '{"command": "make'),
+        ("bash", '{"command": ["ls"]}', '{"command": ["ls"]}'),
+        ("fly", '{"to": "\x1b[2J"}', '{"to": "\\x1b[2J"}'),
+        ("fly", "", ""),
+        ("fly", "[" * 9, "[" * 9),
+    ],
+)
+def test_c36_a_call_that_cannot_run_says_what_it_was_about(tool: str, arguments: str, told: str) -> None:
+    need = Need(tool=tool, kind="read", title=tool, problem="not so")
+    shown = without_colours(call_ended(need, Failed("not so"), 0, 60, call=Call(CallId("c"), tool, arguments)))
+    assert shown == f"\n● {tool}  {told}  ✗ not so\n".replace("    ", "  ")
+
+
+def test_c36_of_a_call_that_cannot_run_long_arguments_are_one_line() -> None:
+    need = Need(tool="fly", kind="read", title="fly", problem="not so")
+    shown = without_colours(call_ended(need, Failed("not so"), 0, 40, call=Call(CallId("c"), "fly", "x " * 99)))
+    assert shown == f"\n● fly  {('x ' * 11)}…  ✗ not so\n"
+
+
+def test_a_command_called_as_its_tool_is_not_left_out() -> None:
+    assert shown(bash("bash"), Finished("", "exit code 0, 0.0 s"), 4) == "\n● bash  bash  ✓ 4ms · exit code 0\n"
 
 
 def test_c36_a_command_that_has_no_room_in_the_line_is_shown_whole_below_it() -> None:

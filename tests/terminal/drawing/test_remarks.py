@@ -3,6 +3,9 @@
 import subprocess
 import sys
 
+import pytest
+
+from coderelay.client.built_in import built_in_help
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import SessionId, TurnId
@@ -21,9 +24,36 @@ def test_what_a_person_said() -> None:
 
 
 def test_notes_errors_and_answers_of_commands() -> None:
-    assert marked(note("queued\x1b[2J\nbehind two")) == "⟨2⟩(queued⟨⟩\n⟨2⟩behind two)⟨⟩\n"
-    assert marked(error_line("no such model\ntry /model")) == "⟨31⟩✗ no such model⟨⟩\n⟨31⟩  try /model⟨⟩\n"
-    assert plain("a\n  b\x1b[31m\n") == "a\n  b\n"
+    assert marked(note("queued\x1b[2J\nbehind two", 80)) == "⟨2⟩(queued⟨⟩\n⟨2⟩behind two)⟨⟩\n"
+    assert marked(error_line("no such model\ntry /model", 80)) == "⟨31⟩✗ no such model⟨⟩\n⟨31⟩  try /model⟨⟩\n"
+    assert plain("a\n  b\x1b[31m\n", 80) == "a\n  b\n"
+
+
+def test_notes_errors_and_answers_do_not_break_in_the_middle_of_a_word() -> None:
+    assert without_colours(note("the server is busy; trying again", 20)) == "(the server is busy;\ntrying again)\n"
+    assert without_colours(error_line("there is no such model\nat all", 16)) == (
+        "✗ there is no\n  such model\n  at all\n"
+    )
+    assert plain("one two three\n\n  four five six", 10) == "one two\nthree\n\n  four\n  five six\n"
+    assert plain("说明文字很长。需要换行", 12) == "说明文字很\n长。需要换行\n"
+
+
+def test_c30_the_descriptions_of_a_table_stay_in_their_column() -> None:
+    told = "  /tools [A|B]  what the agent can do\n  /x            more\nread  edit  changes files and folders"
+    assert plain(told, 30) == (
+        "  /tools [A|B]  what the agent\n                can do\n  /x            more\n"
+        "read  edit  changes files and\n            folders\n"
+    )
+    assert plain("a path that is long and  wide", 20) == "a path that is long\nand  wide\n", (
+        "no column, but a blank too much"
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_c30_help_is_broken_between_words_only(width: int) -> None:
+    shown = plain(built_in_help(), width)
+    assert shown.split() == built_in_help().split()
+    assert max(map(len, shown.splitlines())) <= width
 
 
 def test_how_a_turn_ended() -> None:

@@ -77,6 +77,42 @@ async def test_c05_c22_what_follows_a_command_is_offered_where_it_is_known(tmp_p
 
 
 @story
+async def test_what_stands_for_something_else_is_not_offered_literally(tmp_path: Path) -> None:
+    write(tmp_path, "src/changed.py")
+    work = tmp_path / "work"
+    person = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", *person, *command], cwd=work, check=True)
+    (work / "src" / "changed.py").write_text("new\n")
+    async with session_line(tmp_path) as (coder, typed):
+        for line, offered in {
+            "/diff ": ["full", "src/changed.py"],
+            "/queue ": ["edit", "drop"],
+            "/tasks ": ["stop"],
+            "/ps ": ["stop"],
+            "/help und": ["undo"],
+            "/export ": [f"session-{coder.session[:8]}.md", f"session-{coder.session[:8]}.json"],
+            "/model ": ["openai:scripted", "guide"],
+        }.items():
+            await typed.type(line)
+            await typed.until(lambda offered=offered: typed.offered == offered)
+            await typed.type(BACKSPACE * len(line))
+
+
+@story
+async def test_a64_folders_anywhere_are_offered_to_add(tmp_path: Path) -> None:
+    write(tmp_path, "inside/a.py", ".hidden/a.py", "file")
+    (tmp_path / "other" / "deep").mkdir(parents=True)
+    async with session_line(tmp_path) as (_, typed):
+        await typed.type("/add-dir ")
+        await typed.offers(["inside/"])
+        await typed.type("../oth")
+        await typed.offers(["../other/"])
+        await typed.type(TAB, "d")
+        await typed.offers(["../other/deep/"])
+
+
+@story
 async def test_c27_other_sessions_of_the_folder_are_offered_to_resume(tmp_path: Path) -> None:
     async with session_line(tmp_path) as (coder, typed):
         other = coder.session

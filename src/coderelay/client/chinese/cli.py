@@ -15,7 +15,7 @@ WORDS = {
     """\
 commands:
   coder sessions [list|search TEXT|show ID|export ID|delete ID]
-  coder resume ID       open a session again and carry on what was cut off
+  coder resume [ID]     open a session again, without ID the newest here, and carry on what was cut off
   coder asks            everything that waits for a person
   coder answer ASK_ID allow|deny|stop|TEXT
   coder permissions [list|revoke ID|trust [DIR]|untrust [DIR]]
@@ -29,7 +29,7 @@ answer, 4 step limit, 5 parked, 130 interrupted
 """: """\
 命令：
   coder sessions [list|search TEXT|show ID|export ID|delete ID]
-  coder resume ID       重新打开会话，并继续被中断的工作
+  coder resume [ID]     重新打开会话（不带 ID 则为当前目录中最新的），并继续被中断的工作
   coder asks            所有等待人工处理的审批与提问
   coder answer ASK_ID allow|deny|stop|TEXT
   coder permissions [list|revoke ID|trust [DIR]|untrust [DIR]]
@@ -61,11 +61,12 @@ answer, 4 step limit, 5 parked, 130 interrupted
         "本目录的 .coder/config.json 要求 {keys}，尚未生效；`coder permissions trust` 可查看并使其生效"
     ),
     "there is no session in {folder} to continue": "{folder} 中没有可以继续的会话",
-    "Start one without --continue.": "请不带 --continue 新建一个。",
+    "`coder` starts one.": "`coder` 可新建一个。",
     "`coder sessions` shows what there is.": "`coder sessions` 列出所有会话。",
     "session {session} cannot go on here: {problem}": "会话 {session} 无法在此继续：{problem}",
     "an earlier question is still open; the prompt is queued": "先前的提问尚未处理，提示已排队",
     "a question is open": "有尚未处理的提问或审批",
+    "a question is open; the lines after it are not sent": "有尚未处理的提问或审批，其后的输入行未发送",
     "parked, {why}": "已挂起：{why}",
     "session {session}": "会话 {session}",
     # completions
@@ -78,9 +79,11 @@ answer, 4 step limit, 5 parked, 130 interrupted
         "`coder sessions`：列出、查找、查看、导出和删除会话。"
     ),
     "those with these words in title, last prompt, folder or id": "标题、最后的提示、目录或 ID 中含有这些文字的会话",
-    "`coder resume ID`: open a session again and carry on what was cut off.": (
-        "`coder resume ID`：重新打开会话，并继续被中断的工作。"
+    "`coder resume [ID]`: open a session again, without ID the newest here, and carry on what was cut off.": (
+        "`coder resume [ID]`：重新打开会话（不带 ID 则为当前目录中最新的），并继续被中断的工作。"
     ),
+    "or the beginning of its id or title": "也可以是 ID 或标题的开头",
+    "going on with {session}  {title}": "继续 {session}  {title}",
     "newest first": "最新的在前",
     "only those of this folder": "只列出当前目录的会话",
     "one object per line": "每行一个对象",

@@ -28,6 +28,12 @@ WORDS = {
     "… {count} lines left out …": "…… 省略 {count} 行 ……",
     "… {count} characters left out …": "…… 省略 {count} 个字符 ……",
     "always: {tool}, whatever it is told": "总是允许：{tool}，无论参数为何",
+    "always: {tool} on exactly this file, whatever it writes": "总是允许：{tool} 修改这个文件，无论写入什么",
+    "always: {tool} on exactly these {count} files, whatever it writes": (
+        "总是允许：{tool} 同时修改这 {count} 个文件，无论写入什么"
+    ),
+    "always: {tool} on exactly {paths}": "总是允许：{tool}，路径与 {paths} 完全相同",
+    "always: {tool}, exactly {title}": "总是允许：{tool}，与 {title} 完全相同",
     "always: {rule}": "总是允许：{rule}",
     "runs without a sandbox": "不在沙箱中运行",
     "runs in a sandbox ({sandbox})": "在沙箱中运行（{sandbox}）",
@@ -81,14 +87,12 @@ WORDS = {
     "{path} has not changed since the last commit; changed are:": "{path} 自上次提交以来没有改动；有改动的是：",
     "there is no turn to undo": "没有可撤销的回合",
     "(the last turn is undone, and the conversation goes on before it)": "（已撤销上一回合，对话从它之前继续）",
-    "there are only {there} turns that can be undone; /rewind shows them": (
-        "只有 {there} 个回合可以撤销；/rewind 列出它们"
-    ),
+    "turns that can be undone: {there}; /rewind shows them": "可撤销的回合数：{there}；/rewind 列出它们",
     "(undone: the last {many} turns, and the conversation goes on before them)": (
         "（已撤销最后 {many} 个回合，对话从它们之前继续）"
     ),
-    "(undone: the last {done} of {many} turns; the one before cannot be:)": (
-        "（已撤销最后 {done} 个回合，共 {many} 个；再往前的无法撤销：）"
+    "(undone: {done} of the last {many} turns; the one before cannot be:)": (
+        "（已撤销最后 {many} 个回合中的 {done} 个；再往前的无法撤销：）"
     ),
     "/rewind N undoes the last N of them": "/rewind N 撤销其中最后 N 个回合",
     "restored  {path}": "已恢复  {path}",
@@ -103,6 +107,11 @@ WORDS = {
     "price unknown": "价格未知",
     "the conversation fills {tokens} tokens of the model's window": "对话占用模型上下文窗口 {tokens} tokens",
     "model: {model}": "模型：{model}",
+    "{model} is not among the models known here; it is taken as it is": "{model} 不在已知的模型之列；仍按原样使用",
+    "{model} is not among the models known here, the nearest are {names}; it is taken as it is": (
+        "{model} 不在已知的模型之列，最接近的是 {names}；仍按原样使用"
+    ),
+    "in use": "使用中",
     "/model N takes one of these, /model provider:name any other": (
         "/model N 选用其中之一，/model provider:name 选用其他模型"
     ),
@@ -150,6 +159,48 @@ WORDS = {
     "tools: {names}": "工具：{names}",
     "{model}: {used} tokens, {how}": "{model}：{used} tokens，{how}",
     "this agent has no tools": "该 agent 没有工具",
+    "read": "读取",
+    "edit": "编辑",
+    "command": "命令",
+    "network": "网络",
+    "mcp": "MCP",
+    "question": "提问",
+    "Ask the person something you cannot find out yourself.": "向用户询问自己无法查明的事情。",
+    "Run a shell command in the workspace and return its output.": "在工作区中执行 shell 命令并返回输出。",
+    "What a background command has written since you looked last, and whether it still runs.": (
+        "查看后台命令自上次以来的输出，以及它是否仍在运行。"
+    ),
+    "End a background command and everything it started.": "停止后台命令及其启动的一切。",
+    "Replace text in a file.": "替换文件中的文本。",
+    "Find files by name, newest first: *.py is found in every folder, src/**/*.{ts,tsx} below src.": (
+        "按名称查找文件，最新的在前：*.py 匹配所有目录，src/**/*.{ts,tsx} 匹配 src 之下。"
+    ),
+    "Search files for lines that match a regular expression ((?i) in front ignores case).": (
+        "在文件中搜索匹配正则表达式的行（以 (?i) 开头则忽略大小写）。"
+    ),
+    "List a folder: its folders, and its files with their sizes.": "列出目录：其中的子目录，以及文件和大小。",
+    "Change several files at once, all or none.": "一次改动多个文件，全部成功或全部不改。",
+    "In plan mode, when the plan is complete: put it before the person for approval.": (
+        "在 plan 模式下，计划完成后提交用户批准。"
+    ),
+    "Read a text file, a notebook or an image.": "读取文本文件、notebook 或图片。",
+    "Load the instructions of one of the skills you were told of, before you begin the kind of work that it "
+    "describes.": "开始某类工作之前，加载相应技能的说明。",
+    "Let another agent do something in the same folder and get its answer: for searches and questions that take "
+    "much reading, of which only the outcome matters to you.": (
+        "让另一个 agent 在同一目录中执行任务并返回结果：用于需要大量阅读、只关心结论的搜索与问题。"
+    ),
+    "Keep the list of what is to be done, for work of three or more steps.": "维护待办列表，用于三步以上的工作。",
+    "Fetch a page from the public web and return its text, HTML in a form like Markdown.": (
+        "从公网获取页面并返回文本，HTML 转为类似 Markdown 的形式。"
+    ),
+    "Create a file, or replace one that you have read.": "创建文件，或替换已读过的文件。",
+    "({text})": "（{text}）",
+    " ({text})": "（{text}）",
+    "added": "已新增",
+    "modified": "已修改",
+    "renamed": "已重命名",
+    "binary": "二进制",
     "your own": "你自己的",
     "this folder's": "本目录的",
     ", only for /{name}": "，仅用于 /{name}",
@@ -217,6 +268,45 @@ WORDS = {
     "a program that is installed here": "已安装在本机的程序",
     "waiting for a host": "等待可以运行它的主机",
     # /help
+    "for example: {line}": "例如：{line}",
+    "It only shows; nothing changes.": "仅显示，不作任何改动。",
+    "Counts for the next tool call, also in a turn that runs; in this session only.": (
+        "从下一次工具调用起生效，正在运行的回合也一样；仅限本会话。"
+    ),
+    "This session stays, and a turn that runs in it goes on.": "当前会话保留，其中正在运行的回合继续。",
+    "The session stays; `coder resume` goes on with it.": "会话保留；`coder resume` 可继续。",
+    "Counts at once, and is kept for later sessions in `.coder/config.json`; the one in use stays as it is.": (
+        "立即生效，并写入 `.coder/config.json` 供后续会话沿用；选择使用中的模型则不作改动。"
+    ),
+    "A preset counts in this session; your own rules stay.": "预设在本会话中生效；你自己的规则不变。",
+    "Counts for what is asked next, in this session only.": "从下一次请求起生效，仅限本会话。",
+    "Becomes part of the running turn; without one it is a prompt like any other.": (
+        "并入正在运行的回合；没有回合在运行时等同于普通提示。"
+    ),
+    "Changes only prompts whose turn has not begun.": "只改动尚未开始的提示。",
+    "Asks the model. The log keeps everything; only what is sent from now on is shorter.": (
+        "会请求模型。日志保留全部内容；只是之后发送的内容变短。"
+    ),
+    "Changes nothing but the title.": "只改动标题。",
+    "Writes one file that only you can read; one that is there is replaced only if ! stands behind its name.": (
+        "写入一个只有你能读取的文件；已存在的文件只有在名称后加 ! 时才会被替换。"
+    ),
+    "Counts in this session; /undo covers the session's own folder only.": (
+        "在本会话中生效；/undo 只涵盖会话自己的目录。"
+    ),
+    "Puts back all files the turn changed, by its commands too; what you have changed since is kept and named.": (
+        "恢复该回合改动的所有文件，包括其命令的改动；你之后改动过的文件会保留并列出。"
+    ),
+    "The same as /undo so many times, the latest turn first.": "等同于执行多次 /undo，从最近的回合开始。",
+    "A prompt of a server is sent like one of your own; else it only shows.": (
+        "服务器的提示会像你自己的提示一样发送；否则仅显示。"
+    ),
+    "`stop` ends the turn of that agent; else it only shows.": "`stop` 结束该 agent 的回合；否则仅显示。",
+    "`stop` ends that command; else it only shows.": "`stop` 结束该命令；否则仅显示。",
+    "Sends a prompt; what the agent writes then needs the same asking as ever.": (
+        "发送一个提示；agent 之后的写入照常需要审批。"
+    ),
+    "Sends a prompt that tells the agent to change nothing.": "发送一个提示，要求 agent 不作任何改动。",
     "The model, and what needs no asking": "模型与权限",
     "The conversation": "对话",
     "Sessions": "会话",

@@ -25,6 +25,8 @@ SHAPES: dict[str, str] = {
     "nobody was there to allow or answer it": "当时无人可以允许或应答",
     "nobody answered in time": "无人及时应答",
     "the person did not allow it": "用户没有允许",
+    "the plan is not approved yet; stay in plan mode and go on planning": "计划尚未批准；请留在 plan 模式并继续计划",
+    "the plan is not approved yet; the person says: {text}": "计划尚未批准；用户说：{text}",
     "not allowed to run": "不允许执行",
     "not run, because the turn failed before": "未执行：回合在此之前已失败",
     "ended with exit code {code}": "已结束，退出码 {code}",
@@ -59,6 +61,81 @@ SHAPES: dict[str, str] = {
     "{count} steps": "{count} 步",
     "{count} tokens": "{count} tokens",
     "the task did not end well: {problem}": "任务没有顺利结束：{problem}",
+    # why a tool could not do it
+    "there is no tool {name}; there are {names}": "没有工具 {name}；可用的有 {names}",
+    "bad arguments for {tool}: {why}; it takes {names}": "{tool} 的参数有误：{why}；它接受 {names}",
+    "{tool} failed: {why}": "{tool} 出错：{why}",
+    "{path} does not exist": "{path} 不存在",
+    "{path} does not exist; use write to create it": "{path} 不存在；请用 write 创建",
+    "{path} exists and you have not read it; read it first, or change a part with edit": (
+        "{path} 已存在但尚未读过；请先读取，或用 edit 改动一部分"
+    ),
+    "{path} exists already; read it first": "{path} 已存在；请先读取",
+    "{path} exists already; change it with an update": "{path} 已存在；请用 update 改动它",
+    "{path} exists already, so nothing can be moved there": "{path} 已存在，不能移动到那里",
+    "{path} has changed since you read it; read it again": "{path} 自读取后已有改动；请重新读取",
+    "{path} has changed since you read it: it has {count} lines now. Read it again.": (
+        "{path} 自读取后已有改动：现在有 {count} 行。请重新读取。"
+    ),
+    "{path} has changed since you read it:": "{path} 自读取后已有改动：",
+    "{path} has changed in the editor since you read it; read it again": (
+        "{path} 自读取后已在编辑器中改动；请重新读取"
+    ),
+    "{path} is gone; list its folder": "{path} 已不存在；请列出其目录",
+    "{path} is a folder": "{path} 是目录",
+    "{path} is a file; path must be a folder": "{path} 是文件；path 必须是目录",
+    "{path} is a binary file": "{path} 是二进制文件",
+    "{path} is a binary file of {count} bytes": "{path} 是 {count} 字节的二进制文件",
+    "{path} has only {count} lines": "{path} 只有 {count} 行",
+    "{path} has {count} bytes, which is too much to change it here": "{path} 有 {count} 字节，太大，无法在此改动",
+    "{path} is outside the workspace {roots}": "{path} 在工作区 {roots} 之外",
+    "{path} is outside the workspace {roots}: it leads to {target}": "{path} 在工作区 {roots} 之外：它指向 {target}",
+    "{path} leads over a link to {target}; name that if it is meant": (
+        "{path} 经由链接指向 {target}；如确要改动请直接指明"
+    ),
+    "cannot {verb} {path}: {why}": "无法 {verb} {path}：{why}",
+    "offset and limit start at 1": "offset 和 limit 从 1 开始",
+    "old is empty; use write to replace {path} whole": "old 为空；如要替换整个 {path}，请用 write",
+    "old and new are the same, so nothing would change": "old 与 new 相同，不会有任何改动",
+    "old is in {path} {count} times (lines {lines}); give more of the lines around the one you mean, or all=true for "
+    "every one": "old 在 {path} 中出现 {count} 次（第 {lines} 行）；请给出更多上下文，或用 all=true 全部替换",
+    "old is not in {path}; nothing in the file is like it; read the file again": (
+        "{path} 中没有 old；文件中也没有相近的内容；请重新读取"
+    ),
+    "old is not in {path}; the nearest place is {rest}:": "{path} 中没有 old；最接近的是{rest}：",
+    "line {number}": "第 {number} 行",
+    "lines {count}-{number}": "第 {count}-{number} 行",
+    "old is not in {path}: it begins with the line numbers of read; leave them out": (
+        "{path} 中没有 old：它带有 read 的行号；请去掉行号"
+    ),
+    "the patch changes nothing": "补丁没有任何改动",
+    "the command is empty": "命令为空",
+    "the command could not be started: {why}": "命令无法启动：{why}",
+    "the command was lost: it may have run; check before repeating it": "命令已失联：可能已经执行；重复之前请先检查",
+    "the pattern is empty": "模式为空",
+    "the pattern is no regular expression: {why}": "模式不是正则表达式：{why}",
+    "the search could not be started: {why}": "搜索无法启动：{why}",
+    "the search was cut off": "搜索被中断",
+    "the plan is empty": "计划为空",
+    "a task needs a description and a prompt": "任务需要 description 和 prompt",
+    "an item has no content": "有一项没有内容",
+    "only one item may be in_progress; mark the others pending or completed": (
+        "只能有一项为 in_progress；请将其他项标为 pending 或 completed"
+    ),
+    "{url} took longer than {seconds} s": "{url} 超过 {seconds} 秒没有完成",
+    "{url} answered {status}": "{url} 返回 {status}",
+    "{url} is {kind}, not text": "{url} 是 {kind}，不是文本",
+    "{url} is not text": "{url} 不是文本",
+    "{host} is not known": "找不到主机 {host}",
+    "{host} is not known: {why}": "找不到主机 {host}：{why}",
+    "{host} leads to {place}, which is not on the public network": "{host} 指向 {place}，不在公网上",
+    "the page leads to another site: {url}": "页面跳转到另一网站：{url}",
+    "{url} is not the address of a page: it must begin with https:// or http://": (
+        "{url} 不是网页地址：必须以 https:// 或 http:// 开头"
+    ),
+    "the MCP server {name} {problem}": "MCP 服务器 {name} {problem}",
+    "the tool failed and does not say why": "工具出错，没有说明原因",
+    "it runs": "正在运行",
     # notices and failures of a turn
     "{problem}; trying again in {seconds} s": "{problem}；{seconds} 秒后重试",
     "{small}: {problem}; {model} sums it up instead": "{small}：{problem}；改由 {model} 压缩",
@@ -92,8 +169,8 @@ SHAPES: dict[str, str] = {
     "model: {model} ({rest}); change with --model or /model": "模型：{model}（{rest}）；可用 --model 或 /model 更换",
     "config": "配置",
     "weights on this machine": "本机上的权重文件",
-    "{key} in {file}": "{key}，来自 {file}",
-    "{key}; address from {file}": "{key}；地址来自 {file}",
+    "{variable} in {file}": "{variable}，来自 {file}",
+    "{variable}; address from {file}": "{variable}；地址来自 {file}",
     "no model found: the guide answers, by rule.{rest} `coder doctor` says how to connect a model.": (
         "没有找到模型：由向导按规则回答。{rest}`coder doctor` 说明如何连接模型。"
     ),

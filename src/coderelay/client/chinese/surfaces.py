@@ -49,7 +49,7 @@ WORDS = {
     "Esc stops": "Esc 停止",
     "… and {number} more; /queue shows all": "…… 还有 {number} 个；/queue 列出全部",
     "waits for you": "等待你的处理",
-    "{number} wait: y all, n all": "{number} 项待审批：y 全部允许，n 全部拒绝",
+    "{number} wait: y all, n all": "{number} 项待审批：y all 全部允许，n all 全部拒绝",
     "steers": "插入",
     "queued": "排队",
     "queued; the question above is still open": "已排队；上面的提问尚未处理",
@@ -60,20 +60,21 @@ WORDS = {
     "[task: {task}]": "[任务：{task}]",
     "{number} things to decide:": "{number} 项需要决定：",
     "{tool} wants to run:": "{tool} 请求执行：",
-    "answered in {via} by {who}": "{who} 已在 {via} 中应答",
+    " (answered in {via} by {who})": "（{who} 已在 {via} 中应答）",
+    "a diff of {count} lines:": "diff 共 {count} 行：",
     "allowed": "已允许",
     "allowed, always in this session": "已允许，本会话中总是允许",
     "allowed, always in this folder": "已允许，本目录中总是允许",
     "allowed, always and everywhere": "已允许，任何地方总是允许",
     "denied": "已拒绝",
     "denied; the turn stops": "已拒绝；回合停止",
-    "(several may be chosen)": "（可多选）",
+    "{question} (several may be chosen)": "{question}（可多选）",
     "the plan is approved; mode auto-edit": "计划已批准；auto-edit 模式",
     "the plan is approved; mode default": "计划已批准；default 模式",
     "not approved yet": "尚未批准",
     "hook: {text}": "hook：{text}",
-    "(new)": "（新增）",
-    "(deleted)": "（已删除）",
+    "{name} (new)": "{name}（新增）",
+    "{name} (deleted)": "{name}（已删除）",
     "session {session} · /help shows what there is": "会话 {session} · /help 列出所有命令",
     "{sent} tokens in, {got} out": "输入 {sent} tokens，输出 {got}",
     "{steps} steps": "{steps} 步",
@@ -102,7 +103,7 @@ WORDS = {
     (
         "Enter sends, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.\n"
         "Alt+Enter, Ctrl+J or a backslash at the end of a line: one more line. Ctrl+O opens it in your editor.\n"
-        "Esc or Ctrl+C stops the turn, in the middle of an answer too; Ctrl+C twice leaves.\n"
+        "Esc stops the turn, in mid-answer too; Ctrl+C clears the line, else stops the turn; twice it leaves.\n"
         "What you send while a turn runs is queued; Up on an empty line takes it back.\n"
         "Shift+Tab goes through the modes, Ctrl+R searches what was typed; a leading space is not remembered.\n"
         "@NAME completes files; images become part of the prompt, Ctrl+V takes one from the clipboard.\n"
@@ -110,10 +111,15 @@ WORDS = {
     ): (
         "Enter 发送，Ctrl+D 也发送；空行时 Ctrl+D 离开，会话保留。\n"
         "Alt+Enter、Ctrl+J 或行尾反斜杠：换行。Ctrl+O 在编辑器中打开输入内容。\n"
-        "Esc 或 Ctrl+C 中断当前回合，流式输出中也可以；连按两次 Ctrl+C 离开。\n"
+        "Esc 中断当前回合，流式输出中也可以；Ctrl+C 先清空输入，否则中断回合，连按两次离开。\n"
         "回合运行时发送的内容会排队；空行时按上箭头可取回。\n"
         "Shift+Tab 切换模式，Ctrl+R 搜索以前输入的内容；以空格开头的内容不记入历史。\n"
         "@NAME 补全文件；图片会成为提示的一部分，Ctrl+V 粘贴剪贴板中的图片。\n"
         "!COMMAND 在此目录直接执行你自己的命令：不经过权限策略与审批，也没有终端。"
     ),
+    "it waits, because this process cannot run the session: {problem}": "已排队等待：本进程无法运行该会话：{problem}",
+    "that question is decided, and this is another one; nothing was answered": (
+        "那个提问已有结果，现在是另一个提问；没有作出应答"
+    ),
+    "{count} queued; they go on with the next line you send": "{count} 条在排队；发送下一行后继续",
 }

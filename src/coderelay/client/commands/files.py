@@ -3,10 +3,11 @@
 import os
 import time
 
-from coderelay.client.changed_files import diff_of
+from coderelay.client.changed_files import changed_line, diff_of
 from coderelay.client.commands.command import Context, misused
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
+from coderelay.client.slash import Changes
 from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.overview import TurnShown
@@ -23,18 +24,18 @@ async def add_folder(here: Context, path: str) -> str:
     return t("added {folder}; undo covers {cwd} only", folder=folder, cwd=row.cwd)
 
 
-async def diff(here: Context, what: str) -> str:
+async def diff(here: Context, what: str) -> str | Changes:
     found = await here.client.get(ShowDiff(here.session))
-    lines = "\n".join(found.files) or t("nothing has changed since the last commit")
+    lines = "\n".join(map(changed_line, found.files)) or t("nothing has changed since the last commit")
     if what in ("", "full"):
-        return f"{lines}\n{found.diff}".rstrip("\n") if what else lines
+        return Changes(lines, found.diff) if what else lines
     cwd = (await here.client.get(ShowSession(here.session))).cwd
     path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
     part = diff_of(found.diff, path)
     if not part:
         told = t("{path} has not changed since the last commit; changed are:", path=path)
         raise BadInput(f"{told}\n{lines}" if found.files else lines)
-    return part.rstrip("\n")
+    return Changes("", part)
 
 
 async def undo(here: Context, _: str) -> str:
@@ -49,7 +50,9 @@ async def rewind(here: Context, many: str) -> str:
         raise misused("rewind")
     there = len(await here.client.get(ListTurns(here.session, limit=int(many))))
     if int(many) > there:
-        raise BadInput(t("there are only {there} turns that can be undone; /rewind shows them", there=there))
+        raise BadInput(t("turns that can be undone: {there}; /rewind shows them", there=there))
+    if int(many) == 1:
+        return await undo(here, "")
     lines: list[str] = []
     for done in range(int(many)):
         try:
@@ -57,7 +60,7 @@ async def rewind(here: Context, many: str) -> str:
         except CoderError as error:
             if not done:
                 raise
-            told = t("(undone: the last {done} of {many} turns; the one before cannot be:)", done=done, many=many)
+            told = t("(undone: {done} of the last {many} turns; the one before cannot be:)", done=done, many=many)
             return "\n".join([*lines, told, error_in_words(error)])
     told = t("(undone: the last {many} turns, and the conversation goes on before them)", many=many)
     return "\n".join([*lines, told])
@@ -84,4 +87,4 @@ def _turn(number: int, turn: TurnShown) -> list[str]:
     at = time.strftime("%m-%d %H:%M", time.localtime(turn.at / 1000))
     first = turn.prompt.strip().partition("\n")[0]
     problem = [f"     ({retell(turn.problem)})"] if turn.problem else []
-    return [f"{number:2}. {at}  {first}", *problem, *(f"     {line}" for line in turn.files)]
+    return [f"{number:2}. {at}  {first}", *problem, *(f"     {changed_line(line)}" for line in turn.files)]

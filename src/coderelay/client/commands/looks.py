@@ -92,5 +92,8 @@ async def cost(here: Context, _: str) -> str:
         came=f"{used.output_tokens:,}",
         price=price,
     )
-    filled = t("the conversation fills {tokens} tokens of the model's window", tokens=f"{row.context_tokens:,}")
+    parts = (await here.client.get(ShowContext(here.session))).parts
+    filled = t(
+        "the conversation fills {tokens} tokens of the model's window", tokens=f"{sum(size for _, size in parts):,}"
+    )
     return f"{spent}\n{filled}"

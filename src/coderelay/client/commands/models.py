@@ -1,37 +1,64 @@
 """`/model`: which models there are, and taking another one."""
 
+from difflib import get_close_matches
+
+from coderelay.client.client import Client
 from coderelay.client.columns import padded, width_of
 from coderelay.client.commands.command import Context
 from coderelay.client.language import t
 from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.ids import SessionId
 from coderelay.protocol.overview import ModelShown
 from coderelay.protocol.queries import ListModels, ShowSession, WhyNotRun
+
+_NEAREST = 3
 
 
 async def model(here: Context, name: str) -> str:
     current = await here.client.get(ShowSession(here.session))
     if not name:
-        return _listed(here, await _offered(here), current.model)
+        return _listed(here, await offered(here.client, here.session), current.model)
     wanted = await _numbered(here, int(name)) if name.isdecimal() else with_provider(name, current.model)
     agent = agent_for(wanted)
+    if (wanted, agent) == (current.model, current.agent):
+        return t("model: {model}", model=wanted)  # nothing is written, so it may be picked to leave all as it is
     problem = await here.client.get(WhyNotRun(here.session, model=wanted, agent=agent))
     if problem is not None:
         raise BadInput(problem)
+    doubt = _doubt(wanted, [each.name for each in await offered(here.client, here.session)])
     await here.client.send(ConfigureSession(session=here.session, model=wanted, agent=agent, by=here.by))
     warning = here.remember_model(current.cwd, wanted)
-    told = t("model: {model}", model=wanted)
-    return f"{told}\n{warning}" if warning else told
+    return "\n".join(filter(None, (doubt, t("model: {model}", model=wanted), warning)))
 
 
-async def _offered(here: Context) -> list[ModelShown]:
+async def offered(client: Client, session: SessionId) -> list[ModelShown]:
+    """What a person may choose from: the one in use first, even where nobody lists it."""
     guide = ModelShown(GUIDE, t("always there: follows fixed rules, needs no model"))
-    return [*await here.client.get(ListModels(here.session)), guide]
+    found = {each.name: each for each in (*await client.get(ListModels(session)), guide)}
+    current = (await client.get(ShowSession(session))).model
+    return [found.pop(current, ModelShown(current, "")), *found.values()]
+
+
+def _doubt(wanted: str, known: list[str]) -> str:
+    """A provider may have more than anybody lists, so a name that nobody knows is taken, but not without a word."""
+    if wanted in known:
+        return ""
+    by_name = {each.rpartition(":")[2]: each for each in reversed(known)}
+    near = get_close_matches(wanted.rpartition(":")[2], by_name, _NEAREST)
+    if not near:
+        return t("{model} is not among the models known here; it is taken as it is", model=wanted)
+    names = ", ".join(by_name[each] for each in near)
+    return t(
+        "{model} is not among the models known here, the nearest are {names}; it is taken as it is",
+        model=wanted,
+        names=names,
+    )
 
 
 async def _numbered(here: Context, number: int) -> str:
-    shown = here.numbered.get("model") or [each.name for each in await _offered(here)]
+    shown = here.numbered.get("model") or [each.name for each in await offered(here.client, here.session)]
     if not 1 <= number <= len(shown):
         raise BadInput(t("there is no model {number}; /model shows what there is", number=number))
     return shown[number - 1]

@@ -4,7 +4,7 @@ import os
 
 from coderelay.client.commands.command import Context
 from coderelay.client.language import retell, t
-from coderelay.client.session_names import find_session, session_line
+from coderelay.client.session_names import find_session, is_known, session_line
 from coderelay.client.slash import Left, Moved
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
@@ -13,6 +13,7 @@ from coderelay.protocol.queries import ListSessions, ShowPermissions, ShowSessio
 from coderelay.protocol.summary import Summary
 
 _SHOWN = 20
+_LOOKED_AT = 1000  # to find so many: those that were never used are not shown
 
 
 async def new(here: Context, title: str) -> Moved:
@@ -41,7 +42,7 @@ async def new(here: Context, title: str) -> Moved:
     before = t("/resume {session} goes back", session=here.session)
     if row.turn_open or row.queued:
         before = t("the turn goes on there; /resume {session} goes back", session=here.session)
-    return Moved(session, outcome.head, f"{told}\n({before})")
+    return Moved(session, outcome.head, f"{told}\n{t('({text})', text=before)}")
 
 
 async def resume(here: Context, name: str) -> str | Moved:
@@ -56,7 +57,7 @@ async def resume(here: Context, name: str) -> str | Moved:
 
 
 async def sessions(here: Context, text: str) -> str:
-    return _listed(here, await here.client.get(ListSessions(text=text, limit=_SHOWN)), with_folder=True)
+    return _listed(here, await _used(here, ListSessions(text=text, limit=_LOOKED_AT)), with_folder=True)
 
 
 async def title(here: Context, text: str) -> str:
@@ -90,7 +91,11 @@ def _listed(here: Context, rows: list[Summary], *, with_folder: bool) -> str:
 
 async def _of_this_folder(here: Context) -> list[Summary]:
     cwd = (await here.client.get(ShowSession(here.session))).cwd
-    return await here.client.get(ListSessions(cwd=cwd, limit=_SHOWN))
+    return await _used(here, ListSessions(cwd=cwd, limit=_LOOKED_AT))
+
+
+async def _used(here: Context, query: ListSessions) -> list[Summary]:
+    return [each for each in await here.client.get(query) if is_known(each)][:_SHOWN]
 
 
 def _is_number(name: str) -> bool:

@@ -2,14 +2,18 @@
 
 from coderelay.client.commands.command import Context, misused
 from coderelay.client.language import t
+from coderelay.client.slash import Prompted
 from coderelay.protocol.commands import Accepted, CompactHistory, EditPrompt, RecallPrompt, SendPrompt
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, new_id
-from coderelay.protocol.queries import ListPrompts
+from coderelay.protocol.queries import ListPrompts, ShowSession
 
 
-async def steer(here: Context, text: str) -> str:
+async def steer(here: Context, text: str) -> str | Prompted:
+    """Where no turn runs there is nothing to steer: it is a prompt like any other."""
+    if not (await here.client.get(ShowSession(here.session))).turn_open:
+        return Prompted(text)
     prompt_id = PromptId(new_id())
     here.on_prompt(prompt_id)
     await here.client.send(SendPrompt(session=here.session, prompt_id=prompt_id, text=text, steer=True, by=here.by))

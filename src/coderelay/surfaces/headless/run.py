@@ -1,19 +1,16 @@
 """One prompt to its end, with nobody to ask."""
 
 from contextlib import aclosing
-from typing import Literal
 
-from coderelay.client.asking import headline
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
-from coderelay.client.language import t
-from coderelay.protocol.asks import Allow, Ask, BudgetAsk, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
-from coderelay.protocol.commands import Accepted, AnswerAsk, RecallPrompt, SendPrompt, StopTurn
+from coderelay.client.unattended import Nobody, Unattended, unanswered
+from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
+from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import (
     AskOpened,
     BatchOpened,
     CallAsked,
-    MessageAdded,
     PromptAdmitted,
     PromptRecalled,
     Recorded,
@@ -22,16 +19,13 @@ from coderelay.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from coderelay.protocol.ids import CallId, PromptId, SessionId, TurnId, new_id
+from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListAsks
 from coderelay.surfaces.headless.output import Output, Silence
 
-Unattended = Literal["park", "deny", "allow"]
-
 DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
-_NOBODY = "nobody was there to allow or answer it"
 
 
 class Run:
@@ -39,13 +33,11 @@ class Run:
         self._client = client
         self._session = session
         self._output = output
-        self._unattended = unattended
         self._by = by
-        self._nobody = By(who=by.who, via=f"{by.via}:unattended")
+        self._nobody = Nobody(unattended, by)
         self._prompt_id = PromptId(new_id())
         self._turn: TurnId | None = None
         self._refused = False
-        self._afterthoughts: set[CallId] = set()
         self._stopped = False
         self._admitted = False
         self.unanswered: list[str] = []
@@ -103,13 +95,12 @@ class Run:
         await self.stop()
 
     async def _exit_code(self, recorded: Recorded) -> int | None:
+        self._nobody.take(recorded.event)
         if recorded.session != self._session:
             return await self._look_after(recorded)
         match recorded.event:
             case TurnStarted(prompt_id=prompt_id, turn_id=turn_id) if prompt_id == self._prompt_id:
                 self._turn = turn_id
-            case MessageAdded(author="workflow") as event:
-                self._afterthoughts.update(call.id for call in event.calls)
             case BatchOpened() as event:
                 asks = [each.ask for each in event.judged if each.ask is not None]
                 return await self._decide(asks, event.turn_id)
@@ -136,8 +127,6 @@ class Run:
     async def _look_after(self, recorded: Recorded) -> int | None:
         """A child asks: it works for our turn, unless that has not begun."""
         match recorded.event:
-            case MessageAdded(author="workflow") as event:
-                self._afterthoughts.update(call.id for call in event.calls)
             case BatchOpened() as event:
                 asks = [each.ask for each in event.judged if each.ask is not None]
                 return await self._decide(asks, self._turn, recorded.session)
@@ -154,26 +143,13 @@ class Run:
         if turn is None or turn != self._turn:
             self.behind_others = True
             return PARKED
-        if self._unattended == "park" and not all(map(self._is_afterthought, asks)):
+        if self._nobody.leaves_open(asks):
             return PARKED
         for ask in asks:
-            decision = self._decision(ask)
-            self._refused = self._refused or (isinstance(decision, Deny) and not self._is_afterthought(ask))
+            answer = self._nobody.answer(ask, session or self._session)
+            refused = isinstance(answer.decision, Deny) and not self._nobody.is_afterthought(ask)
+            self._refused = self._refused or refused
             if isinstance(ask, BudgetAsk):
-                self.unanswered.append(f"{headline(ask)}; {t(_NOBODY)}")
-            answer = AnswerAsk(session=session or self._session, ask=ask.id, decision=decision, by=self._nobody)
+                self.unanswered.append(unanswered(ask))
             await self._client.send(answer)
         return None
-
-    def _decision(self, ask: Ask) -> Decision:
-        """Silence is never consent: only what was allowed beforehand, and never an answer made up."""
-        if isinstance(ask, PlanAsk) and self._is_afterthought(ask):
-            return PlanDecision("keep")
-        if self._unattended == "allow" and isinstance(ask, PermissionAsk):
-            return Allow()
-        return Deny(_NOBODY)
-
-    def _is_afterthought(self, ask: Ask) -> bool:
-        """Nothing waits for a decision on it: the plan of a turn that has ended, which is the answer itself, or a
-        check of work that is done."""
-        return ask.call_id in self._afterthoughts or (isinstance(ask, PlanAsk) and ask.call_id is None)

@@ -1,6 +1,6 @@
 """What is typed while something is asked: one key, or a line, or a line for each question."""
 
-from coderelay.client.asking import choices, understand
+from coderelay.client.asking import choices, refuses, understand
 from coderelay.client.language import t
 from coderelay.protocol.asks import Ask, BudgetAsk, Decision, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Question
@@ -30,8 +30,8 @@ class Answering:
         if not isinstance(ask, QuestionAsk):
             return understand(ask, [line])
         given = [*self._so_far(ask), line]
-        if len(given) < len(ask.questions) and not _refuses(line):
-            understand_one(ask, line, self.question(ask))
+        if len(given) < len(ask.questions) and not refuses(line):
+            understand(_only(ask, self.question(ask)), [line])
             self._given = given
             return None
         decision = understand(ask, given)
@@ -50,7 +50,8 @@ class Answering:
                     "1 approve, edit freely · 2 approve · 3 keep planning · s + Enter stops · or type what to change"
                 )
             case QuestionAsk() if len(ask.questions) > 1:
-                return f"{len(self._so_far(ask)) + 1}/{len(ask.questions)} · {choices(ask)}"
+                current = _only(ask, self.question(ask))
+                return f"{len(self._so_far(ask)) + 1}/{len(ask.questions)} · {choices(current)}"
             case _:
                 return choices(ask)
 
@@ -60,9 +61,8 @@ class Answering:
         return self._given
 
 
-def understand_one(ask: QuestionAsk, line: str, question: Question) -> None:
-    """Raises BadInput if that is no answer to this question."""
-    understand(QuestionAsk(ask.id, ask.call_id, (question,)), [line])
+def _only(ask: QuestionAsk, question: Question) -> QuestionAsk:
+    return QuestionAsk(ask.id, ask.call_id, (question,))
 
 
 def decides_at_once(ask: Ask, key: str) -> bool:
@@ -87,7 +87,3 @@ def split_all(line: str, batch: list[Asked]) -> tuple[str, list[Asked]]:
     if rest.strip().lower() in _ALL and len(permissions) > 1:
         return word, permissions
     return line, batch[:1]
-
-
-def _refuses(line: str) -> bool:
-    return line.strip().lower() in ("deny", "stop")

@@ -20,8 +20,11 @@ class Attention:
         self._is_busy = False
 
     def on(self, row: Summary) -> None:
-        self._name = printable(row.title or os.path.basename(row.cwd) or row.cwd).replace("\n", " ")
         self._is_busy = row.turn_open
+        self.name(row)
+
+    def name(self, row: Summary) -> None:
+        self._name = printable(row.title or os.path.basename(row.cwd) or row.cwd).replace("\n", " ")
         self._show()
 
     def begun(self) -> None:

@@ -2,15 +2,16 @@
 
 import time
 
+from coderelay.client.changed_files import changed_line
 from coderelay.client.client import Client
-from coderelay.client.language import t
-from coderelay.client.model_names import GUIDE
+from coderelay.client.commands.models import offered
+from coderelay.client.language import retell, t
+from coderelay.client.session_names import is_known
 from coderelay.client.slash import Slash
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.overview import ModelShown, TurnShown
-from coderelay.protocol.queries import ListModels, ListSessions, ListTurns, ShowSession
+from coderelay.protocol.queries import ListSessions, ListTurns, ShowSession
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.drawing.printable import printable
 from coderelay.surfaces.terminal.picker import Choice, Picker
 
 
@@ -32,42 +33,38 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
 
 
 async def _models(client: Client, session: SessionId) -> list[Choice]:
-    found = await client.get(ListModels(session))
-    choices = [Choice(f"/model {each.name}", each.name, _of_model(each)) for each in found]
-    return [*choices, Choice(f"/model {GUIDE}", GUIDE, t("follows fixed rules, needs no model"))]
+    """The one in use is the first, so Enter alone changes nothing."""
+    current, *others = await offered(client, session)
+    marked = " · ".join(filter(None, (t("in use"), _of_model(current))))
+    choices = [Choice(f"/model {each.name}", each.name, _of_model(each)) for each in others]
+    return [Choice(f"/model {current.name}", current.name, marked), *choices]
 
 
 def _of_model(model: ModelShown) -> str:
     facts = [t("{tokens} tokens", tokens=f"{model.window:,}")] if model.window else []
     if model.input_price is not None and model.output_price is not None:
         facts.append(t("${input} in, ${output} out per million", input=model.input_price, output=model.output_price))
-    return " · ".join([*facts, model.source])
+    return " · ".join(filter(None, (*facts, model.source)))
 
 
 async def _sessions(client: Client, session: SessionId, query: ListSessions) -> list[Choice]:
-    rows = [each for each in await client.get(query) if each.id != session]
+    rows = [each for each in await client.get(query) if each.id != session and is_known(each)]
     return [Choice(f"/resume {each.id}", _name(each), _of_session(each)) for each in rows]
 
 
 def _of_session(row: Summary) -> str:
     when = time.strftime("%m-%d %H:%M", time.localtime(row.updated_at / 1000))
-    return f"{when} · {t(row.phase)} · {printable(row.cwd)} · {row.id}"
+    return f"{when} · {t(row.phase)} · {row.cwd} · {row.id}"
 
 
 def _name(row: Summary) -> str:
-    return _one_line(row.title or row.last_prompt) or row.id
+    return row.title or row.last_prompt or row.id
 
 
 async def _turns(client: Client, session: SessionId) -> list[Choice]:
     turns = await client.get(ListTurns(session))
-    return [
-        Choice(f"/rewind {number}", _one_line(each.prompt), _of_turn(each)) for number, each in enumerate(turns, 1)
-    ]
+    return [Choice(f"/rewind {number}", each.prompt, _of_turn(each)) for number, each in enumerate(turns, 1)]
 
 
 def _of_turn(turn: TurnShown) -> str:
-    return turn.problem or ", ".join(turn.files) or t("no files changed")
-
-
-def _one_line(text: str) -> str:
-    return printable(" ".join(text.split()))
+    return retell(turn.problem) or ", ".join(map(changed_line, turn.files)) or t("no files changed")

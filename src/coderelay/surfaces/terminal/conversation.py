@@ -39,6 +39,7 @@ class Conversation:
         self._by = by
         self._streamed: Streamed | None = None
         self._needs: dict[CallId, Need] = {}
+        self._childrens: dict[tuple[SessionId, CallId], Need] = {}  # a child may number its calls as its parent does
         self._calls: dict[CallId, Call] = {}
         self._running: dict[CallId, RunningCall] = {}
         self._asked: set[CallId] = set()
@@ -51,7 +52,7 @@ class Conversation:
     def take(self, recorded: Recorded, width: int) -> str:
         """What to print of it."""
         if recorded.session != self._session:
-            return self._take_of_child(recorded.event)
+            return self._take_of_child(recorded.session, recorded.event)
         return self._take(recorded.event, width)
 
     def hear(self, live: Live, width: int) -> str:
@@ -67,23 +68,24 @@ class Conversation:
                     self._running[live.call_id].hear(live.text)
                 return ""
             case Notice():
-                return note(retell(live.text))
+                return note(retell(live.text), width)
 
     def tail(self, width: int, rows: int) -> str:
         """What is not finished: the end of what is being said, or of what a command prints."""
         if self._streamed is not None:
             return self._streamed.tail(width, rows)
-        return "".join(each.tail(width, rows // len(self._running)) for each in self._running.values())
+        running = list(self._running.values())[-rows:]
+        return "".join(each.tail(width, rows // len(running)) for each in running)
 
     def _take(self, event: AnyEvent, width: int) -> str:
         match event:
             case TurnStarted() if event.task == "compact":
-                return note(t("summing up the conversation …"))
+                return note(t("summing up the conversation …"), width)
             case PromptAdmitted():
                 self._senders[event.prompt_id] = event.by
                 return ""
             case TurnStarted() | PromptTaken():
-                return user_line(event.said, width) + self._sender(event.prompt_id)
+                return user_line(event.said, width) + self._sender(event.prompt_id, width)
             case MessageAdded():
                 self._calls.update({call.id: call for call in event.calls})
                 return self._said(event, width)
@@ -104,41 +106,40 @@ class Conversation:
     def _aside(self, event: AnyEvent, width: int) -> str:
         match event:
             case TurnUndone() if event.by != self._by:
-                return note(t("the last turn was undone in {via} by {who}", via=event.by.via, who=event.by.who))
+                told = t("the last turn was undone in {via} by {who}", via=event.by.via, who=event.by.who)
+                return note(told, width)
             case StopRequested() if event.by != self._by:
-                return note(t("stopped in {via} by {who}", via=event.by.via, who=event.by.who))
+                return note(t("stopped in {via} by {who}", via=event.by.via, who=event.by.who), width)
             case HistoryCompacted():
-                told = drawn_markdown(event.summary, width) if event.summary else ""
-                return note(t("the conversation was summed up") if told else t("there was nothing to sum up")) + told
+                summary = drawn_markdown(event.summary, width) if event.summary else ""
+                told = t("the conversation was summed up") if summary else t("there was nothing to sum up")
+                return note(told, width) + summary
             case TurnProlonged():
-                return note(t("going on: {reason}", reason=retell(event.reason)))
+                return note(t("going on: {reason}", reason=retell(event.reason)), width)
             case BackgroundEnded():
-                return note(
-                    t(
-                        "background command {id} {end}",
-                        id=event.background_id,
-                        end=retell(background.in_words(event.end)),
-                    )
-                )
+                end = retell(background.in_words(event.end))
+                return note(t("background command {id} {end}", id=event.background_id, end=end), width)
             case SessionDeleted():
-                return note(t("the session was deleted"))
+                return note(t("the session was deleted"), width)
             case _:
                 return ""
 
-    def _take_of_child(self, event: AnyEvent) -> str:
+    def _take_of_child(self, child: SessionId, event: AnyEvent) -> str:
         """Of those that work for the session only what they run is shown; their asks are put to the person."""
         match event:
             case BatchOpened():
-                self._needs.update({each.call_id: each.need for each in event.judged})
-            case CallStarted() if event.call_id in self._needs:
-                return f"  ↳ {call_line(self._needs[event.call_id])}"
+                self._childrens.update({(child, each.call_id): each.need for each in event.judged})
+            case CallStarted() if (child, event.call_id) in self._childrens:
+                return f"  ↳ {call_line(self._childrens[child, event.call_id])}"
+            case CallEnded():
+                self._childrens.pop((child, event.call_id), None)
             case _:
                 pass
         return ""
 
-    def _sender(self, prompt: PromptId) -> str:
+    def _sender(self, prompt: PromptId, width: int) -> str:
         by = self._senders.pop(prompt, self._by)
-        return "" if by == self._by else note(t("sent in {via} by {who}", via=by.via, who=by.who))
+        return "" if by == self._by else note(t("sent in {via} by {who}", via=by.via, who=by.who), width)
 
     def _said(self, message: MessageAdded, width: int) -> str:
         streamed, self._streamed = self._streamed, None
@@ -174,7 +175,7 @@ class Conversation:
 def _whole(message: MessageAdded, width: int) -> str:
     """A message that was not heard while it was said."""
     if message.author == "workflow":
-        return note(text) if (text := text_of(message.blocks)) else ""
+        return note(text, width) if (text := text_of(message.blocks)) else ""
     parts = [
         drawn_markdown(each.text, width) if isinstance(each, Text) else drawn_thought(each.thinking, width)
         for each in message.blocks

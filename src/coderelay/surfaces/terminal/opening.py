@@ -30,6 +30,7 @@ class Opening:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._sent: list[str] = []
+        self._code = 0
         self._successor: Successor | None = None
         self._working: asyncio.Task[int] | None = None
         self.screen = Screen(self, self._bindings())
@@ -38,13 +39,13 @@ class Opening:
         return ""
 
     def panel(self, width: int) -> str:
-        return "\n".join(f"{_DIM}⧖ {each}{_PLAIN}" for each in self._sent)
+        return "\n".join(f"{_DIM}⧖ {_plain(each)}{_PLAIN}" for each in self._sent)
 
     def status(self, width: int) -> str:
         return f"{_DIM}…{_PLAIN}"
 
     def prompt(self, width: int) -> str:
-        return f"{_BOLD}{place_name(self._folder, width)}{_PLAIN} ❯ "
+        return f"{_BOLD}{_plain(place_name(self._folder, width))}{_PLAIN} ❯ "
 
     async def run(self, work: Callable[["Opening"], Awaitable[int]]) -> int:
         """The exit code of `work`, which opens the session and then calls `hand_over`. Whatever happens, the terminal
@@ -60,7 +61,7 @@ class Opening:
         finally:
             self.screen.leave()
             await asyncio.wait({shown})
-        return 0 if self._working.cancelled() else self._working.result()
+        return self._code if self._working.cancelled() else self._working.result()
 
     async def hand_over(self, successor: Successor) -> int:
         self._successor = successor
@@ -70,6 +71,7 @@ class Opening:
         if self._successor is not None:
             self._successor.leave(code)
         elif self._working is not None:
+            self._code = code
             self._working.cancel()
 
     def _catch_signals(self) -> None:
@@ -103,3 +105,8 @@ class Opening:
                 self.leave()
 
         return bindings
+
+
+def _plain(text: str) -> str:
+    """What takes care of more is not loaded yet."""
+    return "".join(each if each.isprintable() else "·" for each in text)

@@ -55,7 +55,7 @@ class Region:
         row = self.summary
         if row is None:
             return f"{_DIM}…{_PLAIN}"
-        facts = [t("{tokens} tokens", tokens=f"{row.context_tokens:,}"), row.model]
+        facts = [t("{tokens} tokens", tokens=f"{row.context_tokens:,}"), printable(row.model)]
         if self.sandbox:
             facts.append(t("sandbox: {sandbox}", sandbox=self.sandbox))
         if row.cost is not None:

@@ -24,6 +24,7 @@ class RunningCall:
         seconds = int(time.monotonic() - self._begun_at)
         line = call_line(self._need).rstrip("\n")
         shown = [f"{line} {_DIM}{seconds}s{_PLAIN}"]
-        for each in printable(self._output).splitlines()[-max(0, rows - 1) :] if self._output else ():
+        lines = printable(self._output).expandtabs().splitlines()
+        for each in lines[1 - rows :] if rows > 1 else ():
             shown.append(f"{_DIM}│ {cut(each, width - 3)}{_PLAIN}")
         return "\n".join(shown) + "\n"

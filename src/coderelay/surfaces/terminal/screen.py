@@ -15,6 +15,7 @@ from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.data_structures import Size
+from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.history import History
@@ -30,6 +31,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from coderelay.client.language import t
 from coderelay.surfaces.terminal.drawing.paint import without_colours
 from coderelay.surfaces.terminal.focus import TELL, TELL_NO_MORE, Focus
+from coderelay.surfaces.terminal.keyboard import Keyboard
 from coderelay.surfaces.terminal.menu import menu_lines
 
 _PRINT_SECONDS = 0.03
@@ -71,6 +73,7 @@ class Screen:
         self._app: Application[None] = _Resized(
             layout=Layout(self._region(), focused_element=self.buffer),
             key_bindings=merge_key_bindings([self._focus.bindings, DynamicKeyBindings(lambda: self._bindings)]),
+            input=Keyboard(sys.stdin),
             output=self._output,
             erase_when_done=True,
             mouse_support=False,
@@ -126,6 +129,10 @@ class Screen:
         if self._flush_at is None:
             self._flush_at = asyncio.get_running_loop().call_later(_PRINT_SECONDS, self._flush)
 
+    def write(self, text: str) -> None:
+        """Into the input, in place of what stands there."""
+        self.buffer.document = Document(text, len(text))
+
     def refresh(self) -> None:
         self._app.invalidate()
 
@@ -145,11 +152,13 @@ class Screen:
         """The whole terminal, to another program, until `work` is done."""
         self._flush()
         self.is_lent = True
+        self._output.write_raw(TELL_NO_MORE)
         try:
             async with in_terminal():
                 await work()
         finally:
             self.is_lent = False
+            self._output.write_raw(TELL)
             self._flush()
 
     @property
@@ -210,12 +219,10 @@ class Screen:
         """Once for each time that it is painted."""
         width, rows = self.width, max(1, self.rows - _INPUT_ROWS)
         texts = self._view.tail(width, rows), self._view.panel(width), self._view.status(width)
-        seen: list[StyleAndTextTuples] = [
-            to_formatted_text(ANSI(text.rstrip("\n"))) if text else [] for text in texts
-        ]
+        seen: list[StyleAndTextTuples] = [_painted(text.rstrip("\n")) if text else [] for text in texts]
         # What is on its way from the tail to above it stays in the tail until it is there.
         self._seen = [self._seen[0], *seen[1:]] if self._waiting else seen
-        self._prompt = to_formatted_text(ANSI(self._view.prompt(width)))
+        self._prompt = _painted(self._view.prompt(width))
 
     def _part(self, number: int) -> ConditionalContainer:
         window = Window(FormattedTextControl(lambda: self._seen[number]), dont_extend_height=True, wrap_lines=False)
@@ -284,6 +291,17 @@ class _WholeOutput(Vt100_Output):
     def flush(self) -> None:
         if not self._is_held:
             super().flush()
+
+    def erase_down(self) -> None:
+        """Not from the first place of the screen, where some take it for clearing all of it and keep a copy above."""
+        self.write_raw("\x1b[2K\x1b[C")
+        super().erase_down()
+        self.write_raw("\x1b[D")
+
+
+def _painted(text: str) -> StyleAndTextTuples:
+    """Colours and nothing else: what stands between these two signs would reach the terminal as it is."""
+    return to_formatted_text(ANSI(text.replace("\x01", "").replace("\x02", "")))
 
 
 def _search_words() -> AnyFormattedText:

@@ -40,7 +40,7 @@ class Streamed:
 
     def cut_off(self, width: int) -> str:
         rest = self._end_part(width)
-        return rest + note(t("cut off"))
+        return rest + note(t("cut off"), width)
 
     def _end_part(self, width: int) -> str:
         part, self._part = self._part, None

@@ -2,26 +2,33 @@
 
 import asyncio
 import time
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
+from msgspec.structs import replace
+
+from coderelay.client.asking import headline
 from coderelay.client.client import Client
 from coderelay.client.family import join_family
 from coderelay.client.language import t
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
+from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
     MessageAdded,
     Recorded,
     SessionConfigured,
     TurnEnded,
     TurnStarted,
+    TurnUndone,
 )
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ListChildren, ListPrompts, ShowPermissions, ShowSession
+from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
+from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.attention import Attention
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing import asks as drawn
+from coderelay.surfaces.terminal.drawing.columns import cut
 from coderelay.surfaces.terminal.drawing.lines import note
 from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
 from coderelay.surfaces.terminal.region import Region
@@ -29,6 +36,8 @@ from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.waiting_prompts import WaitingPrompts
 
 _EARLIER_EVENTS = 300
+_SEEN_SECONDS = 0.7
+_AFTER_SECONDS = 0.05
 
 
 class Visit:
@@ -45,11 +54,27 @@ class Visit:
         self._conversation = Conversation(session, by)
         self._head = 0
         self._facts: asyncio.Task[None] | None = None
+        self._facts_are_old = False
         self._answered: set[AskId] = set()
+        self._answered_at = 0.0
+        self._shown: set[AskId] = set()
+        self._shown_at = 0.0
+        self._replaced: AskId | None = None
 
     @property
     def is_busy(self) -> bool:
         return self._region.busy_since is not None or len(self._region.waiting) > 0
+
+    def in_mind(self) -> AskId | None:
+        """What somebody answers who presses a key now: an ask that has just taken the place of another, without their
+        doing, is not seen yet."""
+        if self._replaced is not None and self.unseen_seconds():
+            return self._replaced
+        return self.asks.first.ask.id if self.asks.first is not None else None
+
+    def unseen_seconds(self) -> float:
+        """How much longer the ask takes to be seen."""
+        return max(0.0, self._shown_at + _SEEN_SECONDS - time.monotonic())
 
     async def begin(self) -> None:
         """How things stand, before anything more happens."""
@@ -83,9 +108,11 @@ class Visit:
 
     async def answer(self, asked: Asked, decision: Decision) -> None:
         self._answered.add(asked.ask.id)
+        self._answered_at = time.monotonic()
         answer = AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
         if isinstance(outcome := await self._client.send(answer), Answered) and outcome.by is not None:
-            self._screen.print(note(t("{who} in {via} was faster", who=outcome.by.who, via=outcome.by.via)))
+            told = t("{who} in {via} was faster", who=outcome.by.who, via=outcome.by.via)
+            self._screen.print(note(told, self._screen.width))
 
     async def follow(self) -> None:
         """Until the session is deleted."""
@@ -121,17 +148,29 @@ class Visit:
                 self._attention.ended()
             case _:
                 pass
-        if isinstance(event, TurnStarted | TurnEnded | MessageAdded | SessionConfigured):
+        if isinstance(event, TurnStarted | TurnEnded | MessageAdded | SessionConfigured | TurnUndone):
             self._renew_facts()
 
     def _renew_facts(self) -> None:
+        self._facts_are_old = True
         if self._facts is None or self._facts.done():
             self._facts = asyncio.create_task(self._read_facts())
 
     async def _read_facts(self) -> None:
-        self._region.summary = await self._client.get(ShowSession(self.session))
-        self._region.sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
-        self._screen.refresh()
+        with suppress(CoderError):  # what follows the session says so
+            while self._facts_are_old:
+                self._facts_are_old = False
+                row = await self._client.get(ShowSession(self.session))
+                self._region.summary = replace(row, context_tokens=await self._tokens(row))
+                self._region.sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
+                self._attention.name(row)
+                self._screen.refresh()
+
+    async def _tokens(self, row: Summary) -> int:
+        """Guessed where nobody has counted them: at the beginning, after a summary or an undo."""
+        if row.context_tokens or not row.last_prompt:
+            return row.context_tokens
+        return sum(tokens for _, tokens in (await self._client.get(ShowContext(self.session))).parts)
 
     def _show_change(self, change: Change | None) -> None:
         match change:
@@ -140,24 +179,43 @@ class Visit:
                 if asked[0] is self.asks.first:
                     self._show_first(len(asked))
             case Closed():
-                here = self._by if change.asked.ask.id in self._answered else None
-                self._screen.print(drawn.answered(change.asked.ask, change.decision, change.by, here))
+                here = self._by if self._is_own(change) else None
+                self._show_answer(change, here)
                 if change.was_first:
-                    self._show_first(0)
+                    self._show_first(0, replaced=change.asked.ask.id if change.by != here else None)
             case Void():
-                self._screen.print(note(t("no longer asked")))
-                self._show_first(0)
+                self._screen.print(note(t("no longer asked"), self._screen.width))
+                self._show_first(0, replaced=change.asked[0].ask.id)
             case None:
                 pass
         if not len(self.asks):
             self._attention.nothing_asked()
 
-    def _show_first(self, together: int) -> None:
+    def _is_own(self, closed: Closed) -> bool:
+        """Given here, or covered by what was allowed here for more than one call."""
+        just_now = time.monotonic() - self._answered_at < _SEEN_SECONDS
+        return closed.asked.ask.id in self._answered or (just_now and closed.by == self._by)
+
+    def _show_answer(self, closed: Closed, here: By | None) -> None:
+        told = drawn.answered(closed.asked.ask, closed.decision, closed.by, here)
+        if closed.asked.ask.id not in self._shown:  # it was decided with another one
+            told = f"{told.rstrip()}  {cut(headline(closed.asked.ask), self._screen.width // 2)}\n"
+        self._screen.print(told)
+
+    def _show_first(self, together: int, replaced: AskId | None = None) -> None:
+        """`replaced` is what was asked before, if not this person decided it. A moment later, because the answer to
+        that may have decided this one, too."""
+        own = together == 0 and replaced is None
+        self._shown_at, self._replaced = 0.0 if own else time.monotonic(), replaced
+        asyncio.get_running_loop().call_later(0 if together else _AFTER_SECONDS, self._show_card, together)
+
+    def _show_card(self, together: int) -> None:
         asked = self.asks.first
-        if asked is None:
+        if asked is None or asked.ask.id in self._shown:
             return
+        self._shown.add(asked.ask.id)
         if together > 1:
             self._screen.print(drawn.batch_list([each.ask for each in self.asks.batch], self._screen.width))
         self._screen.print(drawn.ask_card(asked.ask, self._screen.width, task=asked.task))
-        if (call := asked.ask.call_id) is not None:
+        if asked.session == self.session and (call := asked.ask.call_id) is not None:
             self._conversation.was_asked(call)

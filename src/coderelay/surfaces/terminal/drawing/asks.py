@@ -32,6 +32,7 @@ from coderelay.surfaces.terminal.drawing.shell import drawn_command
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _BAR = "┃ "
+_LONG = 15  # rows
 _ALLOWED: dict[Scope, str] = {
     "once": "allowed",
     "session": "allowed, always in this session",
@@ -77,7 +78,7 @@ def batch_list(asks: Sequence[Ask], width: int) -> str:
 def answered(ask: Ask, decision: Decision, by: By, me: By | None) -> str:
     """What became of it; and who decided, if somebody else did."""
     mark, colour, told = _decided(decision)
-    who = f" ({t('answered in {via} by {who}', via=by.via, who=visible(by.who))})" if by != me else ""
+    who = t(" (answered in {via} by {who})", via=by.via, who=visible(by.who)) if by != me else ""
     return f"{paint(f'{mark} {told}', colour)}{paint(who, DIM)}\n"
 
 
@@ -105,8 +106,13 @@ def _permission(ask: PermissionAsk, width: int) -> list[str]:
         rows += drawn_command(shortened(need.command), width)
     else:
         rows = wrapped(visible(t("{tool} wants: {title}", tool=need.tool, title=need.title)), width, heading)
-        rows += drawn_diff(need.diff, width) if need.diff else []
-    rows += wrapped(visible(retell(ask.reason)), width, YELLOW)
+    reason = wrapped(visible(retell(ask.reason)), width, YELLOW)
+    diff = drawn_diff(need.diff, width) if need.diff else []
+    if len(diff) > _LONG:  # what stands before it has left the screen when one has to answer
+        rows += [*reason, paint(t("a diff of {count} lines:", count=f"{len(diff):,}"), DIM), *diff, *rows]
+    else:
+        rows += diff
+    rows += reason
     style = RED if _is_unconfined(need) else ""
     for number, line in enumerate(surroundings(need)):
         rows += wrapped(visible(line), width, style if not number else DIM)
@@ -118,9 +124,10 @@ def _is_unconfined(need: Need) -> bool:
 
 
 def _question(question: Question, width: int) -> list[str]:
-    several = f" {t('(several may be chosen)')}" if question.multi_select else ""
+    asked = visible(question.question)
+    asked = t("{question} (several may be chosen)", question=asked) if question.multi_select else asked
     rows = wrapped(visible(question.header), width, DIM) if question.header else []
-    rows += [row for line in visible(question.question).split("\n") for row in wrapped(line + several, width, BOLD)]
+    rows += [row for line in asked.split("\n") for row in wrapped(line, width, BOLD)]
     for number, option in enumerate(question.options, 1):
         label, *more = wrapped(f"{number}. {_line(option.label)}", max(width - 2, 8))
         rows += [f"  {label}", *(f"     {row}" for row in more)]

@@ -24,6 +24,13 @@ _TODO: dict[Status, tuple[str, str]] = {
 _TITLE = 16  # columns at least
 
 
+class _Named(msgspec.Struct):
+    """The arguments that say most of a call."""
+
+    command: str = ""
+    path: str = ""
+
+
 def call_line(need: Need, width: int = 80) -> str:
     """When it starts."""
     name, title = _named(need)
@@ -36,9 +43,9 @@ def call_line(need: Need, width: int = 80) -> str:
 def call_ended(
     need: Need, outcome: Outcome, ms: int, width: int, *, call: Call | None = None, asked: bool = False
 ) -> str:
-    """`call` is for the list of todos that is in it. If the person was `asked` here, what they were shown then is not
-    shown again."""
-    name, title = _named(need)
+    """`call` is for what the need does not tell: the list of todos, and what was wanted by a call that cannot run. If
+    the person was `asked` here, what they were shown then is not shown again."""
+    name, title = _named(need, call)
     mark, colour = _mark(outcome)
     result = _result(need, outcome)
     is_short = width_of(result) <= width // 2
@@ -47,7 +54,7 @@ def call_ended(
     room = max(width - width_of(f"● {name}    {mark} {told}"), _TITLE)
     ending = f"{paint(mark, colour)} {paint(told, DIM if colour == GREEN else colour)}".rstrip()
     rows = ["", f"{paint('●', colour)} {paint(name, BOLD)}  {cut(title, room)}".rstrip() + f"  {ending}"]
-    if not asked and (width_of(title) > room or "\n" in need.title.strip()):
+    if not asked and need.problem is None and (width_of(title) > room or "\n" in need.title.strip()):
         rows += _whole(need, width)
     if not is_short:
         rows += behind_bar(wrapped(result, within(width), colour))
@@ -58,14 +65,27 @@ def call_ended(
     return "".join(f"{row}\n" for row in rows)
 
 
-def _named(need: Need) -> tuple[str, str]:
+def _named(need: Need, call: Call | None = None) -> tuple[str, str]:
     """A name, and the arguments that matter, in one line."""
-    name, title = need.tool, need.title if need.title != need.tool else ""  # of what cannot run, no more is known
+    name, title = need.tool, need.title if need.problem is None else _wanted(call)
+    if need.tool == "todo":
+        title = retell(title)
     if need.kind == "mcp":  # server: tool {…}
         server, tool, *arguments = title.split(" ", 2)
         name, title = f"{server} {tool}", "".join(arguments)
     first, *others = visible(title).strip().split("\n")
     return visible(name), f"{first} …" if others else first
+
+
+def _wanted(call: Call | None) -> str:
+    """By a call that cannot run, as far as it can be read."""
+    if call is None:
+        return ""
+    try:
+        named = msgspec.json.decode(call.arguments, type=_Named)
+    except (msgspec.DecodeError, RecursionError):
+        named = _Named()
+    return named.command or named.path or " ".join(call.arguments.split())
 
 
 def _whole(need: Need, width: int) -> list[str]:
@@ -79,8 +99,8 @@ def _whole(need: Need, width: int) -> list[str]:
 
 def _mark(outcome: Outcome) -> tuple[str, str]:
     match outcome:
-        case Finished() if outcome.exit_code:
-            return "✗", RED
+        case Finished() if outcome.exit_code:  # of the person's own command, who may have wanted just that
+            return "✗", YELLOW
         case Finished():
             return "✓", GREEN
         case Failed():
@@ -130,7 +150,7 @@ def _brought(need: Need, outcome: Finished, width: int, *, asked: bool) -> list[
     if need.tool in _TOLD_IN_THE_LINE:
         return []
     rows = drawn_output(outcome.output.strip("\n"), width) if outcome.output.strip() else []
-    return rows + (drawn_output(outcome.errors.strip("\n"), width, RED) if outcome.errors.strip() else [])
+    return rows + (drawn_output(outcome.errors.strip("\n"), width, YELLOW) if outcome.errors.strip() else [])
 
 
 def _todos(call: Call, width: int) -> list[str]:

@@ -81,9 +81,9 @@ def _name(heading: str) -> str:
 def _heading(file: File) -> str:
     name = visible(file.now or file.was)
     if not file.was:
-        name = f"{name} {t('(new)')}"
+        name = t("{name} (new)", name=name)
     elif not file.now:
-        name = f"{name} {t('(deleted)')}"
+        name = t("{name} (deleted)", name=name)
     elif file.was != file.now:
         name = f"{visible(file.was)} → {visible(file.now)}"
     added, removed = paint(f"+{file.count('+')}", GREEN), paint(f"−{file.count('-')}", RED)

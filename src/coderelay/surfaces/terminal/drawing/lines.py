@@ -7,7 +7,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.drawing.durations import in_words
 from coderelay.surfaces.terminal.drawing.paint import BOLD, CYAN, DIM, GREEN, RED, YELLOW, paint
 from coderelay.surfaces.terminal.drawing.printable import printable
-from coderelay.surfaces.terminal.drawing.wrapping import wrapped
+from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
 
 _ENDINGS: dict[Ending, tuple[str, str, str]] = {
     "done": ("✓", GREEN, ""),
@@ -23,19 +23,19 @@ def user_line(text: str, width: int) -> str:
     return "\n" + _lines(rows, paint("❯ ", CYAN))
 
 
-def note(text: str) -> str:
+def note(text: str, width: int) -> str:
     """Something in passing."""
-    return "".join(f"{paint(line, DIM)}\n" for line in f"({printable(text.strip())})".split("\n"))
+    return "".join(f"{paint(row, DIM)}\n" for row in in_width(t("({text})", text=printable(text.strip())), width))
 
 
-def error_line(text: str) -> str:
-    first, *others = printable(text).split("\n")
-    return "".join(f"{line}\n" for line in [paint(f"✗ {first}", RED), *(paint(f"  {each}", RED) for each in others)])
+def error_line(text: str, width: int) -> str:
+    rows = in_width(printable(text), max(width - 2, 1))
+    return "".join(f"{paint(f'  {row}' if number else f'✗ {row}', RED)}\n" for number, row in enumerate(rows))
 
 
-def plain(text: str) -> str:
-    """What a command answers: lines as they are."""
-    return "".join(f"{line}\n" for line in printable(text).removesuffix("\n").split("\n"))
+def plain(text: str, width: int) -> str:
+    """What a command answers."""
+    return "".join(f"{row}\n" for row in in_width(printable(text).removesuffix("\n"), width))
 
 
 def turn_end(event: TurnEnded, width: int) -> str:
@@ -45,7 +45,7 @@ def turn_end(event: TurnEnded, width: int) -> str:
     facts += [f"${event.cost:.4f}"] if event.cost is not None else []
     rows = wrapped(f"{mark} {' · '.join(facts)}", width, DIM)
     rows[0] = paint(mark, colour) + rows[0].replace(mark, "", 1)
-    problem = error_line(retell(event.error)) if event.error else ""
+    problem = error_line(retell(event.error), width) if event.error else ""
     return "\n" + problem + "".join(f"{row}\n" for row in rows)
 
 

@@ -17,6 +17,7 @@ _WIDE = (
     "\U00020000-\U0003fffd"
 )
 _PIECE = re.compile(r"[ \t]+|[^ \t]+")
+_COLUMN = re.compile(r"^ +|(?<=\S) {2,}(?=\S)")
 
 
 @cache
@@ -101,3 +102,20 @@ def joined(line: Iterable[Span]) -> str:
 def wrapped(text: str, width: int, style: str = "") -> list[str]:
     """Text without markup, in lines that nowhere exceed the width."""
     return [row for line in wrap([(text, style)], width) for row in rows_of(joined(line), width)]
+
+
+def in_width(text: str, width: int) -> list[str]:
+    """Lines that say something, broken between words: what has no room goes on under the last column of its line, or
+    under its beginning."""
+    return [row for line in text.split("\n") for row in _in_columns(line, width)]
+
+
+def _in_columns(line: str, width: int) -> list[str]:
+    if width_of(line) <= width:
+        return [line]
+    columns = [found.end() for found in _COLUMN.finditer(line)]
+    begins = max((each for each in columns if width_of(line[:each]) <= width * 2 // 3), default=0)
+    before = line[:begins]
+    indent = " " * width_of(before)
+    rows = wrap([(line[begins:], "")], width - len(indent))
+    return [(indent if number else before) + joined(row) for number, row in enumerate(rows)]

@@ -55,6 +55,9 @@ class InputCompleter(Completer):
         command = next((each for each in await self._offers.commands() if each.name == name), None)
         if command is None:
             return []
+        if command.name == "add-dir" and command.origin == "built-in":
+            folders = best_of(list(await self._offers.folders(typed)), typed)
+            return [_argument(Offer(each), len(typed)) for each in folders]
         offers = {each.text: each for each in await self._offers.arguments(command)}
         return [_argument(offers[text], len(typed)) for text in best_of(list(offers), typed)]
 

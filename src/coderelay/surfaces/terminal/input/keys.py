@@ -1,5 +1,7 @@
 """What the keys do. Everything that is not here does what it does in Emacs."""
 
+import os
+import signal
 from typing import Protocol
 
 from prompt_toolkit.application.current import get_app
@@ -83,8 +85,8 @@ def make_bindings(actions: Actions, attachments: Attachments, lend: Lend = lend_
         actions.clear_screen()
 
     @keys.add("c-z")
-    def _(event: KeyPressEvent) -> None:
-        event.app.suspend_to_background()
+    async def _(event: KeyPressEvent) -> None:
+        await lend(_suspend)
 
     @keys.add("c-o", filter=typing)
     async def _(event: KeyPressEvent) -> None:
@@ -94,6 +96,10 @@ def make_bindings(actions: Actions, attachments: Attachments, lend: Lend = lend_
             actions.hint(refusal.message)
 
     return keys
+
+
+async def _suspend() -> None:
+    os.kill(0, signal.SIGTSTP)  # until the shell brings us back
 
 
 def _bind_sending(keys: KeyBindings, actions: Actions) -> None:

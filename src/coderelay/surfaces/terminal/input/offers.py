@@ -2,22 +2,27 @@
 what is kept for long is asked for anew, behind what is offered meanwhile."""
 
 import asyncio
+import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from coderelay.client.changed_files import names_in
 from coderelay.client.client import Client
+from coderelay.client.commands.models import offered
+from coderelay.client.session_names import is_known
 from coderelay.client.typed_commands import completions
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.overview import CommandShown
-from coderelay.protocol.queries import ListFiles, ListModels, ListSessions, ShowSession
+from coderelay.protocol.queries import ListFiles, ListSessions, ShowDiff, ShowSession
 from coderelay.surfaces.terminal.input.fuzzy import Names
 
 FRESH_SECONDS = 3.0
 _CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")
+_WORD = re.compile(r"[a-z][\w-]*")  # in capitals is what stands for something else
 _SESSIONS = 200
 
 T = TypeVar("T")
@@ -36,6 +41,10 @@ class Offers(Protocol):
         ...
 
     async def files(self) -> Names: ...
+
+    async def folders(self, typed: str) -> Sequence[str]:
+        """Folders anywhere on this machine whose path may begin like this; each ends in a slash."""
+        ...
 
 
 class SessionOffers:
@@ -56,9 +65,22 @@ class SessionOffers:
         return await self._commands[session].value() or ()
 
     async def arguments(self, command: CommandShown) -> Sequence[Offer]:
-        if (choices := _CHOICES.fullmatch(command.hint)) is not None:
-            return [Offer(each) for each in choices[1].split("|")]
-        ask = {"model": self._models, "resume": self._sessions, "sessions": self._sessions}.get(command.name)
+        if command.origin != "built-in":
+            choices = _CHOICES.fullmatch(command.hint)
+            return [Offer(each) for each in choices[1].split("|")] if choices is not None else ()
+        words = [Offer(each) for each in _words(command.hint)]
+        return [*words, *await self._found_out(command.name)]
+
+    async def _found_out(self, name: str) -> Sequence[Offer]:
+        """What only the session can tell."""
+        ask = {
+            "model": self._models,
+            "resume": self._sessions,
+            "sessions": self._sessions,
+            "diff": self._changed,
+            "help": self._names,
+            "export": self._exports,
+        }.get(name)
         if ask is None:
             return ()
         session = self._session()
@@ -73,16 +95,48 @@ class SessionOffers:
             self._files[session] = Kept(lambda: self._all_files(session), self._fresh)
         return await self._files[session].value() or Names(())
 
+    async def folders(self, typed: str) -> Sequence[str]:
+        try:
+            cwd = (await self._client.get(ShowSession(self._session()))).cwd
+            return await asyncio.to_thread(_folders, cwd, typed)
+        except (CoderError, OSError):
+            return ()
+
     async def _all_files(self, session: SessionId) -> Names:
         return Names((await self._client.get(ListFiles(session))).paths)
 
     async def _models(self, session: SessionId) -> Sequence[Offer]:
-        return [Offer(each.name, each.source) for each in await self._client.get(ListModels(session))]
+        return [Offer(each.name, each.source) for each in await offered(self._client, session)]
+
+    async def _changed(self, session: SessionId) -> Sequence[Offer]:
+        return [Offer(each) for each in names_in((await self._client.get(ShowDiff(session))).diff)]
+
+    async def _names(self, session: SessionId) -> Sequence[Offer]:
+        return [Offer(each.name, each.description) for each in await completions(self._client, session)]
+
+    async def _exports(self, session: SessionId) -> Sequence[Offer]:
+        return [Offer(f"session-{session[:8]}.{form}") for form in ("md", "json")]
 
     async def _sessions(self, session: SessionId) -> Sequence[Offer]:
         folder = (await self._client.get(ShowSession(session))).cwd
         rows = await self._client.get(ListSessions(cwd=folder, limit=_SESSIONS))
-        return [Offer(each.id, each.title or each.last_prompt) for each in rows if each.id != session]
+        return [
+            Offer(each.id, each.title or each.last_prompt) for each in rows if each.id != session and is_known(each)
+        ]
+
+
+def _words(hint: str) -> list[str]:
+    """What a hint says literally: `edit` and `drop` of `[edit N TEXT|drop N]`."""
+    found = (_WORD.match(each) for each in hint.strip("[]").split("|"))
+    return [each[0] for each in found if each is not None]
+
+
+def _folders(cwd: str, typed: str) -> list[str]:
+    above, _, begun = typed.rpartition("/")
+    start = f"{above}/" if "/" in typed else ""
+    with os.scandir(os.path.join(cwd, os.path.expanduser(start))) as entries:
+        names = [each.name for each in entries if each.is_dir()]
+    return [f"{start}{name}/" for name in sorted(names) if begun.startswith(".") or not name.startswith(".")]
 
 
 class Kept(Generic[T]):

@@ -1,0 +1,53 @@
+"""What is decided where nobody can be asked: shared by all surfaces without a person."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from coderelay.client.asking import headline
+from coderelay.client.language import t
+from coderelay.protocol.asks import Allow, Ask, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
+from coderelay.protocol.commands import AnswerAsk
+from coderelay.protocol.events import AnyEvent, MessageAdded
+from coderelay.protocol.ids import CallId, SessionId
+
+Unattended = Literal["park", "deny", "allow"]
+
+_NOBODY = "nobody was there to allow or answer it"
+
+
+class Nobody:
+    """Stands where a person would. Silence is never consent: only what was allowed beforehand is, and no answer is
+    ever made up."""
+
+    def __init__(self, unattended: Unattended, by: By) -> None:
+        self._unattended = unattended
+        self._afterthoughts: set[CallId] = set()
+        self.by = By(who=by.who, via=f"{by.via}:unattended")
+
+    def take(self, event: AnyEvent) -> None:
+        """Whatever is recorded, before what it asks is decided."""
+        if isinstance(event, MessageAdded) and event.author == "workflow":
+            self._afterthoughts.update(call.id for call in event.calls)
+
+    def leaves_open(self, asks: Sequence[Ask]) -> bool:
+        return self._unattended == "park" and not all(map(self.is_afterthought, asks))
+
+    def answer(self, ask: Ask, session: SessionId) -> AnswerAsk:
+        return AnswerAsk(session=session, ask=ask.id, decision=self._decision(ask), by=self.by)
+
+    def is_afterthought(self, ask: Ask) -> bool:
+        """Nothing waits for a decision on it: the plan of a turn that has ended, which is the answer itself, or a
+        check of work that is done."""
+        return ask.call_id in self._afterthoughts or (isinstance(ask, PlanAsk) and ask.call_id is None)
+
+    def _decision(self, ask: Ask) -> Decision:
+        if isinstance(ask, PlanAsk) and self.is_afterthought(ask):
+            return PlanDecision("keep")
+        if self._unattended == "allow" and isinstance(ask, PermissionAsk):
+            return Allow()
+        return Deny(_NOBODY)
+
+
+def unanswered(ask: Ask) -> str:
+    """One line."""
+    return f"{headline(ask)}; {t(_NOBODY)}"

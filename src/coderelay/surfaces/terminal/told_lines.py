@@ -1,0 +1,123 @@
+"""What a session says and does, as plain lines."""
+
+import sys
+
+from coderelay.client.language import retell, t
+from coderelay.client.todos import lists_in
+from coderelay.client.visible import visible
+from coderelay.protocol import background
+from coderelay.protocol.asks import By
+from coderelay.protocol.calls import Finished, one_line
+from coderelay.protocol.content import text_of
+from coderelay.protocol.events import (
+    AnyEvent,
+    BackgroundEnded,
+    BatchOpened,
+    CallEnded,
+    CallStarted,
+    HistoryCompacted,
+    MessageAdded,
+    TurnProlonged,
+    TurnUndone,
+)
+from coderelay.protocol.ids import CallId
+from coderelay.protocol.live import Live, Notice, TextDelta
+
+
+class ToldLines:
+    def __init__(self, by: By) -> None:
+        self._by = by
+        self._titles: dict[CallId, str] = {}
+        self._lists: dict[CallId, list[str]] = {}
+        self._own: set[CallId] = set()  # calls that are commands of the person's own
+        self._streamed: str | None = None
+        self._within_line = False
+
+    def tell(self, event: AnyEvent) -> None:
+        match event:
+            case BatchOpened():
+                self._name_calls(event)
+            case MessageAdded():
+                self._tell_message(event)
+            case TurnUndone() if event.by != self._by:
+                write(t("(the last turn was undone in {via} by {who})", via=event.by.via, who=event.by.who) + "\n")
+            case HistoryCompacted():
+                write(f"{t('(summed up)')}\n{event.summary}\n" if event.summary else "")
+            case CallStarted() if event.call_id not in self._own:
+                write(f"• {self._titles.get(event.call_id, '')}\n")
+            case CallEnded():
+                self._tell_end(event)
+            case TurnProlonged():
+                write(t("(going on: {reason})", reason=retell(event.reason)) + "\n")
+            case BackgroundEnded():
+                self._end_line()
+                how = retell(background.in_words(event.end))
+                write(t("(background command {id} {how})", id=event.background_id, how=how) + "\n")
+            case _:
+                pass
+
+    def tell_of_child(self, event: AnyEvent) -> None:
+        """A child's asks are put to the person elsewhere; of the rest only what it runs is told."""
+        match event:
+            case BatchOpened():
+                self._name_calls(event)
+            case CallStarted():
+                self._end_line()
+                write(f"  ↳ {self._titles.get(event.call_id, '')}\n")
+            case _:
+                pass
+
+    def tell_live(self, live: Live) -> None:
+        match live:
+            case TextDelta():
+                self._end_line(unless=live.message_id == self._streamed)  # what was said before is void
+                self._streamed = live.message_id
+                self._within_line = not live.text.endswith("\n")
+                write(live.text)
+            case Notice():
+                self._end_line()
+                write(f"({retell(live.text)})\n")
+            case _:
+                pass
+
+    def _name_calls(self, batch: BatchOpened) -> None:
+        self._titles.update({each.call_id: f"{each.need.tool} {each.need.title}" for each in batch.judged})
+
+    def _tell_message(self, message: MessageAdded) -> None:
+        if message.author == "person":
+            self._own.update(call.id for call in message.calls)
+            return
+        self._lists |= lists_in(message)
+        text = text_of(message.blocks)
+        if message.author == "workflow":
+            self._end_line()
+            write(f"({text})\n" if text else "")
+            return
+        streamed = self._streamed == message.message_id
+        self._end_line(unless=streamed and bool(text))
+        write(("" if streamed else text) + ("\n" if text else ""))
+
+    def _tell_end(self, event: CallEnded) -> None:
+        done = event.outcome
+        if event.call_id in self._own and isinstance(done, Finished):
+            code = f"({t('exit code {code}', code=done.exit_code)})\n" if done.exit_code else ""
+            write("".join(_whole(each) for each in (done.output, done.errors)) + code)
+            return
+        write(f"  {retell(one_line(done))}\n")
+        for line in self._lists.pop(event.call_id, ()) if isinstance(done, Finished) else ():
+            write(f"  {line}\n")
+
+    def _end_line(self, *, unless: bool = False) -> None:
+        """What comes next has nothing to do with what was streamed last."""
+        if self._within_line and not unless:
+            write("\n")
+        self._within_line = False
+
+
+def write(text: str) -> None:
+    sys.stdout.write(visible(text))  # names, answers and outputs may have been written by anyone
+    sys.stdout.flush()
+
+
+def _whole(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"

@@ -25,43 +25,40 @@ _FEW_CHARACTERS = 5
 
 
 class Shape(Struct, frozen=True):
-    """Looked for only where `hint` is. Where the pattern has a group `secret`, only that part is hidden."""
+    """Looked for only where `hint` is, and made ready only then. Where the pattern has a group `secret`, only that
+    part is hidden."""
 
     kind: str
     hint: str
-    pattern: re.Pattern[str]
-
-
-def _shape(kind: str, hint: str, pattern: str) -> Shape:
-    return Shape(kind, hint, re.compile(pattern))
+    pattern: str
 
 
 _START = r"(?<![A-Za-z0-9_-])"
 _SHAPES = (
-    _shape("anthropic key", "sk-ant-", _START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
-    _shape("api key", "sk-", _START + r"sk-(?:[a-z]{2,12}-)*[A-Za-z0-9_-]{20,}"),
-    _shape("github token", "gh", _START + r"gh[pousr]_[A-Za-z0-9]{30,}"),
-    _shape("github token", "github_pat_", _START + r"github_pat_[A-Za-z0-9_]{30,}"),
-    _shape("gitlab token", "glpat-", _START + r"glpat-[A-Za-z0-9_-]{20,}"),
-    _shape("slack token", "xox", _START + r"xox[abeoprs]-[A-Za-z0-9-]{20,}"),
-    _shape("google key", "AIza", _START + r"AIza[A-Za-z0-9_-]{35}"),
-    _shape("google token", "ya29.", _START + r"ya29\.[A-Za-z0-9_-]{30,}"),
-    _shape("stripe key", "k_live_", _START + r"[sr]k_live_[A-Za-z0-9]{20,}"),
-    _shape("npm token", "npm_", _START + r"npm_[A-Za-z0-9]{36}"),
-    _shape("pypi token", "pypi-", _START + r"pypi-[A-Za-z0-9_-]{50,}"),
-    _shape("hugging face token", "hf_", _START + r"hf_[A-Za-z0-9]{30,}"),
-    _shape("web token", "eyJ", _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
-    _shape(
+    Shape("anthropic key", "sk-ant-", _START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    Shape("api key", "sk-", _START + r"sk-(?:[a-z]{2,12}-)*[A-Za-z0-9_-]{20,}"),
+    Shape("github token", "gh", _START + r"gh[pousr]_[A-Za-z0-9]{30,}"),
+    Shape("github token", "github_pat_", _START + r"github_pat_[A-Za-z0-9_]{30,}"),
+    Shape("gitlab token", "glpat-", _START + r"glpat-[A-Za-z0-9_-]{20,}"),
+    Shape("slack token", "xox", _START + r"xox[abeoprs]-[A-Za-z0-9-]{20,}"),
+    Shape("google key", "AIza", _START + r"AIza[A-Za-z0-9_-]{35}"),
+    Shape("google token", "ya29.", _START + r"ya29\.[A-Za-z0-9_-]{30,}"),
+    Shape("stripe key", "k_live_", _START + r"[sr]k_live_[A-Za-z0-9]{20,}"),
+    Shape("npm token", "npm_", _START + r"npm_[A-Za-z0-9]{36}"),
+    Shape("pypi token", "pypi-", _START + r"pypi-[A-Za-z0-9_-]{50,}"),
+    Shape("hugging face token", "hf_", _START + r"hf_[A-Za-z0-9]{30,}"),
+    Shape("web token", "eyJ", _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
+    Shape(
         "aws secret key",
         "ecret",
         r"(?i:aws_?secret_?access_?key)[\"']?\s{0,9}[=:]\s{0,9}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
     ),
-    _shape(
+    Shape(
         "password",
         "://",
         r"://[^/\s:@\"']{1,100}:(?P<secret>[^/\s:@\"'${<*]{6,200})@(?!localhost|127\.|0\.0\.0\.0|[^/\s.]*(?:[:/\s]|$))",
     ),
-    _shape("bearer token", "earer ", r"(?i:authorization:\s*bearer)\s+(?P<secret>[A-Za-z0-9._~+/-]{20,}=*)"),
+    Shape("bearer token", "earer ", r"(?i:authorization:\s*bearer)\s+(?P<secret>[A-Za-z0-9._~+/-]{20,}=*)"),
 )
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
@@ -84,7 +81,7 @@ class Secrets:
             text = _hide_key_blocks(text)
         for shape in _SHAPES:
             if shape.hint in text:
-                text = shape.pattern.sub(lambda found, kind=shape.kind: _hidden(found, kind), text)
+                text = re.sub(shape.pattern, lambda found, kind=shape.kind: _hidden(found, kind), text)
         return text
 
     def hide_outcome(self, outcome: Outcome) -> Outcome:

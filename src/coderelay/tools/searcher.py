@@ -4,7 +4,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Protocol
 
 from coderelay.tools.start import Start
@@ -64,7 +63,7 @@ class OwnSearcher:
     """`search.py` in a process of its own."""
 
     def argv(self, pattern: str, start: Start, glob: str) -> list[str]:
-        above = str(Path(__file__).parents[2])
+        above = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         script = (
             "import sys; sys.path.insert(0, sys.argv[1]); "
             "from coderelay.tools.search import main; sys.exit(main(*sys.argv[2:]))"

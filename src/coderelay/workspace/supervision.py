@@ -9,13 +9,12 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from errno import EINVAL, ENOEXEC
-from pathlib import Path
 from typing import Protocol
 
 from coderelay.workspace.ended import CannotStart
 from coderelay.workspace.own_environment import blank_own_environment
 
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
+SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 _LAST_WORDS = 1 << 16
 LEAVING_MAY_TAKE = 5.0
 KILLING_MAY_TAKE = 1.0
@@ -123,7 +122,7 @@ def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[
     # Commands can read the environment of their parents in /proc, so no key of ours is in it.
     blank_own_environment()
     env = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
-    argv = [python, "-I", "-S", str(SUPERVISOR)]
+    argv = [python, "-I", "-S", SUPERVISOR]
     argv, words = (argv, subprocess.DEVNULL) if wrap is None else (wrap(argv), subprocess.PIPE)
     control, theirs = socket.socketpair()
     with theirs:

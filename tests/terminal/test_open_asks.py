@@ -68,7 +68,8 @@ def test_asks_of_a_child_say_what_it_works_on_and_end_with_it() -> None:
     open_asks.take(at(batch(mine.ask)))
     assert open_asks.take(at(batch(theirs.ask), CHILD)) == Opened((theirs,))
     assert open_asks.batch == [mine]
-    assert open_asks.take(at(TurnEnded(turn_id=TurnId("t"), ending="done"), CHILD)) == Void((theirs,))
+    ended = TurnEnded(turn_id=TurnId("t"), ending="done")
+    assert open_asks.take(at(ended, CHILD)) == Void((theirs,), was_first=False)
     assert open_asks.first == mine
 
 

@@ -33,7 +33,8 @@ from coderelay.protocol.summary import Summary
 
 
 def main(arguments: list[str]) -> int:
-    options = _parser().parse_args(arguments)
+    is_listing = bool(arguments) and arguments[0] in ("--here", "--json", "--limit")
+    options = _parser().parse_args(["list", *arguments] if is_listing else arguments)
     return run_with_house(lambda host: _run(host, options))
 
 

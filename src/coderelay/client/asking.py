@@ -137,6 +137,11 @@ def agrees(text: str) -> bool:
     return _PERMISSION.get(_word(text)) == Allow()
 
 
+def is_answer(text: str) -> bool:
+    """Whether nobody would say it who is not asked something."""
+    return _word(text) in _PERMISSION or _word(text) in _REFUSALS
+
+
 def refuses(text: str) -> bool:
     """Whether it is meant for all questions, and not an answer to one."""
     return _word(text) in _NO_ANSWER

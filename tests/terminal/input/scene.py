@@ -16,7 +16,7 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.history import TypedHistory
-from coderelay.surfaces.terminal.input.keys import ESCAPE_SECONDS, make_bindings
+from coderelay.surfaces.terminal.input.keys import make_bindings
 from coderelay.surfaces.terminal.input.placeholders import Placeholders
 
 ENTER, NEWLINE, ALT_ENTER, TAB, SHIFT_TAB = "\r", "\n", "\x1b\r", "\t", "\x1b[Z"
@@ -99,7 +99,7 @@ class Line:
             Layout(HSplit([Window(control), search])),
             key_bindings=merge_key_bindings([make_bindings(self.done, self.attachments), marks]),
         )
-        self.app.ttimeoutlen = self.app.timeoutlen = ESCAPE_SECONDS
+        self.app.ttimeoutlen = self.app.timeoutlen = 0.05
         self.app.after_render += self._has_changed
         self.buffer.on_completions_changed += self._has_changed
 

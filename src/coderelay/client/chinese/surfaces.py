@@ -122,4 +122,5 @@ WORDS = {
         "那个提问已有结果，现在是另一个提问；没有作出应答"
     ),
     "{count} queued; they go on with the next line you send": "{count} 条在排队；发送下一行后继续",
+    "that question is decided; nothing was sent": "那个提问已有结果；没有发送",
 }

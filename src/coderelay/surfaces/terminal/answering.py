@@ -1,8 +1,8 @@
 """What is typed while something is asked: one key, or a line, or a line for each question."""
 
-from coderelay.client.asking import choices, refuses, understand
+from coderelay.client.asking import choices, understand
 from coderelay.client.language import t
-from coderelay.protocol.asks import Ask, BudgetAsk, Decision, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.protocol.asks import Answers, Ask, BudgetAsk, Decision, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId
 from coderelay.surfaces.terminal.open_asks import Asked
@@ -30,18 +30,17 @@ class Answering:
         if not isinstance(ask, QuestionAsk):
             return understand(ask, [line])
         given = [*self._so_far(ask), line]
-        if len(given) < len(ask.questions) and not refuses(line):
-            understand(_only(ask, self.question(ask)), [line])
+        decision = understand(_only(ask, self.question(ask)), [line])
+        if isinstance(decision, Answers) and len(given) < len(ask.questions):
             self._given = given
             return None
-        decision = understand(ask, given)
         self._given = []
-        return decision
+        return understand(ask, given) if isinstance(decision, Answers) else decision
 
     def hint(self, ask: Ask) -> str:
         """What can be pressed or typed now."""
         match ask:
-            case PermissionAsk() if ask.need.plan is None:
+            case PermissionAsk():
                 return t("y allow · n deny · a always · s stop")
             case BudgetAsk():
                 return t("y allow · n deny")
@@ -84,6 +83,6 @@ def split_all(line: str, batch: list[Asked]) -> tuple[str, list[Asked]]:
     """`y all` answers everything that waits together; any other line only the first."""
     word, _, rest = line.strip().partition(" ")
     permissions = [each for each in batch if isinstance(each.ask, PermissionAsk)]
-    if rest.strip().lower() in _ALL and len(permissions) > 1:
+    if rest.strip().lower() in _ALL and permissions and batch[0] is permissions[0]:
         return word, permissions
     return line, batch[:1]

@@ -20,7 +20,8 @@ class Attention:
         self._is_busy = False
 
     def on(self, row: Summary) -> None:
-        self._is_busy = row.turn_open
+        self._begun_at = time.monotonic()
+        self._is_busy, self._is_asking = row.turn_open, False
         self.name(row)
 
     def name(self, row: Summary) -> None:

@@ -14,6 +14,7 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
+    PromptRecalled,
     PromptTaken,
     Recorded,
     SessionDeleted,
@@ -43,6 +44,7 @@ class Conversation:
         self._calls: dict[CallId, Call] = {}
         self._running: dict[CallId, RunningCall] = {}
         self._asked: set[CallId] = set()
+        self.is_undoing = False
         self._senders: dict[PromptId, By] = {}
 
     def was_asked(self, call: CallId) -> None:
@@ -84,6 +86,9 @@ class Conversation:
             case PromptAdmitted():
                 self._senders[event.prompt_id] = event.by
                 return ""
+            case PromptRecalled():
+                self._senders.pop(event.prompt_id, None)
+                return ""
             case TurnStarted() | PromptTaken():
                 return user_line(event.said, width) + self._sender(event.prompt_id, width)
             case MessageAdded():
@@ -105,7 +110,7 @@ class Conversation:
 
     def _aside(self, event: AnyEvent, width: int) -> str:
         match event:
-            case TurnUndone() if event.by != self._by:
+            case TurnUndone() if event.by != self._by or not self.is_undoing:
                 told = t("the last turn was undone in {via} by {who}", via=event.by.via, who=event.by.who)
                 return note(told, width)
             case StopRequested() if event.by != self._by:

@@ -1,7 +1,10 @@
 """What a person says to one session, line by line, and what becomes of it."""
 
+from contextlib import nullcontext
+
 from msgspec import Struct
 
+from coderelay.client.asking import is_answer
 from coderelay.client.language import retell, t
 from coderelay.client.session_commands import SessionCommands
 from coderelay.client.slash import Changes, Left, Moved, Prompted, Shell, Slash, classify
@@ -14,7 +17,7 @@ from coderelay.surfaces.terminal.answering import split_all
 from coderelay.surfaces.terminal.choosing import picker_for
 from coderelay.surfaces.terminal.drawing.asks import ask_card
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.lines import note, plain, user_line
+from coderelay.surfaces.terminal.drawing.lines import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, Prepared
 from coderelay.surfaces.terminal.open_asks import Asked
 from coderelay.surfaces.terminal.opened import Opened
@@ -39,6 +42,10 @@ class Sent(Struct, frozen=True):
     ask: AskId | None = None
 
 
+class GivenBack(Struct, frozen=True):
+    """It stands in the input again: what it was meant for is decided."""
+
+
 class Dialogue:
     def __init__(
         self, opened: Opened, visit: Visit, screen: Screen, region: Region, attachments: Attachments
@@ -55,8 +62,8 @@ class Dialogue:
             opened.client, visit.session, opened.by, opened.remember_model, _unheard, t(KEYS)
         )
 
-    async def take(self, sent: Sent) -> Moved | Left | None:
-        """Raises a CoderError, and then nothing has come of it."""
+    async def take(self, sent: Sent) -> Moved | Left | GivenBack | None:
+        """Raises a CoderError."""
         prepared = await self._attachments.prepare(sent.text, self._region.folder)
         for each in prepared.notes:
             self._note(each)
@@ -66,20 +73,22 @@ class Dialogue:
             case Shell():
                 await self._run_shell(said.command)
             case Prompted() if len(self._visit.asks):
-                await self._take_answer(prepared, sent)
+                return await self._take_answer(prepared, sent)
+            case Prompted() if sent.ask is not None and (is_answer(said.text) or len(said.text) == 1):
+                return self._give_back(sent.text, t("that question is decided; nothing was sent"))
             case Prompted():
                 if said.text or prepared.images:
                     await self.prompt(prepared)
         return None
 
-    async def prompt(self, typed: Prepared, command: str = "") -> None:
-        """`command` is what the person wrote, if the text is what that stands for."""
+    async def prompt(self, typed: Prepared, command: str = "") -> bool:
+        """Whether it was sent. `command` is what the person wrote, if the text is what that stands for."""
         steer = False
         if self._visit.is_busy:
             match self._opened.while_running:
                 case "ignore":
                     self._note(t("left out: a turn is running"))
-                    return
+                    return False
                 case "stop":
                     await self._client.send(StopTurn(session=self._session, by=self._by))
                 case "steer":
@@ -99,6 +108,7 @@ class Dialogue:
             )
         )
         await self._tell_why_not()
+        return True
 
     async def _run_shell(self, command: str) -> None:
         await self._client.send(
@@ -117,7 +127,8 @@ class Dialogue:
         if self._region.picker is not None:
             return None
         try:
-            told = await self._commands.run(slash)
+            with self._visit.undoing() if slash.name in ("undo", "rewind") else nullcontext():
+                told = await self._commands.run(slash)
         except CoderError:
             self._screen.print(echo)
             raise
@@ -136,15 +147,15 @@ class Dialogue:
                 self._screen.print(echo + (plain(told, width) if told else ""))
         return None
 
-    async def _take_answer(self, typed: Prepared, sent: Sent) -> None:
+    async def _take_answer(self, typed: Prepared, sent: Sent) -> GivenBack | None:
         first = self._visit.asks.first
         assert first is not None
         if sent.ask is None:
             await self._put_off(typed)  # begun before anything was asked
-            return
+            return None
         if sent.ask != first.ask.id:
-            self._give_back(sent.text)
-            raise BadInput(t("that question is decided, and this is another one; nothing was answered"))
+            told = t("that question is decided, and this is another one; nothing was answered")
+            return self._give_back(sent.text, told)
         line, answered = split_all(typed.text, self._visit.asks.batch)
         try:
             for asked in answered:
@@ -153,6 +164,7 @@ class Dialogue:
             if not isinstance(first.ask, PermissionAsk | BudgetAsk) or not typed.text.strip():
                 raise
             await self._put_off(typed)
+        return None
 
     async def _answer(self, asked: Asked, line: str) -> None:
         decision = self._region.answering.take(asked.ask, line)
@@ -164,12 +176,14 @@ class Dialogue:
 
     async def _put_off(self, typed: Prepared) -> None:
         """It is no answer, so it is for later."""
-        await self.prompt(typed)
-        self._note(t("queued; the question above is still open"))
+        if await self.prompt(typed) and len(self._visit.asks):
+            self._note(t("queued; the question above is still open"))
 
-    def _give_back(self, text: str) -> None:
+    def _give_back(self, text: str, why: str) -> GivenBack:
+        self._screen.print(error_line(why, self._screen.width))
         if not self._screen.buffer.text:
             self._screen.write(text)
+        return GivenBack()
 
     def _note(self, text: str) -> None:
         self._screen.print(note(text, self._screen.width))

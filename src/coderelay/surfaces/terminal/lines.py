@@ -165,7 +165,7 @@ class LineLoop:
                 if item.session == self.session:
                     self._take_event(item.event)
                 else:
-                    self._told.tell_of_child(item.event)
+                    self._told.tell_of_child(item.session, item.event)
             case CoderError():
                 raise item
             case _:
@@ -173,7 +173,7 @@ class LineLoop:
 
     async def _take_line(self, line: str) -> None:
         said = classify(line)
-        is_command = isinstance(said, Slash) and said.name in self._commands.names
+        is_command = isinstance(said, Shell) or (isinstance(said, Slash) and said.name in self._commands.names)
         if self._asks.first is not None and self._interactive and not is_command:  # a piped line is never an answer
             await self._take_answer(line)
             return

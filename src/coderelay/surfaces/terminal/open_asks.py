@@ -40,9 +40,10 @@ class Closed(Struct, frozen=True):
 
 
 class Void(Struct, frozen=True):
-    """Nobody wants to know any more: the turn that asked is over."""
+    """Nobody wants to know any more: the turn that asked is over. `was_first` as of one that is closed."""
 
     asked: tuple[Asked, ...]
+    was_first: bool = True
 
 
 Change = Opened | Closed | Void
@@ -109,7 +110,8 @@ class OpenAsks:
         return Closed(asked, event.decision, event.by, was_first=asked is first)
 
     def _forget(self, session: SessionId) -> Void | None:
+        first = self.first
         void = tuple(each for each in self._open.values() if each.session == session)
         for each in void:
             del self._open[each.ask.id]
-        return Void(void) if void else None
+        return Void(void, was_first=first in void) if void else None

@@ -19,7 +19,7 @@ class Successor(Protocol):
 
     async def run(self, sent: list[str]) -> int: ...
     def interrupt(self) -> bool: ...
-    def leave(self, code: int = 0) -> None: ...
+    def end(self, code: int = 0) -> None: ...
 
 
 class Opening:
@@ -61,6 +61,7 @@ class Opening:
         finally:
             self.screen.leave()
             await asyncio.wait({shown})
+        shown.result()  # what the screen died of
         return self._code if self._working.cancelled() else self._working.result()
 
     async def hand_over(self, successor: Successor) -> int:
@@ -69,7 +70,7 @@ class Opening:
 
     def leave(self, code: int = 0) -> None:
         if self._successor is not None:
-            self._successor.leave(code)
+            self._successor.end(code)
         elif self._working is not None:
             self._code = code
             self._working.cancel()

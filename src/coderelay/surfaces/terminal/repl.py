@@ -1,8 +1,10 @@
 """The terminal people live in: what they type goes to the session, what happens there is drawn above the prompt."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Iterable
 
+from msgspec.structs import replace
 from prompt_toolkit.buffer import Buffer
 
 from coderelay.client.errors import error_in_words
@@ -14,7 +16,7 @@ from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.surfaces.terminal.answering import decides_at_once
 from coderelay.surfaces.terminal.attention import Attention
-from coderelay.surfaces.terminal.dialogue import Dialogue, Sent
+from coderelay.surfaces.terminal.dialogue import Dialogue, GivenBack, Sent
 from coderelay.surfaces.terminal.drawing.lines import error_line, note
 from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.completion import InputCompleter
@@ -26,6 +28,8 @@ from coderelay.surfaces.terminal.opened import Opened
 from coderelay.surfaces.terminal.region import Region
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.visit import Visit
+
+log = logging.getLogger(__name__)
 
 _KEY_SECONDS = 0.3
 
@@ -41,12 +45,14 @@ class Repl:
         self._by = opened.by
         self._attention = Attention(screen)
         self._attachments = Attachments()
-        self._sent: asyncio.Queue[Sent] = asyncio.Queue()
+        self._sent: asyncio.Queue[Sent | Left] = asyncio.Queue()
         self._left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._following: asyncio.Task[None] | None = None
         self._deciding: asyncio.TimerHandle | None = None
-        self._pressed: set[asyncio.Future[None]] = set()
+        self._pressed: set[asyncio.Task[None]] = set()
         self._in_mind: AskId | None = None
+        self._is_given_back = False
+        self._is_leaving = False
         self._sit_before(opened.session)
 
     def _sit_before(self, session: SessionId) -> None:
@@ -55,6 +61,7 @@ class Repl:
 
     async def run(self, sent: Iterable[str]) -> int:
         """Until the person leaves. `sent` is what they sent before this was there."""
+        await self._visit.begin()
         await self._show(self._opened.told, with_past=self._opened.is_known)
         self._screen.equip(
             self._region,
@@ -72,7 +79,8 @@ class Repl:
         try:
             return await self._left
         finally:
-            await _end(taking, self._following)
+            self._visit.end()
+            await _end(taking, self._following, *self._pressed)
             await self._say_goodbye()
 
     def send(self, text: str) -> bool:
@@ -91,7 +99,14 @@ class Repl:
             return False
         return True
 
-    def leave(self, code: int = 0) -> None:
+    def leave(self) -> None:
+        """Behind what was sent; at once if somebody says it again."""
+        if self._is_leaving:
+            self.end()
+        self._is_leaving = True
+        self._sent.put_nowait(Left())
+
+    def end(self, code: int = 0) -> None:
         if not self._left.done():
             self._left.set_result(code)
 
@@ -100,7 +115,10 @@ class Repl:
         self._screen.refresh()
 
     def cycle_mode(self) -> None:
-        self._soon(self._next_mode())
+        row = self._region.summary
+        if row is not None:
+            self._region.summary = replace(row, mode=next_mode(row.mode))
+            self._soon(self._client.send(ConfigureSession(session=row.id, mode=next_mode(row.mode), by=self._by)))
 
     def clear_screen(self) -> None:
         self._screen.clear()
@@ -120,7 +138,7 @@ class Repl:
         last = self._region.waiting.last
         if last is None or last.task != "prompt":
             return False
-        self._soon(self._take_back([last]))
+        self._soon(self._take_back(self._visit.session, [last]))
         return True
 
     def move(self, by: int) -> bool:
@@ -137,7 +155,8 @@ class Repl:
             self._region.picker.narrow(buffer.text)
 
     def _decide(self, key: str, ask: AskId) -> None:
-        if self._screen.buffer.text == key:
+        asked = self._visit.asks.first
+        if asked is not None and asked.ask.id == ask and self._screen.buffer.text == key:
             self._screen.buffer.reset()
             self._sent.put_nowait(Sent(key, ask))
 
@@ -154,55 +173,70 @@ class Repl:
 
     def _before_key(self) -> None:
         self._region.hint = ""
-        if not self._screen.buffer.text:  # a line begins
+        if not self._screen.buffer.text or self._is_given_back:  # a line begins
             self._in_mind = self._visit.in_mind()
+            self._is_given_back = False
 
     async def _take_lines(self) -> None:
         """One after the other, so that each finds what the one before has done."""
         while True:
             sent = await self._sent.get()
-            try:
-                match told := await self._dialogue.take(sent):
-                    case Moved():
-                        await self._move(told)
-                    case Left():
-                        self.leave()
-                    case None:
-                        pass
-            except CoderError as error:
-                self._screen.print(error_line(error_in_words(error), self._screen.width))
+            await self._guarded(self._take(sent))
             self._screen.refresh()
+
+    async def _take(self, sent: Sent | Left) -> None:
+        match told := sent if isinstance(sent, Left) else await self._dialogue.take(sent):
+            case Moved():
+                await self._move(told)
+            case Left():
+                self.end()
+            case GivenBack():
+                self._is_given_back = True
+            case None:
+                pass
+
+    async def _guarded(self, work: Awaitable[object]) -> None:
+        """The door around one request: a refusal is told, and so is a fault, which is logged once."""
+        try:
+            await work
+        except CoderError as error:
+            self._screen.print(error_line(error_in_words(error), self._screen.width))
+        except Exception as error:
+            log.exception("a request failed")
+            self._screen.print(error_line(f"{type(error).__name__}: {error}", self._screen.width))
 
     async def _stop(self) -> None:
         """What this person has queued comes back into the input: it was meant for a turn that is no more."""
-        await self._client.send(StopTurn(session=self._visit.session, by=self._by))
-        own = [each for each in self._region.waiting if each.by == self._by and each.task == "prompt"]
-        await self._take_back(own)
-        if others := len(self._region.waiting) - len(own):
+        session, waiting = self._visit.session, list(self._region.waiting)
+        await self._client.send(StopTurn(session=session, by=self._by))
+        own = [each for each in waiting if each.by == self._by and each.task == "prompt"]
+        await self._take_back(session, own)
+        if others := len(waiting) - len(own):
             told = t("{count} queued; they go on with the next line you send", count=others)
             self._screen.print(note(told, self._screen.width))
 
-    async def _next_mode(self) -> None:
-        mode = self._region.summary.mode if self._region.summary is not None else "default"
-        wanted = ConfigureSession(session=self._visit.session, mode=next_mode(mode), by=self._by)
-        await self._client.send(wanted)
-
-    async def _take_back(self, prompts: Iterable[PromptAdmitted]) -> None:
+    async def _take_back(self, session: SessionId, prompts: Iterable[PromptAdmitted]) -> None:
         taken: list[str] = []
         for each in prompts:
-            recall = RecallPrompt(session=self._visit.session, prompt_id=each.prompt_id, by=self._by)
+            recall = RecallPrompt(session=session, prompt_id=each.prompt_id, by=self._by)
             if isinstance(await self._client.send(recall), Accepted):
                 taken.append(self._attachments.fold(each.said))
         if taken:
             self._screen.write("\n".join(filter(None, [*taken, self._screen.buffer.text])))
 
     async def _move(self, moved: Moved) -> None:
-        await _end(self._following)
+        before = self._visit, self._dialogue
         self._sit_before(moved.session)
+        try:
+            await self._visit.begin()
+        except CoderError:
+            self._visit, self._dialogue = before
+            raise
+        before[0].end()
+        await _end(self._following)
         await self._show((), with_past=True)
 
     async def _show(self, told: Iterable[str], *, with_past: bool) -> None:
-        await self._visit.begin()
         if with_past:
             await self._visit.tell_earlier()
         for line in told:
@@ -210,14 +244,17 @@ class Repl:
         self._following = asyncio.create_task(self._follow())
 
     async def _follow(self) -> None:
-        try:
+        ends_well = False
+
+        async def follow() -> None:
+            nonlocal ends_well
             await self._visit.follow()
-        except CoderError as error:
-            self._screen.print(error_line(error_in_words(error), self._screen.width))
-            self.leave(1)
-        else:
+            ends_well = True
+
+        await self._guarded(follow())
+        if ends_well:
             self._region.summary = None  # somebody deleted the session
-            self.leave()
+        self.end(0 if ends_well else 1)
 
     async def _say_goodbye(self) -> None:
         row = self._region.summary
@@ -234,14 +271,7 @@ class Repl:
 
     def _soon(self, work: Awaitable[object]) -> None:
         """A key that changes the session does not wait behind lines."""
-
-        async def do() -> None:
-            try:
-                await work
-            except CoderError as error:
-                self._screen.print(error_line(error_in_words(error), self._screen.width))
-
-        task = asyncio.ensure_future(do())
+        task = asyncio.create_task(self._guarded(work))
         self._pressed.add(task)
         task.add_done_callback(self._pressed.discard)
 

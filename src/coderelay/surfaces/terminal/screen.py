@@ -107,6 +107,7 @@ class Screen:
         self.buffer.reset(self.buffer.document)  # else it counts as read
         self.buffer.load_history_if_not_yet_loaded()
         self._input.input_processors = [shown]
+        self.refresh()
 
     def on_key(self, heard: Callable[[], None]) -> None:
         """Before whatever the key does."""
@@ -141,12 +142,14 @@ class Screen:
 
     def ring(self, message: str) -> None:
         """Call somebody who looks elsewhere."""
-        self._output.write_raw(f"\x1b]9;{message}\x07\x07")
-        self._output.flush()
+        if not self.is_lent:
+            self._output.write_raw(f"\x1b]9;{message}\x07\x07")
+            self._output.flush()
 
     def set_title(self, title: str) -> None:
-        self._output.set_title(title)
-        self._output.flush()
+        if not self.is_lent:
+            self._output.set_title(title)
+            self._output.flush()
 
     async def lend(self, work: Callable[[], Awaitable[object]]) -> None:
         """The whole terminal, to another program, until `work` is done."""

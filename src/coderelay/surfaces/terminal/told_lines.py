@@ -20,14 +20,14 @@ from coderelay.protocol.events import (
     TurnProlonged,
     TurnUndone,
 )
-from coderelay.protocol.ids import CallId
+from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live import Live, Notice, TextDelta
 
 
 class ToldLines:
     def __init__(self, by: By) -> None:
         self._by = by
-        self._titles: dict[CallId, str] = {}
+        self._titles: dict[tuple[SessionId | None, CallId], str] = {}  # a child may number its calls as we do
         self._lists: dict[CallId, list[str]] = {}
         self._own: set[CallId] = set()  # calls that are commands of the person's own
         self._streamed: str | None = None
@@ -36,7 +36,7 @@ class ToldLines:
     def tell(self, event: AnyEvent) -> None:
         match event:
             case BatchOpened():
-                self._name_calls(event)
+                self._name_calls(event, None)
             case MessageAdded():
                 self._tell_message(event)
             case TurnUndone() if event.by != self._by:
@@ -44,7 +44,7 @@ class ToldLines:
             case HistoryCompacted():
                 write(f"{t('(summed up)')}\n{event.summary}\n" if event.summary else "")
             case CallStarted() if event.call_id not in self._own:
-                write(f"• {self._titles.get(event.call_id, '')}\n")
+                write(f"• {self._titles.pop((None, event.call_id), '')}\n")
             case CallEnded():
                 self._tell_end(event)
             case TurnProlonged():
@@ -56,14 +56,14 @@ class ToldLines:
             case _:
                 pass
 
-    def tell_of_child(self, event: AnyEvent) -> None:
+    def tell_of_child(self, child: SessionId, event: AnyEvent) -> None:
         """A child's asks are put to the person elsewhere; of the rest only what it runs is told."""
         match event:
             case BatchOpened():
-                self._name_calls(event)
+                self._name_calls(event, child)
             case CallStarted():
                 self._end_line()
-                write(f"  ↳ {self._titles.get(event.call_id, '')}\n")
+                write(f"  ↳ {self._titles.pop((child, event.call_id), '')}\n")
             case _:
                 pass
 
@@ -80,8 +80,9 @@ class ToldLines:
             case _:
                 pass
 
-    def _name_calls(self, batch: BatchOpened) -> None:
-        self._titles.update({each.call_id: f"{each.need.tool} {each.need.title}" for each in batch.judged})
+    def _name_calls(self, batch: BatchOpened, child: SessionId | None) -> None:
+        names = {(child, each.call_id): f"{each.need.tool} {each.need.title}" for each in batch.judged}
+        self._titles.update(names)
 
     def _tell_message(self, message: MessageAdded) -> None:
         if message.author == "person":

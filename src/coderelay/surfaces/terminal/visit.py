@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from contextlib import aclosing, suppress
+from collections.abc import Generator
+from contextlib import aclosing, contextmanager, suppress
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from coderelay.client.family import join_family
 from coderelay.client.language import t
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
-from coderelay.protocol.errors import CoderError
+from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.events import (
     MessageAdded,
     Recorded,
@@ -57,9 +58,19 @@ class Visit:
         self._facts_are_old = False
         self._answered: set[AskId] = set()
         self._answered_at = 0.0
+        self._card: asyncio.TimerHandle | None = None
         self._shown: set[AskId] = set()
         self._shown_at = 0.0
         self._replaced: AskId | None = None
+
+    @contextmanager
+    def undoing(self) -> Generator[None]:
+        """The one who undoes a turn here is told what that comes to, and not that it happened."""
+        self._conversation.is_undoing = True
+        try:
+            yield
+        finally:
+            self._conversation.is_undoing = False
 
     @property
     def is_busy(self) -> bool:
@@ -77,40 +88,50 @@ class Visit:
         return max(0.0, self._shown_at + _SEEN_SECONDS - time.monotonic())
 
     async def begin(self) -> None:
-        """How things stand, before anything more happens."""
+        """How things stand, before anything more happens. Raises a CoderError, and then nothing is shown of it."""
         row = await self._client.get(ShowSession(self.session))
+        waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
+        children = await self._client.get(ListChildren(self.session))
+        sandbox = await self._sandbox()
         self._head = row.head
+        for child in children:
+            self.asks.name(child.id, child.title)
         region = self._region
         region.conversation, region.asks, region.summary, region.folder = self._conversation, self.asks, row, row.cwd
-        region.waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
+        region.waiting, region.sandbox = waiting, sandbox
         region.busy_since = time.monotonic() if row.turn_open else None
-        for child in await self._client.get(ListChildren(self.session)):
-            self.asks.name(child.id, child.title)
-        region.sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
         self._attention.on(row)
         self._screen.refresh()
 
+    def end(self) -> None:
+        """Nothing more of it is shown."""
+        if self._card is not None:
+            self._card.cancel()
+        if self._facts is not None:
+            self._facts.cancel()
+
     async def tell_earlier(self) -> None:
-        """The last part of the session once more, from the beginning of a turn on."""
-        after = max(0, self._head - _EARLIER_EVENTS)
-        begun = after == 0
+        """The last part of the session once more, from the beginning of a turn on if there is one in it."""
         if self._head == 0:
             return
-        async with aclosing(self._client.follow(self.session, after)) as feed:
+        events: list[Recorded] = []
+        async with aclosing(self._client.follow(self.session, max(0, self._head - _EARLIER_EVENTS))) as feed:
             async for each in feed:
-                if not isinstance(each, Recorded):
-                    continue
-                begun = begun or isinstance(each.event, TurnStarted)
-                if begun:
-                    self._screen.print(self._conversation.take(each, self._screen.width))
-                if each.seq >= self._head:
-                    break
+                if isinstance(each, Recorded):
+                    events.append(each)
+                    if each.seq >= self._head:
+                        break
+        whole = events[0].seq == 1
+        begin = next((at for at, each in enumerate(events) if isinstance(each.event, TurnStarted)), 0)
+        for each in events if whole else events[begin:]:
+            self._screen.print(self._conversation.take(each, self._screen.width))
 
     async def answer(self, asked: Asked, decision: Decision) -> None:
         self._answered.add(asked.ask.id)
         self._answered_at = time.monotonic()
         answer = AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
-        if isinstance(outcome := await self._client.send(answer), Answered) and outcome.by is not None:
+        outcome = await self._client.send(answer)
+        if isinstance(outcome, Answered) and outcome.by is not None and outcome.by != self._by:
             told = t("{who} in {via} was faster", who=outcome.by.who, via=outcome.by.via)
             self._screen.print(note(told, self._screen.width))
 
@@ -122,6 +143,7 @@ class Visit:
         if len(self.asks):
             self._attention.asked()
             self._show_first(len(self.asks.batch))
+            self._screen.refresh()
         async with aclosing(events) as feed:
             async for each in feed:
                 self._take(each)
@@ -162,9 +184,16 @@ class Visit:
                 self._facts_are_old = False
                 row = await self._client.get(ShowSession(self.session))
                 self._region.summary = replace(row, context_tokens=await self._tokens(row))
-                self._region.sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
+                self._region.sandbox = await self._sandbox()
                 self._attention.name(row)
                 self._screen.refresh()
+
+    async def _sandbox(self) -> str:
+        """Nothing where the configuration is wrong: whoever runs something there is told."""
+        try:
+            return (await self._client.get(ShowPermissions(self.session))).sandbox
+        except BadInput:
+            return ""
 
     async def _tokens(self, row: Summary) -> int:
         """Guessed where nobody has counted them: at the beginning, after a summary or an undo."""
@@ -185,7 +214,8 @@ class Visit:
                     self._show_first(0, replaced=change.asked.ask.id if change.by != here else None)
             case Void():
                 self._screen.print(note(t("no longer asked"), self._screen.width))
-                self._show_first(0, replaced=change.asked[0].ask.id)
+                if change.was_first:
+                    self._show_first(0, replaced=change.asked[0].ask.id)
             case None:
                 pass
         if not len(self.asks):
@@ -207,7 +237,8 @@ class Visit:
         that may have decided this one, too."""
         own = together == 0 and replaced is None
         self._shown_at, self._replaced = 0.0 if own else time.monotonic(), replaced
-        asyncio.get_running_loop().call_later(0 if together else _AFTER_SECONDS, self._show_card, together)
+        loop = asyncio.get_running_loop()
+        self._card = loop.call_later(0 if together else _AFTER_SECONDS, self._show_card, together)
 
     def _show_card(self, together: int) -> None:
         asked = self.asks.first

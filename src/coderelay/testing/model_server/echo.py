@@ -2,6 +2,7 @@
 
 from coderelay.testing.model_server.answers import Answer, bash, proposes, read, says, tokens, write
 from coderelay.testing.model_server.wire_form import History
+from coderelay.testing.prompts import without_notes
 
 RULES = """\
   run: CMD            proposes bash CMD
@@ -17,7 +18,8 @@ def echo(history: History) -> Answer:
     last = history[-1]
     if last.role == "tool":
         return says("done: " + last.text.partition("\n")[0])
-    verb, _, rest = last.text.partition(": ")
+    text = without_notes(last.text)
+    verb, _, rest = text.partition(": ")
     match verb:
         case "run":
             return proposes(bash(rest))
@@ -29,4 +31,4 @@ def echo(history: History) -> Answer:
         case "tokens" if rest.isdecimal():
             return tokens(int(rest))
         case _:
-            return says(last.text)
+            return says(text)

@@ -20,8 +20,6 @@ from coderelay.surfaces.terminal.input.mentions import unfinished_mention
 from coderelay.surfaces.terminal.input.paste import take_paste
 
 ANSWER_KEYS = "ynas123456789"
-ESCAPE_SECONDS = 0.05
-"""For `ttimeoutlen` and `timeoutlen` of the application: how long Escape waits for the rest of an Alt key."""
 
 _NEXT_MODE: dict[Mode, Mode] = {"default": "auto-edit", "auto-edit": "plan", "plan": "default", "yolo": "default"}
 

@@ -144,10 +144,11 @@ class Terminal:
     def wait_until(
         self, holds: Callable[[Seen], object], what: str, seconds: float = PATIENCE, *, poll: bool = False
     ) -> Seen:
-        """The first moment at which it holds. `poll` if it can come true without anything being drawn."""
+        """The first moment at which it holds and nothing is half drawn: then the cursor is hidden. `poll` if it
+        can come true without anything being drawn."""
         deadline = time.monotonic() + seconds
         with self._changed:
-            while not holds(seen := self._look()):
+            while not holds(seen := self._look()) or self._emulator.cursor.hidden:
                 left = deadline - time.monotonic()
                 if self._ended or left <= 0:
                     why = (

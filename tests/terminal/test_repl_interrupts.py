@@ -116,8 +116,8 @@ def test_what_was_queued_comes_back_when_the_turn_is_stopped(serve: Serve, coder
             terminal.enter(line)
             terminal.wait_for(f"queued: {line}")
         terminal.press("escape")
-        seen = terminal.wait_until(lambda seen: "stopped" in seen.text and is_idle(seen), "the end of the turn")
-        assert typed_in(seen) == "first\n… second"
+        terminal.wait_until(lambda seen: "stopped" in seen.text and is_idle(seen), "the end of the turn")
+        terminal.wait_until(lambda seen: typed_in(seen) == "first\n… second", "what was queued")
         terminal.press("c-c")
         terminal.wait_until(lambda seen: typed_in(seen) == "", "an empty line")
         terminal.press("c-c", "c-c")

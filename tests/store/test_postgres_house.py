@@ -34,6 +34,7 @@ async def test_what_one_process_asks_another_answers(tmp_path: Path, team: Build
     ):
         await first.create("default")
         await first.prompt("go")
+        await first.asks()  # so that it is the first who has begun the turn
         await second.open(first.session)
         (ask,) = await second.asks()
         await second.answer(ask)

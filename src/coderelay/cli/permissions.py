@@ -14,6 +14,7 @@ from coderelay.client.asking import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.client.permission_asks import approval_in_words
+from coderelay.client.session_names import session_by_id
 from coderelay.config.folder_texts import folder_texts
 from coderelay.config.load import home_of
 from coderelay.config.place import folder_file, printable, shown
@@ -24,8 +25,9 @@ from coderelay.policy.shell import ShellVerdict, judge_command
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.events import Mode
-from coderelay.protocol.ids import APPROVALS, SessionId
+from coderelay.protocol.ids import APPROVALS
 from coderelay.protocol.queries import ListApprovals
+from coderelay.protocol.short_ids import the_id_meant
 
 
 def main(arguments: list[str]) -> int:
@@ -53,20 +55,22 @@ def main(arguments: list[str]) -> int:
         return _check(checking, options)
     if options.action in ("trust", "untrust"):
         return _change_trust(options)
-    session = SessionId(options.session) if options.session else None
 
     async def work(host: Host) -> int:
+        given = options.session
+        session = None if given is None else (await session_by_id(host, given)).id
         approvals = await host.get(ListApprovals(session))
         if options.action != "revoke":
             for each in approvals:
                 sys.stdout.write(f"{each.id}  {printable(approval_in_words(each))}\n")
             return 0
-        found = [each for each in approvals if each.id.startswith(options.approval)]
-        if len(found) != 1:
+        meant = the_id_meant(options.approval, [each.id for each in approvals])
+        found = next((each for each in approvals if each.id == meant), None)
+        if found is None:
             raise UnknownApproval(options.approval)
-        given_in = session if session is not None and found[0].scope == "session" else APPROVALS
-        await host.send(RevokeApproval(session=given_in, approval=found[0].id, by=me()))
-        sys.stdout.write(t("revoked {tool}: {title}", tool=found[0].tool, title=printable(found[0].title)) + "\n")
+        given_in = session if session is not None and found.scope == "session" else APPROVALS
+        await host.send(RevokeApproval(session=given_in, approval=found.id, by=me()))
+        sys.stdout.write(t("revoked {tool}: {title}", tool=found.tool, title=printable(found.title)) + "\n")
         return 0
 
     return run_with_house(work)

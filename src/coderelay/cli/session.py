@@ -98,7 +98,7 @@ def untrusted_words(house: House) -> str:
 
 
 async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> Summary | None:
-    if options.resume:
+    if options.resume is not None:
         return await find_session(client, options.resume, t("`coder sessions` shows what there is."))
     if options.latest:
         newest = await client.get(ListSessions(cwd=folder))

@@ -14,6 +14,7 @@ from coderelay.client.background import background_line
 from coderelay.client.changed_files import changed_line
 from coderelay.client.columns import padded
 from coderelay.client.language import retell, t
+from coderelay.client.session_names import session_by_id
 from coderelay.client.visible import visible
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
@@ -66,11 +67,12 @@ async def _run(host: Host, options: argparse.Namespace) -> int:
         case "list" | "search":
             await _list(host, options)
         case "show":
-            await (_show_diff if options.diff else _show)(host, SessionId(options.session))
+            await (_show_diff if options.diff else _show)(host, (await session_by_id(host, options.session)).id)
         case "export":
-            _print_json(await host.get(ExportSession(SessionId(options.session))), indent=1)
+            session = (await session_by_id(host, options.session)).id
+            _print_json(await host.get(ExportSession(session)), indent=1)
         case _:
-            await _delete(host, SessionId(options.session))
+            await _delete(host, (await session_by_id(host, options.session)).id)
     return 0
 
 

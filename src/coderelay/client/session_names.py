@@ -7,11 +7,24 @@ from coderelay.client.language import t
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions, ShowSession
+from coderelay.protocol.short_ids import ids_meant, the_id_meant
 from coderelay.protocol.summary import Summary
 
 _ALL = 100_000
 _NEAREST = 3
 _ALIKE = 0.6
+
+
+async def session_by_id(client: Client, given: str) -> Summary:
+    """For what must not be mistaken: its id, or the beginning of that. Raises UnknownSession or BadInput."""
+    try:
+        return await client.get(ShowSession(SessionId(given)))
+    except UnknownSession:
+        rows = {each.id: each for each in await client.get(ListSessions(limit=_ALL))}
+    meant = the_id_meant(given, rows)
+    if meant is None:
+        raise UnknownSession(given)
+    return rows[SessionId(meant)]
 
 
 async def find_session(client: Client, name: str, hint: str = "") -> Summary:
@@ -20,8 +33,8 @@ async def find_session(client: Client, name: str, hint: str = "") -> Summary:
         return await client.get(ShowSession(SessionId(name)))
     except UnknownSession:
         rows = await client.get(ListSessions(limit=_ALL))
-    found = [each for each in rows if each.id.startswith(name)]
-    found = found or [each for each in rows if _begins(each.title, name)]
+    meant = ids_meant(name, [each.id for each in rows])
+    found = [each for each in rows if each.id in meant] or [each for each in rows if _begins(each.title, name)]
     exact = [each for each in found if each.title.casefold() == name.casefold()]
     if len(found) == 1 or len(exact) == 1:
         return (exact or found)[0]
@@ -49,7 +62,7 @@ def session_line(row: Summary, home: str, *, with_folder: bool) -> str:
 
 
 def _begins(title: str, name: str) -> bool:
-    return title.casefold().startswith(name.casefold())
+    return bool(name.strip()) and title.casefold().startswith(name.casefold())
 
 
 def _nearest(rows: list[Summary], name: str) -> list[Summary]:

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from coderelay.host.record import Record
 from coderelay.protocol.asks import PermissionAsk
-from coderelay.protocol.errors import BadInput, StoreDamaged, UnknownAsk
+from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.short_ids import the_id_meant
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.session.children import children
 from coderelay.session.state import AskState, State
@@ -41,18 +42,22 @@ async def _family(records: Records, session: SessionId) -> list[Summary]:
 
 async def find_ask(records: Records, text: str) -> AskRow:
     """Raises UnknownAsk, or BadInput if the text is too short to be clear."""
-    found = [row for row in await open_asks(records, None) if row.ask.id.startswith(text)]
+    found = _meant(text, await open_asks(records, None))
     if not found:
         name, dash, _ = text.partition("-")
         sessions = await records.store.sessions(limit=100_000) if dash else []
         belongs = [each for each in sessions if each.id.startswith(name)]
         rows = [row for each in belongs for row in await _rows(records, each, lambda _: True)]
-        found = [row for row in rows if row.ask.id.startswith(text)]
+        found = _meant(text, rows)
     if not found:
         raise UnknownAsk(text)
-    if len(found) > 1:
-        raise BadInput(f"{text} is short for {len(found)} asks", "Give more of the id.")
     return found[0]
+
+
+def _meant(text: str, rows: list[AskRow]) -> list[AskRow]:
+    """One at most."""
+    meant = the_id_meant(text, [row.ask.id for row in rows])
+    return [row for row in rows if row.ask.id == meant]
 
 
 async def _rows(records: Records, summary: Summary, wanted: Callable[[AskState], bool]) -> list[AskRow]:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 
+from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import new_house, run_with_house
 from coderelay.client.asking import headline
 from coderelay.client.permission_asks import approval_in_words
@@ -39,7 +40,8 @@ def _known_names(kind: str) -> Names:
 
 
 def _models() -> Names:
-    shown = asyncio.run(new_house(os.getcwd()).offered_models(os.getcwd()))
+    folder = real_folder()
+    shown = asyncio.run(new_house(folder).offered_models(folder))
     return [(each.name, each.source) for each in shown]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from coderelay.app import House
 from coderelay.cli.arguments import Arguments
+from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import new_house
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
@@ -32,7 +33,7 @@ def main(arguments: list[str]) -> int:
             return _add(options, command)
         if options.action == "remove":
             return _remove(options.name)
-        return asyncio.run(_list(os.getcwd()))
+        return asyncio.run(_list(real_folder()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1

@@ -9,6 +9,8 @@ from typing import Any, get_args
 import msgspec
 
 from coderelay.cli.arguments import Arguments
+from coderelay.cli.broad_folder import broad_in_words
+from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import me, new_house, run_with_house
 from coderelay.client.asking import agrees
 from coderelay.client.errors import error_in_words
@@ -17,8 +19,16 @@ from coderelay.client.permission_asks import approval_in_words
 from coderelay.client.session_names import session_by_id
 from coderelay.config.folder_texts import folder_texts
 from coderelay.config.load import home_of
-from coderelay.config.place import folder_file, printable, shown
-from coderelay.config.trust import is_trusted, trust, trusted_texts, untrust, wishes
+from coderelay.config.place import folder_file, is_broad, printable, shown
+from coderelay.config.trust import (
+    agree_to_broad,
+    is_agreed_to,
+    is_trusted,
+    trust,
+    trusted_texts,
+    untrust,
+    wishes,
+)
 from coderelay.host.host import Host
 from coderelay.policy.rights import rights_of
 from coderelay.policy.shell import ShellVerdict, judge_command
@@ -87,7 +97,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
     if options.stdin == (options.command is not None):
         parser.error(t("give a COMMAND or --stdin"))
     try:
-        checked = Checking(os.getcwd())
+        checked = Checking(real_folder())
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
@@ -145,8 +155,9 @@ class Checking:
 
 
 def _change_trust(options: argparse.Namespace) -> int:
-    home, folder = home_of(os.environ), os.path.realpath(options.folder)
+    home = home_of(os.environ)
     try:
+        folder = real_folder(options.folder)
         if not os.path.isdir(folder):
             raise BadInput(t("there is no folder {folder}", folder=shown(folder)))
         return _trust(home, folder, options.yes) if options.action == "trust" else _untrust(home, folder)
@@ -160,15 +171,18 @@ def _trust(home: str, folder: str, yes: bool) -> int:
     texts = folder_texts(home=home, user_home=os.path.expanduser("~"), folder=folder)
     known = trusted_texts(home, folder)
     news = {path: digest for path, digest in texts.items() if known.get(path) != digest}
-    if not wanted and not texts:
+    is_new_broad = is_broad(folder) and not is_agreed_to(home, folder)
+    if not wanted and not texts and not is_broad(folder):
         sys.stdout.write(t("there is nothing to trust: {folder} loosens nothing", folder=shown(folder)) + "\n")
         return 0
     trusts_keys = not wanted or is_trusted(home, folder, wanted)
-    if trusts_keys and not news:
+    if trusts_keys and not news and not is_new_broad:
         sys.stdout.write(t("{folder} is trusted already", folder=shown(folder)) + "\n")
         return 0
     if os.environ.get("CODER"):
         raise BadInput(t("a command that an agent runs cannot trust a folder"))
+    if is_new_broad:
+        sys.stdout.write(f"{broad_in_words(folder)}\n")
     if not trusts_keys:
         _show_wishes(folder, wanted)
     if news:
@@ -176,6 +190,8 @@ def _trust(home: str, folder: str, yes: bool) -> int:
     if not yes and not _agrees():
         return 1
     trust(home, folder, wanted, texts)
+    if is_new_broad:
+        agree_to_broad(home, folder)
     sys.stdout.write(t("trusted {folder}", folder=shown(folder)) + "\n")
     return 0
 

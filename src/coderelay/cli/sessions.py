@@ -1,7 +1,6 @@
 """`coder sessions`: list, search, show, export and delete sessions."""
 
 import argparse
-import os
 import sys
 import time
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import msgspec
 
 from coderelay.cli.arguments import Arguments
+from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import me, run_with_house
 from coderelay.client.background import background_line
 from coderelay.client.changed_files import changed_line
@@ -77,7 +77,7 @@ async def _run(host: Host, options: argparse.Namespace) -> int:
 
 
 async def _list(host: Host, options: argparse.Namespace) -> None:
-    cwd = os.path.realpath(".") if options.here else None
+    cwd = real_folder() if options.here else None
     for each in await host.get(ListSessions(cwd=cwd, limit=options.limit, text=" ".join(options.text))):
         await _list_one(host, each, options)
         for child in await host.get(ListChildren(each.id)) if each.children else ():

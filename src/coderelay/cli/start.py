@@ -62,6 +62,12 @@ def main(arguments: list[str]) -> int:
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     """With what the place needs: --help and usage errors need no house, pipes no terminal."""
+    from coderelay.config.place import is_broad
+
+    is_named = options.cwd or options.path or options.resume is not None or options.latest
+    if not is_named and is_broad(folder) and (problem := _why_not_in(folder)):
+        sys.stderr.write(f"coder: {problem}\n")
+        return 1
     if prompt is None and is_terminal():
         from coderelay.surfaces.terminal.input.typeahead import typing_kept
 
@@ -74,6 +80,19 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     return turn.run(options, folder, prompt)
 
 
+def _why_not_in(folder: str) -> str:
+    """Empty if the person has agreed to it."""
+    from coderelay.cli.broad_folder import check_broad_folder  # few begin there
+    from coderelay.client.errors import error_in_words
+    from coderelay.protocol.errors import CoderError
+
+    try:
+        check_broad_folder(folder)
+    except CoderError as error:
+        return error_in_words(error)
+    return ""
+
+
 def is_terminal() -> bool:
     """Whether somebody sits there who can see more than plain lines."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "")
@@ -82,11 +101,11 @@ def is_terminal() -> bool:
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     """The options, the folder, and the prompt if there is one. Leaves with 2 if something is wrong."""
     options = parser().parse_args(arguments)
-    if options.resume and options.latest:
+    if options.resume is not None and options.latest:
         parser().error(t("--resume and --continue exclude each other"))
     if options.path and options.cwd:
         parser().error(t("give the folder once: PATH or --cwd"))
-    folder = os.path.realpath(options.cwd or options.path or ".")
+    folder = folder_of(options.cwd or options.path)
     if not os.path.isdir(folder):
         parser().error(t("there is no folder {folder}", folder=folder))
     if not _is_text(folder):
@@ -95,6 +114,17 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     if prompt is not None and not prompt.strip():
         parser().error(t("the prompt is empty"))
     return options, folder, None if prompt is None else prompt.decode("utf-8", "replace")
+
+
+def folder_of(given: str | None) -> str:
+    """Leaves with 2 if the current one is meant, and is gone."""
+    from coderelay.cli.current_folder import real_folder
+    from coderelay.protocol.errors import BadInput
+
+    try:
+        return real_folder(given or "")
+    except BadInput as error:
+        parser().error(str(error))
 
 
 def _bytes(argument: str | None) -> bytes | None:

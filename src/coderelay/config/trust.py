@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.config.place import folder_file, shown
 from coderelay.config.settings import Settings
@@ -22,10 +23,12 @@ T = TypeVar("T")
 
 
 class Trusted(Struct, frozen=True, omit_defaults=True):
-    """By folder: the digest of the loosening keys; and the digests of texts, by their paths in it."""
+    """By folder: the digest of the loosening keys; and the digests of texts, by their paths in it. `broad` are the
+    folders that hold everything the person has and in which they agreed to work."""
 
     folders: dict[str, str] = {}
     texts: dict[str, dict[str, str]] = {}
+    broad: tuple[str, ...] = ()
 
 
 def wishes(home: str, folder: str) -> dict[str, Any]:
@@ -56,17 +59,33 @@ def trust(
 
     def change(known: Trusted) -> Trusted:
         folders = known.folders | {real: _digest(wanted)} if wanted else known.folders
-        return Trusted(folders, known.texts if texts is None else _without(known.texts, real) | _some(real, texts))
+        known_texts = known.texts if texts is None else _without(known.texts, real) | _some(real, texts)
+        return replace(known, folders=folders, texts=known_texts)
 
     _change(home, change)
+
+
+def is_agreed_to(home: str, folder: str) -> bool:
+    """Whether sessions may begin in this broad folder. Raises BadInput."""
+    return os.path.realpath(folder) in _read(home).broad
+
+
+def agree_to_broad(home: str, folder: str) -> None:
+    real = os.path.realpath(folder)
+    _change(home, lambda known: replace(known, broad=(*(each for each in known.broad if each != real), real)))
 
 
 def untrust(home: str, folder: str) -> bool:
     """Whether it was trusted."""
     real, known = os.path.realpath(folder), _read(home)
-    if real not in known.folders and real not in known.texts:
+    if real not in known.folders and real not in known.texts and real not in known.broad:
         return False
-    _change(home, lambda known: Trusted(_without(known.folders, real), _without(known.texts, real)))
+
+    def change(known: Trusted) -> Trusted:
+        broad = tuple(each for each in known.broad if each != real)
+        return Trusted(_without(known.folders, real), _without(known.texts, real), broad)
+
+    _change(home, change)
     return True
 
 

@@ -220,4 +220,37 @@ ID 只要不产生歧义即可缩写。权限审批：allow、session、project�
         "`coder doctor`：这里找到了什么、缺少什么、该怎么做。"
     ),
     "one JSON object instead of lines": "输出一个 JSON 对象，而不是文本行",
+    # a prompt whose process cannot go on
+    "The prompt was taken back before anything was done. It can be sent again.": (
+        "提示已在执行任何操作之前撤回，可以重新发送。"
+    ),
+    "The prompt waits in session {session} and has not begun. `coder resume {session}` carries it on, "
+    "`coder sessions delete {session}` drops it.": (
+        "提示在会话 {session} 中等待，尚未开始。`coder resume {session}` 继续执行，"
+        "`coder sessions delete {session}` 将其丢弃。"
+    ),
+    "The turn had begun; what it has done is kept in session {session}. `coder resume {session}` carries it "
+    "on; the prompt sent once more would do it twice.": (
+        "本轮已经开始；已完成的内容保存在会话 {session} 中。`coder resume {session}` 继续执行；"
+        "再次发送该提示会重复执行。"
+    ),
+    "Whether the prompt was saved is not known; `coder sessions show {session}` tells.": (
+        "不确定提示是否已保存；可用 `coder sessions show {session}` 查看。"
+    ),
+    # folders
+    "the current folder is gone": "当前目录已不存在",
+    "Go to another folder first.": "请先切换到其他目录。",
+    "This is the root of the file system: an agent here can read and change all files that you can.": (
+        "这里是文件系统的根目录：在这里 agent 可以读取和修改你能访问的所有文件。"
+    ),
+    "This is your home folder: an agent here can read and change everything below it.": (
+        "这里是你的主目录：在这里 agent 可以读取和修改其中的一切。"
+    ),
+    "Go to the folder of your project, or agree once with `coder permissions trust {folder}`, or for this "
+    "time with `--cwd {folder}`.": (
+        "请切换到项目所在的目录；或用 `coder permissions trust {folder}` 同意一次，或仅在本次使用 `--cwd {folder}`。"
+    ),
+    "Work here all the same? You are asked only once. [y/N] ": "仍要在这里工作吗？只会询问一次。[y/N] ",
+    "not begun": "没有开始",
+    "Go to the folder of your project.": "请切换到项目所在的目录。",
 }

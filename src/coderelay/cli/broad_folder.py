@@ -1,0 +1,35 @@
+"""Beginning in the home folder or in `/`, where everything a person has can be read and changed: agreed to once."""
+
+import os
+import sys
+
+from coderelay.client.asking import agrees
+from coderelay.client.language import t
+from coderelay.config.load import home_of
+from coderelay.config.trust import agree_to_broad, is_agreed_to
+from coderelay.protocol.errors import BadInput
+
+
+def check_broad_folder(folder: str) -> None:
+    """Asks if a person is there. Raises BadInput if the answer is not yes, or nobody can be asked."""
+    home = home_of(os.environ)
+    if is_agreed_to(home, folder):
+        return
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("CODER"):
+        hint = t(
+            "Go to the folder of your project, or agree once with `coder permissions trust {folder}`, or for this "
+            "time with `--cwd {folder}`.",
+            folder=folder,
+        )
+        raise BadInput(broad_in_words(folder), hint)
+    sys.stdout.write(f"{broad_in_words(folder)}\n{t('Work here all the same? You are asked only once. [y/N] ')}")
+    sys.stdout.flush()
+    if not agrees(sys.stdin.readline()):
+        raise BadInput(t("not begun"), t("Go to the folder of your project."))
+    agree_to_broad(home, folder)
+
+
+def broad_in_words(folder: str) -> str:
+    if folder == "/":
+        return t("This is the root of the file system: an agent here can read and change all files that you can.")
+    return t("This is your home folder: an agent here can read and change everything below it.")

@@ -5,20 +5,25 @@ import os
 import sys
 
 from coderelay import __version__
+from coderelay.surfaces import standard_streams
 
-_NOBODY_READS = 141  # what a shell says of a program that SIGPIPE has ended
 SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
 
 
 def run() -> None:
     """`coder` as it is installed. Leaves without taking the interpreter apart, which takes as long as a
     short turn; everything that must be closed has been by then."""
-    code = main()
+    standard_streams.install()
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(code)  # also if nobody reads any more
+        code = main()
+    except SystemExit as left:  # argparse has said what is wrong, or what was asked for
+        code = left.code if isinstance(left.code, int) else int(left.code is not None)
+    except BrokenPipeError:
+        code = 0  # `finish` finds out
+    except KeyboardInterrupt:
+        standard_streams.hurry()
+        code = 130
+    os._exit(standard_streams.finish(code))
 
 
 def main() -> int:
@@ -35,10 +40,5 @@ def main() -> int:
 
     speak(os.environ.get("CODER_LANG") or ("zh" if is_chinese(os.environ) else "en"))  # until the settings are known
     gc.disable()  # nothing that is made while loading is garbage
-    try:
-        command = import_module(f"coderelay.cli.{name}")
-        return command.main(arguments[1:] if name != "start" else arguments)
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        return _NOBODY_READS
+    command = import_module(f"coderelay.cli.{name}")
+    return command.main(arguments[1:] if name != "start" else arguments)

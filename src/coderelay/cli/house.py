@@ -14,6 +14,7 @@ from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
+from coderelay.surfaces import standard_streams
 
 
 def new_house(cwd: str | None = None) -> House:
@@ -26,6 +27,7 @@ def new_house(cwd: str | None = None) -> House:
 
 def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
     """Exit code of `work`; 1 and the reason on stderr if it is refused."""
+    standard_streams.write_behind()
     try:
         return asyncio.run(_run(work, new_house()))
     except CoderError as error:

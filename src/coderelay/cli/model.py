@@ -15,6 +15,7 @@ from coderelay.models.local.offers import Offer, find_offer, offers
 from coderelay.models.local.weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.surfaces.standard_streams import draw
 
 _BAR = 24
 _USAGE = 2
@@ -155,9 +156,10 @@ class _Bar:
             line += t(", {rate} MB/s, {time} left", rate=f"{rate / 1e6:.1f}", time=left)
         if self._moves:
             filled = round(_BAR * progress.size / whole)
-            line = f"\r\033[K[{'#' * filled}{' ' * (_BAR - filled)}] {line}"
-        sys.stdout.write(line if self._moves else f"{line}\n")
-        sys.stdout.flush()
+            draw(f"\r\033[K[{'#' * filled}{' ' * (_BAR - filled)}] {line}")
+        else:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
 
     def end(self) -> None:
         if self._moves:

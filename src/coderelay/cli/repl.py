@@ -5,10 +5,12 @@ import asyncio
 from functools import partial
 from importlib import import_module
 
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.terminal.opening import Opening
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
+    standard_streams.write_behind()
     return asyncio.run(Opening(folder).run(partial(_work, options, folder)))
 
 

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import gc
-import os
+import logging
 import signal
 import sys
 from collections.abc import Callable
@@ -22,19 +22,24 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowSession
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.output import open_output
-from coderelay.surfaces.headless.run import DONE, FAILED, INTERRUPTED, PARKED, Run
+from coderelay.surfaces.headless.run import DONE, FAILED, INTERRUPTED, PARKED, Fate, Run
+
+log = logging.getLogger(__name__)
 
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     gc.freeze()  # what was loaded stays; from here on there is garbage
     gc.enable()
+    standard_streams.write_behind()
     try:
         return asyncio.run(_run(options, folder, prompt, house.new_house(folder)))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return FAILED
     except KeyboardInterrupt:
+        standard_streams.hurry()
         return INTERRUPTED
 
 
@@ -44,6 +49,7 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, hou
         by = me("terminal" if prompt is None else "headless")
         if told := untrusted_words(house):
             sys.stderr.write(f"coder: {told}\n")
+        await host.check()
         chosen = await choose_session(host, options, folder, house, by)
         _tell_detected(chosen, options)
         if chosen.newest and prompt is None:
@@ -84,20 +90,29 @@ async def _headless(
             main.cancel()
 
     def interrupt() -> None:
-        if stopping:
+        standard_streams.hurry()
+        if stopping or run.is_over:
             main.cancel()  # a second Ctrl-C leaves at once; the turn is carried on by whoever opens it next
         else:
             stopping.append(asyncio.create_task(stop()))
 
-    _on_signals(interrupt, main.cancel)
+    def leave() -> None:
+        standard_streams.hurry()
+        main.cancel()
+
+    _on_signals(interrupt, leave)
     try:
         code = await main
     except asyncio.CancelledError:
         return INTERRUPTED
+    except CoderError as error:
+        return await _tell_failure(run, session, error_in_words(error))
+    except Exception as error:
+        log.exception("a prompt failed")
+        return await _tell_failure(run, session, f"{type(error).__name__}: {error}")
     finally:
-        await asyncio.gather(*stopping)
+        await asyncio.gather(*stopping, return_exceptions=True)
     if run.deaf:
-        _keep_quiet()
         return INTERRUPTED
     if code == PARKED:
         earlier = t("an earlier question is still open; the prompt is queued")
@@ -105,6 +120,37 @@ async def _headless(
     for told in run.unanswered:
         sys.stderr.write(f"coder: {told}\n")
     return code
+
+
+async def _tell_failure(run: Run, session: SessionId, problem: str) -> int:
+    """With what has become of the prompt: whoever does not know that would send it again."""
+    fate = _in_words(await run.give_up(), session)
+    sys.stderr.write("\n".join(filter(None, (f"coder: {problem}", fate))) + "\n")
+    return FAILED
+
+
+def _in_words(fate: Fate, session: SessionId) -> str:
+    match fate:
+        case "not admitted":
+            return ""
+        case "taken back":
+            return t("The prompt was taken back before anything was done. It can be sent again.")
+        case "waiting":
+            return t(
+                "The prompt waits in session {session} and has not begun. `coder resume {session}` carries it on, "
+                "`coder sessions delete {session}` drops it.",
+                session=session,
+            )
+        case "begun":
+            return t(
+                "The turn had begun; what it has done is kept in session {session}. `coder resume {session}` carries "
+                "it on; the prompt sent once more would do it twice.",
+                session=session,
+            )
+        case "unknown":
+            return t(
+                "Whether the prompt was saved is not known; `coder sessions show {session}` tells.", session=session
+            )
 
 
 def _unattended(options: argparse.Namespace, house: House, cwd: str) -> Unattended:
@@ -120,8 +166,3 @@ def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) ->
 
 def _parked(session: SessionId, why: str) -> str:
     return f"coder: {t('parked, {why}', why=why)}\n{t('session {session}', session=session)}\n"
-
-
-def _keep_quiet() -> None:
-    """Nobody reads stdout any more; keep Python from complaining about that at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

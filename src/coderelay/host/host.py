@@ -132,6 +132,11 @@ class Host:
         self._children: Children | None = None
         self._wakeups = Wakeups(store, ownership, exchange, self._worker)
 
+    async def check(self) -> None:
+        """Raises StoreFailed if this process could own no session: known before a prompt is admitted, it costs nobody
+        anything."""
+        await self._ownership.me()
+
     async def send(self, command: Command) -> Outcome:
         record = await self.record(command.session)
         if isinstance(command, UndoTurn):

@@ -10,6 +10,7 @@ from coderelay.client.language import t
 from coderelay.protocol.events import AskOpened, BatchOpened, CallAsked, Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
+from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.output import open_output
 from coderelay.surfaces.headless.run import DONE, ENDINGS, FAILED, PARKED
 
@@ -33,6 +34,7 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
             match each.event:
                 case TurnEnded() as event if own:
                     output.finish(each)
+                    await standard_streams.taken_down_to(standard_streams.MOST_WAITING)
                     if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
                         return ENDINGS[event.ending]
                 case BatchOpened(judged=judged) if any(one.ask for one in judged):

@@ -26,14 +26,14 @@ class Output(Protocol):
         ...
 
 
-def open_output(form: Form, session: SessionId, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> Output:
+def open_output(form: Form, session: SessionId) -> Output:
     match form:
         case "text":
-            return TextOutput(out, err)
+            return TextOutput(sys.stdout, sys.stderr)
         case "json":
-            return JsonOutput(out)
+            return JsonOutput(sys.stdout)
         case "stream-json":
-            return StreamJsonOutput(out, session)
+            return StreamJsonOutput(sys.stdout, session)
 
 
 class TextOutput:

@@ -1,12 +1,14 @@
 """One prompt to its end, with nobody to ask."""
 
 from contextlib import aclosing
+from typing import Literal
 
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
 from coderelay.client.unattended import Nobody, Unattended, unanswered
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
+from coderelay.protocol.errors import CoderError
 from coderelay.protocol.events import (
     AskOpened,
     BatchOpened,
@@ -20,22 +22,26 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
-from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListAsks
-from coderelay.surfaces.headless.output import Output, Silence
+from coderelay.surfaces.headless.output import Output
+from coderelay.surfaces.headless.paced_output import PacedOutput
 
 DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
+
+Fate = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
+"""What has become of a prompt when the process that sent it cannot go on."""
 
 
 class Run:
     def __init__(self, client: Client, session: SessionId, output: Output, unattended: Unattended, by: By) -> None:
         self._client = client
         self._session = session
-        self._output = output
         self._by = by
         self._nobody = Nobody(unattended, by)
         self._prompt_id = PromptId(new_id())
+        self._output = PacedOutput(client, session, self._prompt_id, output)
+        self._sent = False
         self._turn: TurnId | None = None
         self._refused = False
         self._stopped = False
@@ -43,6 +49,7 @@ class Run:
         self.unanswered: list[str] = []
         self.behind_others = False
         self.deaf = False
+        self.is_over = False
 
     async def prompt(self, text: str, after: int, max_steps: int | None) -> int:
         """Send the prompt and follow the session until its turn has ended. Returns the exit code."""
@@ -50,13 +57,24 @@ class Run:
         await self._client.send(
             SendPrompt(session=self._session, prompt_id=self._prompt_id, text=text, by=self._by, max_steps=max_steps)
         )
+        self._sent = True
         if waiting:
             self.behind_others = True
             return PARKED
+        self._output.begin(after)
+        code = await self._follow(after)
+        self.is_over = True
+        try:
+            await self._output.finish()
+        except BrokenPipeError:
+            self.deaf = True
+        return code
+
+    async def _follow(self, after: int) -> int:
         async with aclosing(follow_family(self._client, self._session, after)) as feed:
             async for each in feed:
                 try:
-                    self._show(each)
+                    self._output.take(each)
                 except BrokenPipeError:
                     await self._go_deaf()
                 if isinstance(each, Recorded) and (code := await self._exit_code(each)) is not None:
@@ -74,24 +92,25 @@ class Run:
         await self._client.send(StopTurn(session=self._session, by=self._by))
         return False
 
+    async def give_up(self) -> Fate:
+        """After a failure: take the prompt back, unless its turn has begun."""
+        try:
+            if await self._recall():
+                return "taken back"
+        except CoderError:
+            if not self._sent:
+                return "unknown"
+            return "waiting" if self._turn is None else "begun"
+        return "begun" if self._sent else "not admitted"
+
     async def _recall(self) -> bool:
         recall = RecallPrompt(session=self._session, prompt_id=self._prompt_id, by=self._by)
         return isinstance(await self._client.send(recall), Accepted)
 
-    def _show(self, each: Recorded | Live) -> None:
-        if not isinstance(each, Recorded):
-            self._output.live(each)
-            return
-        if each.session != self._session:
-            return  # what a child does is its own; its parent's call says what came of it
-        self._output.event(each)
-        if isinstance(each.event, TurnEnded) and each.event.turn_id == self._turn:
-            self._output.finish(each)
-
     async def _go_deaf(self) -> None:
         """Nobody reads the output any more: stop, as Ctrl-C would."""
         self.deaf = True
-        self._output = Silence()
+        self._output.silence()
         await self.stop()
 
     async def _exit_code(self, recorded: Recorded) -> int | None:

@@ -34,6 +34,7 @@ from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ShowPermissions, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
+from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, taken_down_to
 from coderelay.surfaces.terminal.answering import Answering, split_all
 from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
 from coderelay.surfaces.terminal.told_lines import ToldLines, write
@@ -149,6 +150,7 @@ class LineLoop:
             if self._interactive or not isinstance(item, Line | End):
                 return item
             self._piped.append(item)
+        await taken_down_to(MOST_WAITING, unless=lambda: self._interrupted)
         return self._piped.popleft()
 
     async def _take(self, item: _Item) -> None:
@@ -338,6 +340,8 @@ class LineLoop:
     async def _interrupt(self) -> None:
         """A pipe ends with its turn, and the lines behind it are not taken."""
         self._interrupted = not self._interactive
+        if self._interrupted:
+            hurry()
         if self._interrupted and not self._busy():
             self._inbox.put_nowait(End())
         else:

@@ -29,6 +29,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from coderelay.client.language import t
+from coderelay.surfaces.standard_streams import taken_down_to, waiting
 from coderelay.surfaces.terminal.drawing.paint import without_colours
 from coderelay.surfaces.terminal.focus import TELL, TELL_NO_MORE, Focus
 from coderelay.surfaces.terminal.keyboard import Keyboard
@@ -37,6 +38,7 @@ from coderelay.surfaces.terminal.menu import menu_lines
 _PRINT_SECONDS = 0.03
 _FRAME_SECONDS = 0.1
 _INPUT_ROWS = 10
+_MOST_UNSHOWN = 1 << 16
 _ESCAPE_SECONDS = 0.05  # to wait for the rest of an Alt key
 MENU_ROWS = 8
 
@@ -158,6 +160,7 @@ class Screen:
         self._output.write_raw(TELL_NO_MORE)
         try:
             async with in_terminal():
+                await taken_down_to(0)  # what is still to be written would come between what the other one writes
                 await work()
         finally:
             self.is_lent = False
@@ -180,6 +183,9 @@ class Screen:
     def _flush(self) -> None:
         self._flush_at = None
         if self.is_lent or not self._waiting:
+            return
+        if waiting() > _MOST_UNSHOWN and not self._app.is_done:
+            self._flush_at = asyncio.get_running_loop().call_later(_FRAME_SECONDS, self._flush)
             return
         text = "".join(self._waiting)
         self._waiting.clear()
@@ -249,8 +255,16 @@ class Screen:
 
 
 class _Resized(Application[None]):
-    """Where the window has become narrower, most terminals have wrapped the region's lines anew: it has more rows
+    """Nothing is painted while the terminal has not taken what was painted before: it may have stopped.
+
+    Where the window has become narrower, most terminals have wrapped the region's lines anew: it has more rows
     than were painted, and all of them are to go."""
+
+    def _redraw(self, render_as_done: bool = False) -> None:
+        if waiting() > _MOST_UNSHOWN and not render_as_done:
+            asyncio.get_running_loop().call_later(_FRAME_SECONDS, self.invalidate)
+        else:
+            super()._redraw(render_as_done)
 
     def _on_resize(self) -> None:
         painted = self.renderer.last_rendered_screen

@@ -22,6 +22,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live import Live, Notice, TextDelta
+from coderelay.surfaces import standard_streams
 
 
 class ToldLines:
@@ -31,6 +32,7 @@ class ToldLines:
         self._lists: dict[CallId, list[str]] = {}
         self._own: set[CallId] = set()  # calls that are commands of the person's own
         self._streamed: str | None = None
+        self._cut: str | None = None  # a message of which a piece was left out: it is told when it is whole
         self._within_line = False
 
     def tell(self, event: AnyEvent) -> None:
@@ -69,6 +71,8 @@ class ToldLines:
 
     def tell_live(self, live: Live) -> None:
         match live:
+            case TextDelta() if self._is_cut(live):
+                self._streamed = None
             case TextDelta():
                 self._end_line(unless=live.message_id == self._streamed)  # what was said before is void
                 self._streamed = live.message_id
@@ -79,6 +83,12 @@ class ToldLines:
                 write(f"({retell(live.text)})\n")
             case _:
                 pass
+
+    def _is_cut(self, live: TextDelta) -> bool:
+        """Whoever reads is behind, or was in the same message."""
+        if standard_streams.waiting() > standard_streams.MOST_WAITING:
+            self._cut = live.message_id
+        return live.message_id == self._cut
 
     def _name_calls(self, batch: BatchOpened, child: SessionId | None) -> None:
         names = {(child, each.call_id): f"{each.need.tool} {each.need.title}" for each in batch.judged}

@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 Connection = psycopg.AsyncConnection[Row]
 Work = Callable[[Connection], Awaitable[T]]
 
-UNCHANGED = "Nothing was changed."
+UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
 PATIENCE_SECONDS = 30.0
 _OLDEST = 130000
 _LONGEST_PAUSE = 1.0
@@ -109,9 +109,9 @@ class Server:
             case "42501":
                 return StoreReadOnly(text, f"Ask the owner of the database for the right to use it. {UNCHANGED}")
             case "53100":
-                return StoreFull(text, f"Free some space on the server and try again. {UNCHANGED}")
+                return StoreFull(text, f"Free some space on the server. {UNCHANGED}")
             case "55P03":
-                return StoreLocked(text, f"Another program holds a lock. Try again. {UNCHANGED}")
+                return StoreLocked(text, f"Another program holds a lock. {UNCHANGED}")
             case "XX001" | "XX002":
                 return StoreDamaged(text, f"Restore the database from a backup. {UNCHANGED}")
             case state if state[:2] in ("22", "54"):

@@ -20,7 +20,7 @@ from coderelay.store.migrations import check_version, migrate
 
 T = TypeVar("T")
 
-_UNCHANGED = "Nothing was changed."
+_UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
 # A -wal file beside another database than its own would be taken for a part of it.
 _MEND = f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {_UNCHANGED}"
 
@@ -97,7 +97,7 @@ def _create_private(path: str) -> None:
             case errno.EACCES | errno.EPERM | errno.EROFS:
                 raise StoreReadOnly(message, "Set CODER_HOME to a folder you can write to.") from error
             case errno.ENOSPC | errno.EDQUOT:
-                raise StoreFull(message, "Free some space and try again.") from error
+                raise StoreFull(message, "Free some space.") from error
             case _:
                 raise StoreFailed(message, "Set CODER_HOME to a folder you own.") from error
 
@@ -107,13 +107,13 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
-            return StoreLocked(f"{path} is locked by another program", f"Close it and try again. {_UNCHANGED}")
+            return StoreLocked(f"{path} is locked by another program", f"Close it. {_UNCHANGED}")
         case sqlite3.SQLITE_READONLY:
             return _read_only(path)
         case sqlite3.SQLITE_CANTOPEN if not _writable(path):
             return _read_only(path)
         case sqlite3.SQLITE_FULL:
-            return StoreFull(f"no space left to write {path}", f"Free some space and try again. {_UNCHANGED}")
+            return StoreFull(f"no space left to write {path}", f"Free some space. {_UNCHANGED}")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreDamaged(f"{path} is damaged or not a database: {error}", _MEND)
         case sqlite3.SQLITE_IOERR:

@@ -45,7 +45,7 @@ class Writer:
         job = _Job(work, loop, loop.create_future())
         with self._door:
             if self._closing:
-                raise StoreFailed(f"{self._path} was closed by this program", "Nothing was changed.")
+                raise StoreFailed(f"{self._path} was closed by this program", "The log is as it was before.")
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
                 self._thread.start()

@@ -274,6 +274,14 @@ SHAPES: dict[str, str] = {
     "{path} is read-only": "{path} 是只读的",
     "{path} is locked by another program": "{path} 被其他程序锁定",
     "no space left to write {path}": "没有空间写入 {path}",
+    "Free some space. {rest}": "请腾出一些空间。{rest}",
+    "Close it. {rest}": "请关闭该程序。{rest}",
+    "Make it and its folder writable. {rest}": "请使它和所在目录可写。{rest}",
+    "The log is as it was before.": "日志保持原样。",
+    "cannot keep a lock in {folder}: {why}": "无法在 {folder} 中保持锁：{why}",
+    "Make the folder writable, or set CODER_HOME to one you own.": (
+        "请使该目录可写，或将 CODER_HOME 设为你自己的目录。"
+    ),
     "Set CODER_HOME to a folder you can write to.": "请将 CODER_HOME 设为可写的目录。",
     "Set CODER_HOME to a folder you own.": "请将 CODER_HOME 设为你自己的目录。",
     # the doctor

@@ -1,0 +1,43 @@
+"""`coder` with a log that cannot be written: CODER_FAILING names, with commas, the kinds of events whose appends
+fail."""
+
+import os
+from collections.abc import Sequence
+
+from coderelay import cli
+from coderelay.app import House
+from coderelay.cli import house
+from coderelay.config.load import load
+from coderelay.protocol.codec import kind_of
+from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.events import AnyEvent, Recorded
+from coderelay.protocol.ids import SessionId
+from coderelay.store.store import Store
+
+PROBLEM = "the log cannot be written: Input/output error"
+
+
+class FailingStore:
+    def __init__(self, store: Store) -> None:
+        self._append = store.append
+        self._failing = os.environ["CODER_FAILING"].split(",")
+        self.read, self.heads, self.messages = store.read, store.heads, store.messages
+        self.sessions, self.session = store.sessions, store.session
+        self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
+
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        if any(kind_of(event) in self._failing for event in events):
+            raise StoreFailed(PROBLEM, "Check the disk and your quota on it.")
+        return await self._append(session, at, events, epoch=epoch)
+
+
+class FailingHouse(House):
+    def store(self) -> Store:
+        return FailingStore(super().store())
+
+
+if __name__ == "__main__":
+    house.new_house = lambda cwd=None: FailingHouse(load(os.environ, cwd))
+    cli.run()

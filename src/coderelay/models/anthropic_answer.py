@@ -3,12 +3,14 @@
 Only what we read of them is declared. Events and blocks of other kinds are skipped.
 """
 
+from io import StringIO
 from typing import Any, cast
 
 import msgspec
 from msgspec import Raw, Struct, field
 
 from coderelay.models.anthropic_history import redacted, sealed
+from coderelay.models.limits import AnswerSize, check_call_size
 from coderelay.models.model import Completion
 from coderelay.models.refusal import failure
 from coderelay.protocol.calls import Call
@@ -86,12 +88,16 @@ class _Kind(Struct, frozen=True):
 
 class _HalfBlock(Struct):
     begun: _Begun
-    pieces: list[str] = field(default_factory=list[str])
-    signature: str = ""
+    written: StringIO = field(default_factory=StringIO)
+    signed: StringIO = field(default_factory=StringIO)
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        return self.written.getvalue()
+
+    @property
+    def signature(self) -> str:
+        return self.signed.getvalue()
 
 
 _decode = msgspec.json.Decoder(_Event).decode
@@ -108,6 +114,7 @@ class Answer:
         self._open: dict[int, _HalfBlock] = {}  # by index; some servers give every block the same one
         self._thinking: list[str] = []  # not shown yet
         self._text: list[str] = []
+        self._size = AnswerSize()
         self._usage = _Usage()
         self._stop_reason = ""
 
@@ -138,7 +145,7 @@ class Answer:
                 if half is not None:
                     self._take_delta(half, delta)
             case "content_block_start" if event.content_block is not None:
-                self._begin(event.index, event.content_block)
+                self._begin(event.index, event.content_block, len(data))
             case "message_start" if event.message is not None:
                 self._count(event.message.usage)
             case "message_delta":
@@ -151,23 +158,25 @@ class Answer:
             case _:
                 pass
 
-    def _begin(self, index: int, begun: _Begun) -> None:
+    def _begin(self, index: int, begun: _Begun, size: int) -> None:
         self._open.pop(index, None)
         if begun.type in _BLOCKS:
+            self._size.add_part(size)
             half = self._open[index] = _HalfBlock(begun)
             self._halves.append(half)
             self._take_delta(half, _Delta(begun.text, begun.thinking, begun.signature or ""))
 
     def _take_delta(self, half: _HalfBlock, delta: _Delta) -> None:
+        piece = delta.text or delta.partial_json or delta.thinking
+        self._size.add(len(piece) + len(delta.signature))
+        half.written.write(piece)
+        half.signed.write(delta.signature)
         if delta.text:
-            half.pieces.append(delta.text)
-            self._text.append(delta.text)
+            self._text.append(piece)
         elif delta.partial_json:
-            half.pieces.append(delta.partial_json)
-        elif delta.thinking:
-            half.pieces.append(delta.thinking)
-            self._thinking.append(delta.thinking)
-        half.signature += delta.signature
+            check_call_size(half.written.tell())
+        elif piece:
+            self._thinking.append(piece)
 
     def _count(self, usage: _Usage | None) -> None:
         """Later counts are of the whole message. What they leave out, or some servers set to 0, has not changed."""
@@ -182,9 +191,9 @@ class Answer:
 
     def _block(self, half: _HalfBlock) -> Block | None:
         match half.begun.type:
-            case "text" if half.pieces:
+            case "text" if half.text:
                 return Text(half.text)
-            case "thinking" if half.pieces or half.signature:
+            case "thinking" if half.text or half.signature:
                 return sealed(self._by, half.text, half.signature)
             case "redacted_thinking":
                 return redacted(self._by, half.begun.data)

@@ -4,11 +4,13 @@ The events have many dialects. Only what we read of them is declared; the rest i
 """
 
 from collections.abc import Mapping
+from io import StringIO
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, field
 
+from coderelay.models.limits import AnswerSize, check_call_size
 from coderelay.models.model import Completion
 from coderelay.models.refusal import failure
 from coderelay.models.think_tags import ThinkTags
@@ -94,8 +96,12 @@ class _HalfCall(Struct):
     place: int
     id: str = ""
     name: str = ""
-    arguments: list[str] = field(default_factory=list[str])
+    written: StringIO = field(default_factory=StringIO)
     signature: str = ""
+
+    @property
+    def arguments(self) -> str:
+        return self.written.getvalue()
 
 
 _decode = msgspec.json.Decoder(_Event).decode
@@ -110,10 +116,13 @@ class Answer:
         self._secret = secret
         self._by = by
         self._goes_back = goes_back
-        self._text: list[str] = []
-        self._thinking: list[str] = []
+        self._new_text: list[str] = []  # what the events that are being read bring
+        self._new_thinking: list[str] = []
+        self._text = StringIO()
+        self._thinking = StringIO()
         self._thinking_field = ""
-        self._tagged: list[str] = []  # thinking that came as text
+        self._tagged = StringIO()  # thinking that came as text
+        self._size = AnswerSize()
         self._tags = ThinkTags()
         self._calls: list[_HalfCall] = []
         self._usage = Usage()
@@ -122,23 +131,26 @@ class Answer:
 
     def take(self, events: list[bytes]) -> tuple[str, str]:
         """Read some events. Returns the thinking and the text they bring. Raises ModelFailed."""
-        thinking_before, text_before = len(self._thinking), len(self._text)
+        self._new_text.clear()
+        self._new_thinking.clear()
         for data in events:
             if data == b"[DONE]":
                 self.is_done = True
             if self.is_done:
                 break
             self._take_event(data)
-        tagged, text = self._tags.feed("".join(self._text[text_before:]))
-        self._text[text_before:] = [text]
-        self._tagged.append(tagged)
-        return "".join(self._thinking[thinking_before:]) + tagged, text
+        thinking = "".join(self._new_thinking)
+        tagged, text = self._tags.feed("".join(self._new_text))
+        self._thinking.write(thinking)
+        self._tagged.write(tagged)
+        self._text.write(text)
+        return thinking + tagged, text
 
     def end(self) -> tuple[str, str]:
         """The thinking and the text that were held back because they could have become something else."""
         tagged, text = self._tags.end()
-        self._tagged.append(tagged)
-        self._text.append(text)
+        self._tagged.write(tagged)
+        self._text.write(text)
         return tagged, text
 
     def completion(self) -> Completion:
@@ -153,8 +165,8 @@ class Answer:
     def _blocks(self) -> tuple[Block, ...]:
         name = self._goes_back.get(self._thinking_field)
         seal = Seal(self._by, name) if name else None
-        thoughts = (Thinking("".join(self._thinking), seal), Thinking("".join(self._tagged)))
-        text = "".join(self._text)
+        thoughts = (Thinking(self._thinking.getvalue(), seal), Thinking(self._tagged.getvalue()))
+        text = self._text.getvalue()
         return (*(each for each in thoughts if each.thinking), *([Text(text)] if text else []))
 
     def _take_event(self, data: bytes) -> None:
@@ -176,26 +188,32 @@ class Answer:
         if delta is None:
             return
         if delta.content:
-            self._text.append(delta.content)
+            self._new_text.append(self._counted(delta.content))
         if thinking := delta.reasoning_content or delta.reasoning:
-            self._thinking.append(thinking)
+            self._new_thinking.append(self._counted(thinking))
             self._thinking_field = "reasoning_content" if delta.reasoning_content else "reasoning"
         if delta.refusal:
-            self._text.append(delta.refusal)
+            self._new_text.append(self._counted(delta.refusal))
             self._refused = True
         for call in delta.tool_calls or ():
             self._take_call(call)
 
     def _take_call(self, delta: _CallDelta) -> None:
         call = self._call_of(delta)
-        call.id = call.id or delta.id or ""
-        call.name = call.name or delta.name
-        call.arguments.append(delta.arguments)
-        call.signature = call.signature or delta.signature
+        call.id = call.id or self._counted(delta.id or "")
+        call.name = call.name or self._counted(delta.name)
+        call.signature = call.signature or self._counted(delta.signature)
+        call.written.write(self._counted(delta.arguments))
+        check_call_size(call.written.tell())
+
+    def _counted(self, piece: str) -> str:
+        self._size.add(len(piece))
+        return piece
 
     def _call_of(self, delta: _CallDelta) -> _HalfCall:
         call = self._known_call(delta)
         if call is None or _begins_another(call, delta):
+            self._size.add_part()
             call = _HalfCall(place=len(self._calls) if delta.index is None else delta.index)
             self._calls.append(call)
         return call
@@ -211,12 +229,12 @@ class Answer:
         """An answer that ended before its time may end inside a call; such a call was never made."""
         calls = [call for call in sorted(self._calls, key=lambda call: call.place) if call.name]
         if stop_reason != "end_turn":
-            calls = [call for call in calls if _is_json("".join(call.arguments))]
+            calls = [call for call in calls if _is_json(call.arguments)]
         return tuple(self._call(call) for call in calls)
 
     def _call(self, call: _HalfCall) -> Call:
         seal = Seal(self._by, call.signature) if call.signature else None
-        return Call(CallId(call.id), call.name, "".join(call.arguments) or "{}", seal)
+        return Call(CallId(call.id), call.name, call.arguments or "{}", seal)
 
 
 def _begins_another(call: _HalfCall, delta: _CallDelta) -> bool:
@@ -227,7 +245,9 @@ def _begins_another(call: _HalfCall, delta: _CallDelta) -> bool:
         return call.id != delta.id
     if delta.index is None:
         return True
-    return bool(delta.arguments) and _is_json("".join(call.arguments))
+    # Arguments are an object. Looked at first, because reading all that is there with every piece takes its time.
+    begins = bool(delta.arguments) and delta.arguments.lstrip()[:1] in ("", "{")
+    return begins and _is_json(call.arguments)
 
 
 def _is_json(text: str) -> bool:

@@ -3,11 +3,13 @@
 Only what we read of them is declared; the rest, and events of kinds we do not know, are skipped.
 """
 
+from io import StringIO
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, field
 
+from coderelay.models.limits import AnswerSize, check_call_size
 from coderelay.models.model import Completion
 from coderelay.models.openai_responses_reasoning import Reasoning
 from coderelay.models.refusal import failure
@@ -84,11 +86,11 @@ class _Response(Struct, frozen=True):
 class _HalfItem(Struct):
     kind: str
     item: _Item = _Item()
-    written: list[str] = field(default_factory=list[str])
+    written: StringIO = field(default_factory=StringIO)
 
     @property
     def text(self) -> str:
-        return "".join(self.written)
+        return self.written.getvalue()
 
 
 Wanted = TypeVar("Wanted")
@@ -106,6 +108,7 @@ class Answer:
         self._thinking: list[str] = []  # not shown yet, like the text
         self._text: list[str] = []
         self._items: dict[int, _HalfItem] = {}
+        self._size = AnswerSize()
         self._usage = Usage()
         self._stop_reason: StopReason = "end_turn"
 
@@ -168,7 +171,11 @@ class Answer:
     def _take_piece(self, event: _Event, kind: str) -> None:
         if not isinstance(event.delta, str):
             raise _broken(f"{event.type} without text")
-        self._half(event.output_index, kind).written.append(event.delta)
+        self._size.add(len(event.delta))
+        half = self._half(event.output_index, kind)
+        half.written.write(event.delta)
+        if half.kind == "function_call":
+            check_call_size(half.written.tell())
         if kind == "message":
             self._text.append(event.delta)
         elif kind == "reasoning":
@@ -179,31 +186,35 @@ class Answer:
     def _begin(self, event: _Event) -> None:
         kind = _read(event.item, _Typed).type
         if kind in _KINDS:
+            self._size.add(len(event.item))
             self._half(event.output_index, kind).item = _read(event.item, _Item)
 
     def _separate(self, event: _Event) -> None:
         half = self._half(event.output_index, "reasoning")
-        if half.written:
-            half.written.append("\n\n")
+        if half.written.tell():
+            half.written.write("\n\n")
             self._thinking.append("\n\n")
 
     def _take_item(self, index: int, data: Raw) -> None:
         kind = _read(data, _Typed).type
         if kind not in _KINDS:
             return
+        self._size.add(len(data))
         half = self._half(index, kind)
         item = half.item = _read(data, _Item)
         if any(part.refusal for part in item.content or ()):
             self._stop_reason = "refusal"
         if kind == "function_call":
-            half.written = [item.arguments or half.text]
-        elif not half.written:  # some servers show nothing before it is whole
-            half.written = [_whole_text(item)]
+            check_call_size(len(item.arguments or ""))
+            half.written = _text(item.arguments or half.text)
+        elif not half.written.tell():  # some servers show nothing before it is whole
+            half.written = _text(_whole_text(item))
             (self._text if kind == "message" else self._thinking).append(half.text)
 
     def _half(self, index: int, kind: str) -> _HalfItem:
         half = self._items.get(index)
         if half is None:
+            self._size.add_part()
             half = self._items[index] = _HalfItem(kind)
         return half
 
@@ -251,6 +262,12 @@ def _read(data: Raw | bytes, kind: type[Wanted]) -> Wanted:
 
 def _broken(why: object) -> ModelFailed:
     return ModelFailed(f"the model server sent a broken event: {why}", retryable=True)
+
+
+def _text(text: str) -> StringIO:
+    written = StringIO()
+    written.write(text)
+    return written
 
 
 def _texts(parts: list[_Part] | None) -> tuple[str, ...]:

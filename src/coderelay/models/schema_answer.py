@@ -19,6 +19,7 @@ from coderelay.protocol.ids import CallId
 _OPENING = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
 _COMPACT = '{"answer":"'
 _MAY_BE_CALL = ("{", "[", "`", "<")
+_MOST_UNCLEAR = 1024  # characters; a model bound to a schema may write blanks without an end
 
 
 def step_schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
@@ -79,12 +80,12 @@ class SchemaAnswer:
 
     def _begin(self) -> str:
         compact = "".join(self._head.split())
-        if len(compact) < len(_COMPACT) and _COMPACT.startswith(compact):
+        if len(self._head) <= _MOST_UNCLEAR and len(compact) < len(_COMPACT) and _COMPACT.startswith(compact):
             return ""
         if opening := _OPENING.match(self._head):
             self._what = "answer"
             return self._string.feed(self._head[opening.end() :])
-        if compact.startswith(_MAY_BE_CALL):
+        if not compact or compact.startswith(_MAY_BE_CALL):
             self._what = "held back"
             return ""
         self._what = "prose"

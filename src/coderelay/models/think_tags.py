@@ -3,6 +3,7 @@
 from typing import Literal
 
 _OPENINGS = ("<think>", "<thinking>", "<thought>")
+_MOST_BLANKS = 1024  # that are held back; more of them would be read again and again
 
 
 class ThinkTags:
@@ -39,7 +40,7 @@ class ThinkTags:
         if opening:
             self._at, self._held, self._closing = "thought", "", f"</{opening[1:]}"
             return self._think(begun[len(opening) :])
-        if any(tag.startswith(begun) for tag in _OPENINGS):
+        if len(text) <= _MOST_BLANKS and any(tag.startswith(begun) for tag in _OPENINGS):
             self._held = text
             return "", ""
         self._at, self._held = "text", ""

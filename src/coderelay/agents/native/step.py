@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -277,11 +278,11 @@ class Steps:
             async for piece in pieces:
                 match piece:
                     case TextPiece(text):
-                        heard.text.append(text)
+                        heard.text.write(text)
                         if shown:
                             self._turn.show(TextDelta(message_id, text))
                     case ThinkingPiece(text):
-                        heard.thinking.append(text)
+                        heard.thinking.write(text)
                         if shown:
                             self._turn.show(ThinkingDelta(message_id, text))
                     case Completion():
@@ -295,7 +296,7 @@ class Steps:
     ) -> None:
         """A stop in mid-answer keeps the words that were shown. Half-received calls are dropped."""
         state = self._turn.state
-        if not heard.text or state.turn is None or not state.turn.stop_requested:
+        if not heard.text.tell() or state.turn is None or not state.turn.stop_requested:
             return
         message = MessageAdded(
             message_id=message_id,
@@ -316,12 +317,12 @@ class _Heard:
     """What has come in of a message so far."""
 
     def __init__(self) -> None:
-        self.text: list[str] = []
-        self.thinking: list[str] = []
+        self.text = StringIO()
+        self.thinking = StringIO()
 
     def blocks(self) -> tuple[Block, ...]:
-        blocks: list[Block] = [Thinking("".join(self.thinking))] if self.thinking else []
-        return (*blocks, Text("".join(self.text)))
+        thinking = self.thinking.getvalue()
+        return (*([Thinking(thinking)] if thinking else []), Text(self.text.getvalue()))
 
 
 def _with_unique_ids(calls: tuple[Call, ...], known: dict[CallId, Any]) -> tuple[Call, ...]:

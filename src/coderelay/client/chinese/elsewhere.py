@@ -147,6 +147,10 @@ SHAPES: dict[str, str] = {
     "the model ended without an answer": "模型没有给出回答就结束了",
     "the model gave an empty answer": "模型给出了空的回答",
     "the model made no summary": "模型没有给出摘要",
+    "the model's answer is too long: more than {bound}": "模型的回答过长：超过 {bound}",
+    "The server does not stop writing. Ask for less at once, or use another model. Nothing of the answer was kept.": (
+        "服务器不停地输出。请一次少问一些，或换一个模型。这个回答没有被保留。"
+    ),
     "the model gave no title": "模型没有给出标题",
     "the model repeats the same call of {tool} again and again": "模型反复进行相同的 {tool} 调用",
     "the model server answered {status}: {problem}": "模型服务器返回 {status}：{problem}",

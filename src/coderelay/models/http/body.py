@@ -7,6 +7,7 @@ from coderelay.models.http.failures import Broken
 from coderelay.models.http.head import Head
 
 _LINE_BYTES = 16 * 1024
+_TRAILER_BYTES = 64 * 1024
 _SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\n]*)?")
 _BOUNDARY = re.compile(rb"\r\n([1-9a-fA-F][0-9a-fA-F]{0,14})\r\n")  # between two chunks, as most servers write it
 _LENGTH = re.compile(r"[0-9]{1,18}")
@@ -84,6 +85,7 @@ class ChunkedBody:
         self._left = 0  # bytes of the current chunk that are still to come
         self._line = b""  # a line that has only half arrived
         self._expected = self._size_line
+        self._trailer_bytes = 0
 
     def feed(self, data: bytes) -> bytes:
         if not data:
@@ -129,6 +131,9 @@ class ChunkedBody:
 
     def _trailer(self, line: bytes) -> None:
         self.finished = not line
+        self._trailer_bytes += len(line) + 2
+        if self._trailer_bytes > _TRAILER_BYTES:
+            raise Broken(f"sent more than {_TRAILER_BYTES // 1024} KiB of headers after its answer")
 
 
 def _length(values: list[str]) -> int:

@@ -1,0 +1,43 @@
+"""An answer that does not end fails when it has become longer than any answer can be."""
+
+from collections.abc import Callable
+
+import pytest
+
+from coderelay.models.card import Card
+from coderelay.models.endpoint import Endpoint
+from coderelay.models.model import Model
+from coderelay.models.schema_chat import SchemaChat
+from coderelay.protocol.errors import ModelFailed
+from tests.models.chat import HEAD, KEY, asking, complete
+from tests.models.endless import ENDLESS, Endless
+from tests.models.forms import FORMS
+from tests.models.raw import Talk, Visit, in_loop, raw_server
+
+MADE: dict[str, Callable[[str, Card, Endpoint], Model]] = {form.name: form.made for form in FORMS} | {
+    "schema": SchemaChat
+}
+EACH = [pytest.param(form, what, id=f"{form}-{what}") for form, kinds in ENDLESS.items() for what in kinds]
+
+
+@pytest.mark.parametrize(("form", "what"), EACH)
+@in_loop
+async def test_an_endless_answer_fails_once_and_for_good(form: str, what: str) -> None:
+    async with raw_server(_talk(ENDLESS[form][what])) as server:
+        endpoint = Endpoint(server.url, {}, secret=KEY, env={})
+        try:
+            with pytest.raises(ModelFailed, match="the model's answer is too long") as failed:
+                await complete(MADE[form]("test:m", Card(), endpoint), asking())
+        finally:
+            await endpoint.close()
+    assert not failed.value.retryable
+
+
+def _talk(endless: Endless) -> Talk:
+    async def talk(visit: Visit) -> None:
+        if await visit.request():
+            await visit.send(HEAD)
+            for piece in endless():
+                await visit.send(piece)
+
+    return talk

@@ -6,6 +6,8 @@ living process that works from one that stands still.
 
 import fcntl
 import os
+import struct
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
@@ -38,10 +40,15 @@ class Owners(Protocol):
 
 
 class FileOwners:
-    """Owners on one machine, one file each in a folder."""
+    """Owners on one machine, one file each in a folder.
+
+    A file system may accept a lock and keep nobody out by it (network homes, some FUSE), and then every owner would
+    look dead. So a kind of lock is tried on our own file before it is believed.
+    """
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._lock: Lock = _flock
         self._id: OwnerId | None = None
         self._file = -1
         self._counter = 0
@@ -50,8 +57,8 @@ class FileOwners:
         if self._id is None:
             try:
                 os.makedirs(self._folder, mode=0o700, exist_ok=True)
-                self._remove_dead()
                 self._id, self._file = self._enter()
+                self._remove_dead()
             except OSError as error:
                 hint = "Make the folder writable, or set CODER_HOME to one you own."
                 raise StoreFailed(f"cannot keep a lock in {self._folder}: {error.strerror}", hint) from error
@@ -69,7 +76,7 @@ class FileOwners:
         except FileNotFoundError:
             return Dead()
         try:
-            if _lock(file, fcntl.LOCK_SH):  # shared: two that look at once are not taken for the owner
+            if self._lock(file, False):  # shared: two that look at once are not taken for the owner
                 return Dead()
             return Alive(int.from_bytes(os.pread(file, 8, 0), "big"))
         finally:
@@ -88,21 +95,35 @@ class FileOwners:
             file = os.open(self._path(owner), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 _write_counter(file, self._counter)  # takes its space now: beats go on when the disk is full
+                self._choose_lock(file, self._path(owner))
                 # Between creating and locking, another process may have swept the file away.
-                if _lock(file, fcntl.LOCK_EX) and os.path.exists(self._path(owner)):
+                if self._lock(file, True) and os.path.exists(self._path(owner)):
                     return owner, file
-            except OSError:
+            except BaseException:
                 os.close(file)
+                with suppress(OSError):
+                    os.unlink(self._path(owner))
                 raise
             os.close(file)
 
+    def _choose_lock(self, file: int, path: str) -> None:
+        """Raises StoreFailed if no kind of lock works in this folder."""
+        for lock in _LOCKS:
+            if _keeps_others_out(lock, file, path):
+                self._lock = lock
+                return
+        raise StoreFailed(
+            f"file locks do not work in {self._folder}, so two processes could take the same session",
+            "The folder may be on a network file system. Set CODER_HOME to a folder on a local disk.",
+        )
+
     def _remove_dead(self) -> None:
-        for name in os.listdir(self._folder):
+        for name in set(os.listdir(self._folder)) - {self._id}:
             with suppress(OSError):  # what cannot be removed stays; another will try
                 file = os.open(self._path(name), os.O_RDWR)
                 try:
                     # Under the lock, so that one who is just entering finds out and tries again.
-                    if _lock(file, fcntl.LOCK_EX):
+                    if self._lock(file, True):
                         os.unlink(self._path(name))
                 finally:
                     os.close(file)
@@ -111,12 +132,45 @@ class FileOwners:
         return os.path.join(self._folder, owner)
 
 
-def _lock(file: int, kind: int) -> bool:
+Lock = Callable[[int, bool], bool]
+"""Locks a file, alone or shared; False if another one keeps us out. Raises OSError where there is no such lock. The
+lock ends when the file is closed."""
+
+
+def _flock(file: int, alone: bool) -> bool:
     try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _range_lock(file: int, alone: bool) -> bool:
+    """Of the whole file, by the open file description as `flock` is. It is the kind of lock that SQLite relies on."""
+    wanted = struct.pack("hhqqi0q", fcntl.F_WRLCK if alone else fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+    try:
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, wanted)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+_LOCKS: tuple[Lock, ...] = (_flock, _range_lock) if hasattr(fcntl, "F_OFD_SETLK") else (_flock,)
+
+
+def _keeps_others_out(lock: Lock, file: int, path: str) -> bool:
+    """Whether a second opening of the same file is refused what the first has. An owner that removes dead files may
+    have the lock, or may have removed the file: then its lock works, and so does ours."""
+    try:
+        other = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return True
+    try:
+        return not lock(file, True) or not lock(other, False)
+    except OSError:
+        return False
+    finally:
+        os.close(other)
 
 
 def _write_counter(file: int, counter: int) -> None:

@@ -147,6 +147,12 @@ SHAPES: dict[str, str] = {
     "the model ended without an answer": "模型没有给出回答就结束了",
     "the model gave an empty answer": "模型给出了空的回答",
     "the model made no summary": "模型没有给出摘要",
+    "file locks do not work in {folder}, so two processes could take the same session": (
+        "文件锁在 {folder} 中不起作用，两个进程可能占用同一个会话"
+    ),
+    "The folder may be on a network file system. Set CODER_HOME to a folder on a local disk.": (
+        "该文件夹可能位于网络文件系统上。请将 CODER_HOME 设为本地磁盘上的文件夹。"
+    ),
     "the model's answer is too long: more than {bound}": "模型的回答过长：超过 {bound}",
     "The server does not stop writing. Ask for less at once, or use another model. Nothing of the answer was kept.": (
         "服务器不停地输出。请一次少问一些，或换一个模型。这个回答没有被保留。"

@@ -26,7 +26,10 @@ A = SessionId("a")
 SECRET = "hunter2secret"
 
 # Databases with these steps are on people's servers. Add the hash of a new step; never change one.
-PINNED = ["0156bf27600c197986742267d316e083364c4e0fb4001a418d8c305fea2dfc8f"]
+PINNED = [
+    "0156bf27600c197986742267d316e083364c4e0fb4001a418d8c305fea2dfc8f",
+    "b1220374f79cfce79819350b1d96cb5216b70f5df3009cd64ef6b968964f0929",
+]
 
 
 def test_steps_are_only_added() -> None:

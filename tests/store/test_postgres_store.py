@@ -148,9 +148,9 @@ def test_a_broken_store_is_found_out(build: type[PostgresStore], check: Check, d
 def test_every_line_of_the_append_is_needed(
     line: str, instead: str, check: Check, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (step,) = postgres_migrations.STEPS
+    step, *later = postgres_migrations.STEPS
     assert line in step
-    monkeypatch.setattr(postgres_migrations, "STEPS", (step.replace(line, instead),))
+    monkeypatch.setattr(postgres_migrations, "STEPS", (step.replace(line, instead), *later))
     with pytest.raises((AssertionError, CoderError)):
         run(check, _opener(PostgresStore, database))
 

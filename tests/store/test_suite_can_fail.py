@@ -182,6 +182,12 @@ class NamesWhatIsNotThere(Broken):
         return {**dict.fromkeys(sessions, 0), **await super().heads(sessions)}
 
 
+class BelievesClocks(Broken):
+    async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
+        found = await super().sessions(cwd=cwd, limit=limit)
+        return sorted(found, key=lambda each: each.updated_at, reverse=True)
+
+
 class OldestFirst(Broken):
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         return (await super().sessions(cwd=cwd, limit=limit))[::-1]
@@ -266,6 +272,7 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (without_rows, suite.rows_follow_from_the_events),
     (rows_apart, suite.events_and_their_rows_are_one_transaction),
     (OldestFirst, suite.the_newest_change_comes_first),
+    (BelievesClocks, suite.the_newest_change_comes_first),
     (OneIdForAll, suite.a_message_id_counts_once_in_each_session),
     (KeepsDeleted, suite.deletion_erases_all_but_itself),
     (NeverRebuilds, suite.rows_are_written_again_from_the_events),

@@ -41,10 +41,15 @@ _HEADS = """
 SELECT name, (SELECT seq FROM event WHERE session_id = name ORDER BY seq DESC LIMIT 1)
 FROM unnest(%s) AS name
 """
-_SESSIONS = "SELECT id, summary FROM sessions ORDER BY updated_at DESC, id LIMIT %s"
-_SESSIONS_IN = """
+# The order in which events were appended: clocks may be wrong. Events that have no number yet go by their time.
+_BY_CHANGE = """
+(SELECT number FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC NULLS LAST,
+updated_at DESC, id
+"""
+_SESSIONS = f"SELECT id, summary FROM sessions ORDER BY {_BY_CHANGE} LIMIT %s"
+_SESSIONS_IN = f"""
 SELECT id, summary FROM sessions WHERE hashtextextended(cwd, 0) = hashtextextended(%s, 0) AND cwd = %s
-ORDER BY updated_at DESC, id LIMIT %s
+ORDER BY {_BY_CHANGE} LIMIT %s
 """
 _SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
 _MESSAGES = "SELECT id, data FROM messages WHERE session_id = %s ORDER BY created_at, number"

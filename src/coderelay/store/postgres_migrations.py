@@ -127,6 +127,15 @@ STEPS = (
             p_created_at, p_updated_at, p_phase, p_summary, p_message_ids, p_message_data, p_message_ats);
     END $$;
     """,
+    # Events are numbered in the order in which they are appended, whoever appends them. Those that are there already
+    # have no number, because giving them one would write the whole table again.
+    """
+    CREATE SEQUENCE event_number;
+    GRANT USAGE ON SEQUENCE event_number TO PUBLIC;
+    ALTER TABLE event ADD COLUMN number BIGINT;
+    ALTER TABLE event ALTER COLUMN number SET DEFAULT nextval('event_number');
+    ALTER SEQUENCE event_number OWNED BY event.number;
+    """,
 )
 
 # Tables of extensions (statistics, maps) are not a sign of another program.

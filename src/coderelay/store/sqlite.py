@@ -21,6 +21,8 @@ _EVENTS = (
     "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 )
 _SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
+# The order in which events were appended, which is that of their row numbers: clocks may be wrong.
+_BY_CHANGE = "(SELECT rowid FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC, id"
 _HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 
@@ -80,7 +82,7 @@ class SqliteStore:
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         where, values = ("", (limit,)) if cwd is None else ("WHERE cwd = ?", (cwd, limit))
-        rows = self._query(f"SELECT id, summary FROM sessions {where} ORDER BY updated_at DESC, id LIMIT ?", values)
+        rows = self._query(f"SELECT id, summary FROM sessions {where} ORDER BY {_BY_CHANGE} LIMIT ?", values)
         return [self._summary(*row) for row in rows]
 
     async def session(self, session: SessionId) -> Summary | None:

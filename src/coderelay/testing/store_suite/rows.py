@@ -67,6 +67,14 @@ async def the_newest_change_comes_first(log: Log) -> None:
     assert [each.id for each in await store.sessions(cwd="/one")] == [A, C]
     assert [each.id for each in await store.sessions(cwd="/one", limit=1)] == [A]
     assert await store.sessions(cwd="/on") == []
+    ahead, behind = await log.open(clock=lambda: 1_000_000), await log.open(clock=lambda: 1)
+    await ahead.append(B, 1, [prompt()])
+    assert [each.id for each in await store.sessions()] == [B, A, C]
+    await behind.append(C, 1, [prompt()])
+    await behind.append(A, 2, [prompt()])
+    assert [each.id for each in await store.sessions()] == [A, C, B], "a clock that was ahead counts for good"
+    await store.rebuild()
+    assert [each.id for each in await store.sessions(cwd="/one")] == [A, C]
 
 
 @promise

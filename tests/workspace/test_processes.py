@@ -186,6 +186,35 @@ async def test_killing_the_supervisor_loses_its_commands_and_the_next_one_runs(t
 
 @linux
 @story
+async def test_killing_supervisor_and_keeper_together_left_three_processes(tmp_path: Path):
+    async with running_family(tmp_path) as (processes, task, pids):
+        for name in ("keeper", "supervisor"):
+            os.kill(pids[name], signal.SIGSTOP)  # so that neither can do anything about the other's death
+        for name in ("keeper", "supervisor"):
+            os.kill(pids[name], signal.SIGKILL)
+        with pytest.raises(ProcessesLost):
+            await task
+        assert living(pids) == []
+        assert (await bash(processes, "echo again")).output == "again\n"
+
+
+@linux
+@story
+async def test_killing_owner_supervisor_and_keeper_together_leaves_nothing_to_the_next_owner(tmp_path: Path):
+    owner = await asyncio.create_subprocess_exec(sys.executable, "-c", OWNER, str(tmp_path), FAMILY, ENV["PATH"])
+    pids = await family(tmp_path)
+    everybody = (pids["keeper"], pids["supervisor"], owner.pid)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in everybody:
+            os.kill(pid, number)
+    await owner.wait()
+    async with commands() as next_owner:
+        assert (await bash(next_owner, "echo again")).output == "again\n"
+        await eventually(lambda: not living(pids))
+
+
+@linux
+@story
 async def test_killing_a_keeper_loses_its_command_only(tmp_path: Path):
     async with running_family(tmp_path) as (processes, task, pids):
         other = asyncio.create_task(bash(processes, "until test -e gate; do sleep 0.01; done", tmp_path))

@@ -26,6 +26,7 @@ from coderelay.session import background, progress, shell
 from coderelay.session.children import cut_off, open_tasks
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
+from coderelay.workspace.orphans import end_orphans
 
 if TYPE_CHECKING:
     from coderelay.host.background import Backgrounds
@@ -111,6 +112,8 @@ class Worker:
             if not await self._ownership.may_follow(owner):
                 return None
             if owner != await self._ownership.me():
+                if owner is not None:
+                    await asyncio.to_thread(end_orphans)  # before anybody is told how the commands of that one ended
                 await self._record.append(lambda state, owner=owner: cut_off(state, owner))
             ends = isinstance(next_action(self._record.state), EndTurn)
             if (children := await self._ends_of_children(ends)) is None:

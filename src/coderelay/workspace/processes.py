@@ -19,6 +19,7 @@ from contextlib import suppress
 from errno import EINVAL
 
 from coderelay.workspace.ended import CannotStart, Finished, ProcessesLost
+from coderelay.workspace.orphans import end_command, end_orphans, new_mark
 from coderelay.workspace.output import Output
 from coderelay.workspace.supervision import Supervisor, Wrap
 
@@ -84,7 +85,8 @@ class Processes:
     ) -> Running:
         """A command that runs until it ends, is stopped, or this is closed. Whether it could begin at all is known
         when it is over."""
-        request = _request(argv, cwd, env)
+        mark = new_mark()
+        request = _request(argv, cwd, {**env, **mark})
         command = _Command(output_bytes, apart, heard)
         try:
             supervisor = await self._hand_over(command, argv[0])
@@ -92,7 +94,7 @@ class Processes:
             command.release()
             raise
         command.over.add_done_callback(lambda _: self._running.discard(command))
-        running = Running(command, supervisor, argv[0], cwd, lambda: self._closed)
+        running = Running(command, supervisor, argv[0], cwd, mark, lambda: self._closed)
         try:
             await command.send(request)
         except BaseException:
@@ -111,6 +113,8 @@ class Processes:
 
     async def _hand_over(self, command: _Command, program: str) -> Supervisor:
         while not self._closed:
+            if self._supervisor is None:
+                asyncio.get_running_loop().run_in_executor(None, end_orphans)  # while the supervisor starts
             if self._supervisor is None or not self._supervisor.is_alive():
                 self._supervisor = Supervisor(self._python, self._wrap, when_gone=self._abandon_running)
             try:
@@ -130,12 +134,19 @@ class Running:
     """A command that was started, and may be over by now."""
 
     def __init__(
-        self, command: _Command, supervisor: Supervisor, program: str, cwd: str, is_closed: Callable[[], bool]
+        self,
+        command: _Command,
+        supervisor: Supervisor,
+        program: str,
+        cwd: str,
+        mark: Mapping[str, str],
+        is_closed: Callable[[], bool],
     ) -> None:
         self._command = command
         self._supervisor = supervisor
         self._program = program
         self._cwd = cwd
+        self._mark = mark
         self._is_closed = is_closed
 
     @property
@@ -158,6 +169,8 @@ class Running:
     async def _stop(self) -> None:
         if not await self._command.stop():
             await self._supervisor.end_sandbox()
+        if self._command.reply is None and not self._is_closed():  # its keeper was killed
+            await asyncio.to_thread(end_command, self._mark)
 
     def take_output(self) -> str:
         """What it has written since this was last asked."""
@@ -176,6 +189,7 @@ class Running:
                 raise CannotStart(program=self._program, cwd=self._cwd, what=what, errno=errno)
             case _:
                 if not self._is_closed():
+                    end_command(self._mark)
                     self._supervisor.check_it_began(self._program)
                 raise ProcessesLost(program=self._program, closed=self._is_closed())
 

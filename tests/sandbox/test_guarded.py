@@ -160,3 +160,66 @@ async def test_two_sessions_in_one_folder_take_away_nothing_from_each_other(tmp_
         assert "Read-only file system" in refused.output
         assert {*NAMES} <= {*os.listdir(staying.work)}
     assert os.listdir(staying.work) == []
+
+
+OBEYED = {
+    ".husky/pre-commit": "true",
+    ".pre-commit-config.yaml": "repos: []",
+    ".npmrc": "x=1",
+    ".cargo/config.toml": "[build]",
+    ".devcontainer/devcontainer.json": "{}",
+    "my.code-workspace": "{}",
+}
+
+
+@story
+async def test_files_that_other_programs_obey_are_not_changed_by_a_command(tmp_path: Path, bubblewrap: Rung):
+    make_repository(tmp_path / "work")
+    for name, text in OBEYED.items():
+        (tmp_path / "work" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "work" / name).write_text(text)
+    async with confined(tmp_path, bubblewrap) as inside:
+        for name in OBEYED:
+            top = name.split("/")[0]
+            await inside.bash(f"echo evil > {name}; rm -f {name}; mv {top} away; echo evil > e; mv e {name}")
+        assert {name: (inside.work / name).read_text() for name in OBEYED} == OBEYED
+        await inside.output("echo y > .github; echo x > .cargo/other; cat .npmrc")
+
+
+@story
+async def test_sandlock_puts_files_that_other_programs_obey_back(tmp_path: Path, rung: Rung):
+    """Commands read them, since package managers obey them in the sandbox too."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/.npmrc").write_text("x=1\n")
+    async with confined(tmp_path, rung) as inside:
+        ran = await inside.bash("cat .npmrc; echo evil > .npmrc")
+        assert ran.output.startswith("x=1\n")
+        assert (inside.work / ".npmrc").read_text() == "x=1\n"
+
+
+@pytest.mark.quick
+@story
+async def test_a_command_that_makes_what_other_programs_obey_loses_it(tmp_path: Path, rung: Rung):
+    make_repository(tmp_path / "work")
+    async with confined(tmp_path, rung) as inside:
+        for name in OBEYED:
+            made = await inside.bash(f"mkdir -p $(dirname {name}); echo evil > {name}")
+            assert not (inside.work / name).exists()
+            assert "Put back as it was" in made.output
+        await inside.bash("mkdir .cursor; ln -s /etc .zed")
+        assert not os.path.lexists(inside.work / ".zed")
+        assert not (inside.work / ".cursor").exists()
+
+
+@story
+async def test_what_a_person_or_a_tool_makes_meanwhile_stays(tmp_path: Path, rung: Rung):
+    make_repository(tmp_path / "work")
+    async with confined(tmp_path, rung) as inside:
+        running = await inside.start("sleep 100")
+        await inside.output("true")
+        (inside.work / ".npmrc").write_text("x=1\n")
+        await inside.output("true")
+        assert (inside.work / ".npmrc").read_text() == "x=1\n"
+        await running.stop()
+        (inside.work / "mise.toml").write_text("x=1\n")
+    assert (inside.work / "mise.toml").read_text() == "x=1\n"

@@ -32,6 +32,7 @@ def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = No
         rights=wanted(need),
         server=need.server,
         sandbox=need.sandbox,
+        scripts=need.scripts,
         expires=now + LASTS_DAYS * _DAY_MS if lasts and now is not None else None,
     )
 
@@ -63,7 +64,7 @@ def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> boo
     if approval.command is not None or need.command is not None:
         return _covers_command(approval, need, folders)
     if approval.paths or need.paths:
-        return approval.paths == need.paths
+        return approval.paths == need.paths and set(need.scripts) <= set(approval.scripts)
     return approval.title == need.title
 
 

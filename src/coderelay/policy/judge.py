@@ -11,11 +11,12 @@ from msgspec import Struct
 from coderelay.policy.approvals import SANDBOXES, covers, wanted
 from coderelay.policy.credentials import secret_place
 from coderelay.policy.names import is_allowed
-from coderelay.policy.rules import Place, Rules, find_rule
-from coderelay.policy.tables import Answer, named, table_of
+from coderelay.policy.rules import Place, Rule, Rules, find_rule
+from coderelay.policy.tables import Answer, files_others_obey, named, table_of
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.events import Mode, Preset
+from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
 
 
 class Policy(Struct, frozen=True):
@@ -78,16 +79,21 @@ def _judge_call(need: Need, policy: Policy) -> Verdict:
     reason = f"{need.tool} {_DOES[need.kind]}, {named(policy.mode, policy.preset)}"
     if rule := find_rule(policy.rules.deny, need, policy.place):
         return Verdict("deny", f"a rule denies {rule.text}")
-    cell = table_of(policy.mode, policy.preset).calls[need.kind]
+    table = table_of(policy.mode, policy.preset)
+    cell = table.calls[need.kind]
     if cell == "deny":
         return Verdict("deny", reason)
     if rule := find_rule(policy.rules.ask, need, policy.place):
         return Verdict("ask", f"a rule asks about {rule.text}")
     if secret := _secret(need, policy):
         cell, reason = "ask", f"{secret} is where secrets are kept"
+    allowing = policy.rules.allow
+    if files_others_obey(table) == "ask" and (why := _why_obeyed(need, policy)):
+        cell, reason = "ask", why
+        allowing = tuple(rule for rule in allowing if _names_obeyed_file(rule))
     if cell == "allow":
         return Verdict("allow")
-    if find_rule(policy.rules.allow, need, policy.place, whole=True):
+    if find_rule(allowing, need, policy.place, whole=True):
         return Verdict("allow", "a rule allows it")
     if any(covers(each, need) for each in policy.approvals):
         return Verdict("allow", "approved before")
@@ -99,6 +105,23 @@ def _secret(need: Need, policy: Policy) -> str | None:
         return None
     inside = [_inside(path, policy.folders) for path in need.paths]
     return next((place for path in inside if (place := secret_place(path))), None)
+
+
+def _why_obeyed(need: Need, policy: Policy) -> str | None:
+    """Why another program would act on what this call writes, although nobody runs it."""
+    if need.kind != "edit":
+        return None
+    for path in need.paths:
+        inside = _inside(path, policy.folders).lstrip("/")
+        if found := obeyed_by(inside):
+            return found.why.format(path=inside)
+    scripts = next(iter(need.scripts), None)
+    return scripts and PACKAGE_JSON.format(path=_inside(scripts, policy.folders).lstrip("/"))
+
+
+def _names_obeyed_file(rule: Rule) -> bool:
+    """A rule that allows all changes, or those in a folder, does not mean such a file that happens to be there."""
+    return rule.about == "path" and (obeyed_by(rule.target) is not None or is_package_json(rule.target))
 
 
 def _inside(path: str, folders: tuple[str, ...]) -> str:

@@ -67,6 +67,11 @@ def table_of(mode: Mode, preset: Preset) -> Table:
     return PRESETS[preset] if mode == "default" else _MODES[mode]
 
 
+def files_others_obey(table: Table) -> Cell:
+    """To write one is a way out of the sandbox: another program starts, outside of it, what the file names."""
+    return table.rights["outside"]
+
+
 def named(mode: Mode, preset: Preset) -> str:
     """Which table counts, for a reason."""
     return f"preset is {preset}" if mode == "default" and preset != "balanced" else f"mode is {mode}"
@@ -77,6 +82,7 @@ def in_words(table: Table) -> list[tuple[str, Cell]]:
     return [
         ("read files", table.calls["read"]),
         ("change files", table.calls["edit"]),
+        ("change files that other programs obey", files_others_obey(table)),
         ("use the network", table.calls["network"]),
         ("use tools of other programs (MCP)", table.calls["mcp"]),
         ("commands that only read", table.commands["read"]),

@@ -107,7 +107,8 @@ Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 class Approval(Struct, frozen=True, omit_defaults=True):
     """Something that need not be asked again: exactly this command, commands of these words, this tool on exactly
     these paths, or this tool of this MCP server whatever it is told; never with more rights, and never without a
-    `sandbox` if it was given for a command in one. `expires` is milliseconds since 1970."""
+    `sandbox` if it was given for a command in one; and with changed install
+    `scripts` only if it was given for such a change. `expires` is milliseconds since 1970."""
 
     id: AskId
     scope: Scope
@@ -122,3 +123,4 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     expires: int | None = None
     server: str = ""
     sandbox: str = ""
+    scripts: tuple[str, ...] = ()

@@ -38,8 +38,9 @@ class Question(Struct, frozen=True, omit_defaults=True, rename="camel"):
 class Need(Struct, frozen=True, omit_defaults=True):
     """What a call would touch, found out without running it. Shown to people and judged.
 
-    `diff` is what it would change, as a unified diff. `problem` says why the call cannot run at all
-    (unknown tool, bad arguments); such a call is never asked about and ends as Failed with that text.
+    `diff` is what it would change, as a unified diff; `scripts` are those of its paths where it would change programs
+    that a package manager starts by itself. `problem` says why the call cannot run at all (unknown
+    tool, bad arguments); such a call is never asked about and ends as Failed with that text.
     Of a command: `words` is the shortest rule that is safe to remember (with `prefix`, more words may follow),
     `sandbox` what it would run in (`none` is said, nothing is not known), `rights` what it wants beyond that,
     `folder` where it would run if that is not the session's own.
@@ -65,6 +66,7 @@ class Need(Struct, frozen=True, omit_defaults=True):
     server_tool: str = ""
     plain: str = ""
     folder: str = ""
+    scripts: tuple[str, ...] = ()
 
 
 class ToolSpec(Struct, frozen=True):

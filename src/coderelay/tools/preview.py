@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.obeyed_files import is_package_json
 from coderelay.tools.changes import Change, is_hidden
+from coderelay.tools.install_scripts import changes_install_scripts
 from coderelay.tools.text_file import sendable
 from coderelay.workspace.files import LentFiles
 from coderelay.workspace.line_diff import cut, unified_diff
@@ -24,10 +26,12 @@ def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Cha
         disk.check_write(path)
     try:
         changes = work_out()
+        scripts = tuple(change.to or change.path for change in changes if changes_install_scripts(change))
     except ToolFailed:
         if not isinstance(workspace.files, LentFiles) and not any(is_hidden(path, workspace) for path in paths):
             raise
         changes = ()
+        scripts = tuple(path for path in paths if is_package_json(path))
     shown = [disk.relative(path) for path in paths]
     more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
     return Need(
@@ -36,6 +40,7 @@ def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Cha
         title=", ".join(shown[:_NAMED]) + more,
         paths=paths,
         diff=cut("".join(_diff(change, workspace) for change in changes), _BYTES),
+        scripts=scripts,
     )
 
 

@@ -2,7 +2,8 @@
 
 import re
 
-_END = r"[ .]*(?::[^/]*)?(?=/|$)"  # Windows and its shares drop these at the end of a name
+from coderelay.protocol.spelling import END_OF_NAME as _END
+from coderelay.protocol.spelling import folded
 
 _PROTECTED = (
     (
@@ -19,18 +20,8 @@ _PROTECTED = (
     ),
 )
 
-_HANGUL_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters by category, but drawn as nothing
-
 
 def why_protected(path: str) -> str | None:
     """`path` is relative to a folder of the session, so that the folder may itself be called anything."""
-    plain = "/" + (path.lower() if path.isascii() else _plain(path)).replace("\\", "/")
+    plain = folded(path)
     return next((why for pattern, why in _PROTECTED if re.search(pattern, plain)), None)
-
-
-def _plain(text: str) -> str:
-    """Without what a file system may disregard: case, width, accents, and characters that are drawn as nothing."""
-    from unicodedata import category, normalize  # most names are ASCII
-
-    folded = normalize("NFKD", normalize("NFKD", text).upper().casefold())
-    return "".join(each for each in folded if category(each)[0] not in "CM" and each not in _HANGUL_FILLERS)

@@ -23,6 +23,30 @@ SHAPES = {
     "{tool} uses another program, {reason}": "{tool} 会使用其他程序，{reason}",
     "{tool} reads, {reason}": "{tool} 会读取，{reason}",
     "{path} is where secrets are kept": "{path} 存放机密",
+    "VS Code can run programs that {path} names when the folder is opened": (
+        "打开文件夹时，VS Code 会运行 {path} 中指定的程序"
+    ),
+    "JetBrains IDEs can run programs that {path} names when the folder is opened": (
+        "打开文件夹时，JetBrains IDE 会运行 {path} 中指定的程序"
+    ),
+    "an editor can run what {path} says when files in the folder are opened": (
+        "打开文件夹中的文件时，编辑器会执行 {path} 的内容"
+    ),
+    "a development container is built and started from {path} when the folder is opened": (
+        "打开文件夹时，会按 {path} 构建并启动开发容器"
+    ),
+    "a shell can run commands from {path} when the folder is entered": "进入文件夹时，shell 会执行 {path} 中的命令",
+    "a shell or another program of the person obeys {path} when it starts": ("shell 或其他程序启动时会遵从 {path}"),
+    "git hooks run what {path} says when something is committed": "提交时，git 钩子会执行 {path} 的内容",
+    "git fetches code from addresses that {path} names": "git 会从 {path} 指定的地址获取代码",
+    "package managers and compilers obey {path}, which can name programs and servers": (
+        "包管理器和编译器会遵从 {path}，它可以指定程序和服务器"
+    ),
+    "coding agents can start programs that {path} names": "编码代理会启动 {path} 中指定的程序",
+    "CI runs {path}, often with secrets of the project, once it is pushed": (
+        "推送后，CI 会运行 {path}，且往往能使用项目的机密"
+    ),
+    "package managers run install scripts that {path} names": "包管理器会运行 {path} 中的安装脚本",
     "{path} is not in the session's folders any more": "{path} 已不在本会话的文件夹中",
     "the tool bash is disabled": "工具 bash 已被禁用",
     "it wants to reach other machines": "它要访问其他机器",
@@ -128,6 +152,7 @@ SHAPES = {
     # the table of /permissions
     "read files": "读取文件",
     "change files": "改动文件",
+    "change files that other programs obey": "改动其他程序会遵从的文件",
     "use the network": "使用网络",
     "use tools of other programs (MCP)": "使用其他程序的工具（MCP）",
     "commands that only read": "只读取的命令",

@@ -34,6 +34,7 @@ from coderelay.policy.recognisers.processes import (
 from coderelay.policy.recognisers.readers import READERS, SEARCHERS
 from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
 from coderelay.policy.shell_words import Word
+from coderelay.protocol.obeyed_files import obeyed_by
 
 _TABLES: dict[str, Options] = {**READERS, **SEARCHERS}
 _OWN_RULES: dict[str, Callable[[Sequence[Word], Place], object]] = {
@@ -66,7 +67,7 @@ _EDITS: dict[str, Options] = {
     "mkdir": Options(short="pv", long=("--parents", "--verbose")),
     "touch": Options(short="acm"),
 }
-_NEVER_EDITED = {".git", ".coder", ".mcp.json", ".vscode", ".idea", ".envrc", ".github", ".husky"}
+_NEVER_EDITED = {".git", ".coder"}
 
 
 def recognise(words: Sequence[Word], place: Place) -> None:
@@ -97,7 +98,7 @@ def recognise_edit(words: Sequence[Word], place: Place) -> None:
     if any(word.glob for word in words):
         raise Refused("a pattern is not a plain word")
     for path in check(words[1:], _EDITS[name], place).paths:
-        if {part.lower() for part in path.split("/")} & _NEVER_EDITED:
+        if {part.lower() for part in path.split("/")} & _NEVER_EDITED or obeyed_by(path):
             raise Refused(f"{path} belongs to a tool that would run it")
 
 

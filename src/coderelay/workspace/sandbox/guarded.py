@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
 from coderelay.workspace.folders import is_in
 
-_NAMES = (".coder", ".mcp.json", ".vscode", ".idea", ".envrc")
+_ALWAYS = (".coder", *(name for files in OBEYED_FILES if files.guard == "always" for name in files.names))
+_BELOW = {name.partition("/")[0] for files in OBEYED_FILES for name in files.names if "/" in name}
 _OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
 _CLAUDE_FILES = ("settings.json", "settings.local.json")
 
@@ -39,14 +41,24 @@ def guarded(folders: tuple[str, ...]) -> Guarded:
 
 
 def _settings(folder: str) -> Iterator[str]:
-    for name in _NAMES:
+    for name in _ALWAYS:
         yield os.path.join(folder, name)
+    yield from obeyed_files_in(folder)
     claude = os.path.join(folder, ".claude")
     if not (found := _names_in(claude)):
         yield claude
         return
     for name in {*_CLAUDE_FILES, *(each for each in found if re.fullmatch(r"settings.*\.json", each))}:
         yield os.path.join(claude, name)
+
+
+def obeyed_files_in(folder: str) -> Iterator[str]:
+    """What there is at the top of a folder that other programs obey, and commands have no need to write."""
+    for name in sorted(_names_in(folder)):
+        inner = sorted(_names_in(os.path.join(folder, name))) if name.lower() in _BELOW else []
+        for path in (name, *(f"{name}/{each}" for each in inner)):
+            if ".moved-" not in path and (found := obeyed_by(path)) is not None and found.guard == "present":
+                yield os.path.join(folder, path)
 
 
 def _in_git(git: str) -> Iterator[str]:

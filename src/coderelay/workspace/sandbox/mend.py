@@ -35,15 +35,15 @@ class Mending:
         """The names of what was changed. What is there instead keeps its content, under another name."""
         changed = [path for path, number in self._folders.items() if _number(path) != number]
         for path in changed:
-            _move_aside(path)
+            move_aside(path)
             _bring_back(path, self._folders[path])
         for path in (*self._absent, *(each for git in self._unborn for each in obeyed_in(git))):
             if os.path.lexists(path):
-                _move_aside(path)
+                move_aside(path)
                 changed.append(path)
         for path, content in self._content.items():
             if _content(path) != content:
-                _move_aside(path)
+                move_aside(path)
                 _write(path, content)
                 changed.append(path)
         return changed
@@ -75,7 +75,7 @@ def _content(path: str) -> bytes | None:
         return None
 
 
-def _move_aside(path: str) -> None:
+def move_aside(path: str) -> None:
     with suppress(OSError), folder_of(path) as (folder, name):  # it is not there, or not the folder that it was in
         os.rename(name, f"{name}.moved-{os.urandom(4).hex()}", src_dir_fd=folder, dst_dir_fd=folder)
 

@@ -17,6 +17,7 @@ from coderelay.workspace.sandbox.ladder import forget, rung_here
 from coderelay.workspace.sandbox.limits import ProcessGroup, resource_limits
 from coderelay.workspace.sandbox.mend import Mending
 from coderelay.workspace.sandbox.place import Place, Rung
+from coderelay.workspace.sandbox.planted import Planted
 from coderelay.workspace.sandbox.private import PrivateFolder
 from coderelay.workspace.sandbox.profile import around, profile
 from coderelay.workspace.sandbox.wrapper import wrapped
@@ -48,6 +49,7 @@ class Sandbox:
         self._current: dict[bool, _Confined] = {}
         self._left: set[_Confined] = set()
         self._mending: Mending | None = None
+        self._planted = Planted(self.folders)
         self._clock: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -72,7 +74,7 @@ class Sandbox:
         """After a command: the names of what it has changed and could not be kept from, put back as they were."""
         if self._mending is None:
             return []
-        mended = self._mending.mend()
+        mended = [*self._planted.move_aside(), *self._mending.mend()]
         if all(each.processes.is_idle for each in (*self._current.values(), *self._left)):
             self._mending = None  # until then somebody may still change what was put back
         return mended
@@ -103,6 +105,7 @@ class Sandbox:
         if self._mending is None:
             pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
             self._mending = Mending(guard, pinned, self.folders, has_mounts=has_mounts)
+        self._planted.look()
         confined = self._current.get(network)
         if confined is not None and (confined.guard, confined.marks) != (guard, marks):
             self._left.add(self._current.pop(network))

@@ -1,0 +1,146 @@
+"""Files that other programs obey although nobody runs them: the one table for tools, commands and the sandbox.
+
+A program outside of the sandbox starts what such a file names as soon as a person opens the folder, enters it with a
+shell, commits, installs packages or pushes. Whoever writes the file therefore leaves the sandbox (decision 0024).
+"""
+
+import re
+from functools import cache
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.spelling import END_OF_NAME, folded
+
+Guard = Literal["always", "present", "never"]
+"""What the sandbox does with such a file at the top of a folder. `always`: it is mounted read-only, on an empty
+folder if there is none. `present`: it is mounted read-only if it is there; a new one is moved aside afterwards.
+`never`: commands may write it, because version control or a package manager has to."""
+
+
+class ObeyedFiles(Struct, frozen=True):
+    """`names` are names of files or folders at any depth, in small letters; `*` stands for any part of one name.
+    `why` is told to people; `{path}` in it is the file."""
+
+    names: tuple[str, ...]
+    why: str
+    guard: Guard = "present"
+
+
+_VS_CODE = "VS Code can run programs that {path} names when the folder is opened"
+_JETBRAINS = "JetBrains IDEs can run programs that {path} names when the folder is opened"
+_SHELL = "a shell can run commands from {path} when the folder is entered"
+_AGENTS = "coding agents can start programs that {path} names"
+
+OBEYED_FILES = (
+    ObeyedFiles((".vscode",), _VS_CODE, "always"),
+    ObeyedFiles(("*.code-workspace",), _VS_CODE),
+    ObeyedFiles((".idea",), _JETBRAINS, "always"),
+    ObeyedFiles((".fleet", ".run"), _JETBRAINS),
+    ObeyedFiles(
+        (
+            ".zed", ".nova", ".vim", ".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".emacs.d", ".emacs",
+            ".dir-locals.el", ".dir-locals-2.el", "*.sublime-project",
+        ),
+        "an editor can run what {path} says when files in the folder are opened",
+    ),
+    ObeyedFiles(
+        (".devcontainer", ".devcontainer.json", ".gitpod.yml"),
+        "a development container is built and started from {path} when the folder is opened",
+    ),
+    ObeyedFiles((".envrc",), _SHELL, "always"),
+    ObeyedFiles(
+        (
+            ".direnv", ".autoenv", ".autoenv.zsh", ".tool-versions", "mise.toml", ".mise.toml",
+            "mise.*.toml", ".mise.*.toml", ".mise", ".config/mise", ".config/mise.toml", ".rtx.toml",
+        ),
+        _SHELL,
+    ),
+    ObeyedFiles(
+        (
+            ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
+            ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".xprofile", ".xinitrc",
+            ".xsession", ".tmux.conf", ".screenrc", ".gdbinit", ".lldbinit", ".pythonrc", ".irbrc", ".gitconfig",
+            ".config/git", ".config/fish", ".config/nvim", ".config/autostart", ".config/systemd",
+            "library/launchagents",
+        ),
+        "a shell or another program of the person obeys {path} when it starts",
+    ),
+    ObeyedFiles(
+        (
+            ".husky", ".githooks", ".git-hooks", ".lefthook", "lefthook.*", ".lefthook.*", "lefthook-local.*",
+            ".lefthook-local.*", ".pre-commit-config.y*ml", ".pre-commit-hooks.y*ml", ".overcommit.yml",
+            ".simple-git-hooks.*", "simple-git-hooks.*", ".lintstagedrc*", "lint-staged.config.*", ".huskyrc*",
+        ),
+        "git hooks run what {path} says when something is committed",
+    ),
+    ObeyedFiles((".gitmodules",), "git fetches code from addresses that {path} names", "never"),
+    ObeyedFiles(
+        (
+            ".npmrc", ".yarnrc*", ".pnpmfile.*", "bunfig.toml", ".cargo/config", ".cargo/config.toml",
+            ".bundle/config", ".mvn", "pip.conf", "pip.ini", "nuget.config",
+        ),
+        "package managers and compilers obey {path}, which can name programs and servers",
+    ),
+    ObeyedFiles(
+        (".yarn/releases", ".yarn/plugins"),
+        "package managers and compilers obey {path}, which can name programs and servers",
+        "never",
+    ),
+    ObeyedFiles((".mcp.json",), _AGENTS, "always"),
+    ObeyedFiles(
+        (
+            "mcp.json", ".cursor", ".cursorrules", ".windsurf", ".gemini", ".codex", ".qwen", ".iflow", ".kimi",
+            ".kiro", ".roo", ".cline", ".continue", ".opencode", "opencode.json", "opencode.jsonc", ".amazonq",
+            ".augment", ".goose", ".crush.json", "crush.json", ".aider.conf.yml",
+        ),
+        _AGENTS,
+    ),
+    ObeyedFiles((".claude",), _AGENTS, "never"),  # the sandbox guards its settings by themselves
+    ObeyedFiles(
+        (
+            ".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".gitlab/ci", ".circleci", ".travis.yml",
+            ".forgejo/workflows", ".gitea/workflows", ".drone.yml", ".woodpecker", ".woodpecker.y*ml", ".buildkite",
+            "azure-pipelines.y*ml", ".azure-pipelines", "bitbucket-pipelines.yml", "jenkinsfile", "appveyor.yml",
+            ".appveyor.yml", ".cirrus.yml", ".semaphore", ".tekton",
+        ),
+        "CI runs {path}, often with secrets of the project, once it is pushed",
+        "never",
+    ),
+)  # fmt: skip
+
+PACKAGE_JSON = "package managers run install scripts that {path} names"
+"""Why some changes of a `package.json` are asked about. Only its content can say which ones."""
+
+
+def obeyed_by(path: str) -> ObeyedFiles | None:
+    """The entry for a path, which is relative to a folder of the session: that may itself be called anything."""
+    plain = folded(path)
+    return next((files for files, pattern in _patterns() if pattern.search(plain)), None)
+
+
+def is_package_json(path: str) -> bool:
+    return re.search(_PACKAGE_JSON, folded(path)) is not None
+
+
+_PACKAGE_JSON = rf"/package\.json{END_OF_NAME}$"
+
+
+@cache
+def _patterns() -> tuple[tuple[ObeyedFiles, re.Pattern[str]], ...]:
+    """With the first change of a file: most processes make none."""
+    return tuple(
+        (files, re.compile(f"/(?:{'|'.join(map(_pattern, files.names))}){END_OF_NAME}")) for files in OBEYED_FILES
+    )
+
+
+def _pattern(name: str) -> str:
+    return f"{END_OF_NAME}/".join(map(_part, name.split("/")))
+
+
+def _part(name: str) -> str:
+    pattern = re.escape(name).replace(r"\*", "[^/]*")
+    if not name.startswith("."):
+        return pattern
+    short = re.sub(r"[^a-z0-9_-]", "", name[1:].partition(".")[0])[:6]
+    return rf"(?:{pattern}|{short}~\d(?:\.[^/]{{0,3}})?)"  # what DOS and its heirs call it

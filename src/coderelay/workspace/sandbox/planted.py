@@ -1,0 +1,35 @@
+"""Files that other programs obey, made by a command where there were none: they are moved aside after it.
+
+Only a few of these names are mounted while they are absent, because people and models see an empty folder in place of
+each. What appears while no command runs in the foreground is the work of a person, or of a tool that was allowed to
+write it, and stays.
+"""
+
+import os
+from collections.abc import Iterable
+
+from coderelay.workspace.sandbox.guarded import obeyed_files_in
+from coderelay.workspace.sandbox.mend import move_aside
+
+
+class Planted:
+    def __init__(self, folders: Iterable[str]) -> None:
+        self._folders = tuple(folders)
+        self._before: set[str] | None = None
+
+    def look(self) -> None:
+        """Before a command."""
+        self._before = self._present()
+
+    def move_aside(self) -> list[str]:
+        """After it. Returns the names of what the command has made."""
+        if self._before is None:
+            return []
+        new = sorted(self._present() - self._before)
+        self._before = None
+        for path in new:
+            move_aside(path)
+        return [path for path in new if not os.path.lexists(path)]
+
+    def _present(self) -> set[str]:
+        return {path for folder in self._folders for path in obeyed_files_in(folder)}

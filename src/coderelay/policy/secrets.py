@@ -1,16 +1,20 @@
 """Keys and passwords in what tools bring: hidden before it is stored, shown or sent.
 
-Hidden is what has the shape of a known kind of key, and the values that this process itself holds. What a command
-encodes or spells otherwise is not found: this is for accidents, the sandbox is for attacks.
+Hidden is what has the shape of a known kind of key, what looks random behind a name that says it is secret, and the
+values that this process itself holds; the same in base64. What a command spells otherwise is not found: this is for
+accidents, the sandbox is for attacks (decision 0024).
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
-from urllib.parse import unquote
+from urllib.parse import quote, quote_plus, unquote
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from coderelay.policy.encoded_text import hide_encoded
+from coderelay.policy.named_secrets import hide_named
+from coderelay.policy.secret_shapes import hide_shapes
 from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
 
 MARKER = re.compile(r"\[hidden secret: [a-z ]+\]")
@@ -21,68 +25,35 @@ _LAST_WORD = re.compile(r"\S+\Z")
 _FIRST_WORD = re.compile(r"\S+")
 _MOST_IN_A_WORD = 200
 _MOST_IN_A_BLOCK = 20_000
-_FEW_CHARACTERS = 5
+_FEW_CHARACTERS = 2
 
 
-class Shape(Struct, frozen=True):
-    """Looked for only where `hint` is, and made ready only then. Where the pattern has a group `secret`, only that
-    part is hidden."""
-
-    kind: str
-    hint: str
-    pattern: str
-
-
-_START = r"(?<![A-Za-z0-9_-])"
-_SHAPES = (
-    Shape("anthropic key", "sk-ant-", _START + r"sk-ant-[A-Za-z0-9_-]{20,}"),
-    Shape("api key", "sk-", _START + r"sk-(?:[a-z]{2,12}-)*[A-Za-z0-9_-]{20,}"),
-    Shape("github token", "gh", _START + r"gh[pousr]_[A-Za-z0-9]{30,}"),
-    Shape("github token", "github_pat_", _START + r"github_pat_[A-Za-z0-9_]{30,}"),
-    Shape("gitlab token", "glpat-", _START + r"glpat-[A-Za-z0-9_-]{20,}"),
-    Shape("slack token", "xox", _START + r"xox[abeoprs]-[A-Za-z0-9-]{20,}"),
-    Shape("google key", "AIza", _START + r"AIza[A-Za-z0-9_-]{35}"),
-    Shape("google token", "ya29.", _START + r"ya29\.[A-Za-z0-9_-]{30,}"),
-    Shape("stripe key", "k_live_", _START + r"[sr]k_live_[A-Za-z0-9]{20,}"),
-    Shape("npm token", "npm_", _START + r"npm_[A-Za-z0-9]{36}"),
-    Shape("pypi token", "pypi-", _START + r"pypi-[A-Za-z0-9_-]{50,}"),
-    Shape("hugging face token", "hf_", _START + r"hf_[A-Za-z0-9]{30,}"),
-    Shape("web token", "eyJ", _START + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
-    Shape(
-        "aws secret key",
-        "ecret",
-        r"(?i:aws_?secret_?access_?key)[\"']?\s{0,9}[=:]\s{0,9}[\"']?(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
-    ),
-    Shape(
-        "password",
-        "://",
-        r"://[^/\s:@\"']{1,100}:(?P<secret>[^/\s:@\"'${<*]{6,200})@(?!localhost|127\.|0\.0\.0\.0|[^/\s.]*(?:[:/\s]|$))",
-    ),
-    Shape("bearer token", "earer ", r"(?i:authorization:\s*bearer)\s+(?P<secret>[A-Za-z0-9._~+/-]{20,}=*)"),
-)
-_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----")
+_MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_ONLY_KEY = re.compile(r"[ \t]*(?:\d+[\t:|]\s*)?[A-Za-z0-9+/]{16,100}={0,2}\s*")
 _KEY_LINE = re.compile(r"[^\n]*[A-Za-z0-9+/=]{16}[^\n]*\n?|\s*\n")
 
 
 class Secrets:
     def __init__(self, values: Iterable[str] = ()) -> None:
         """`values` are hidden wherever they are, the longer ones first: one may be a part of another."""
-        self._values = sorted(set(values), key=len, reverse=True)
+        self._values: list[str] = []
+        self.add(values)
 
     def add(self, values: Iterable[str]) -> None:
-        self._values = sorted({*self._values, *values}, key=len, reverse=True)
+        spelled = {spelling for value in values for spelling in _spellings(value)}
+        self._values = sorted({*self._values, *spelled}, key=len, reverse=True)
 
     def hide(self, text: str) -> str:
+        text = self._hide_plain(text)
+        return hide_encoded(text, lambda plain: self._hide_plain(plain) != plain)
+
+    def _hide_plain(self, text: str) -> str:
         for value in self._values:
             if value in text:
                 text = text.replace(value, "[hidden secret: configured]")
         if "PRIVATE KEY" in text:
             text = _hide_key_blocks(text)
-        for shape in _SHAPES:
-            if shape.hint in text:
-                text = re.sub(shape.pattern, lambda found, kind=shape.kind: _hidden(found, kind), text)
-        return text
+        return hide_named(hide_shapes(text, _is_example), _is_example)
 
     def hide_outcome(self, outcome: Outcome) -> Outcome:
         match outcome:
@@ -151,29 +122,46 @@ def _looks_secret(value: str) -> bool:
     return len(value) >= 16 or (len(value) >= 8 and mixed)
 
 
-def _hidden(found: re.Match[str], kind: str) -> str:
-    secret = "secret" if "secret" in found.re.groupindex else 0
-    if _is_example(found[secret]):
-        return found[0]
-    start, end = found.span(secret)
-    return f"{found.string[found.start() : start]}[hidden secret: {kind}]{found.string[end : found.end()]}"
+def _spellings(value: str) -> set[str]:
+    """As it is, as it stands in an address, and as it stands in JSON."""
+    return {value, quote(value, safe=""), quote_plus(value), json.dumps(value)[1:-1]}
 
 
-def _is_example(text: str) -> bool:
-    """As documentation writes them: sk-xxxxxxxx, …EXAMPLE…"""
-    return len(set(text[-16:])) <= _FEW_CHARACTERS or "example" in text.lower()
+def _is_example(secret: str) -> bool:
+    """As documentation writes them: sk-xxxxxxxx, …EXAMPLE…. No generator makes such a key."""
+    return len(set(secret[-16:])) <= _FEW_CHARACTERS or "example" in secret.lower()
 
 
 def _hide_key_blocks(text: str) -> str:
-    """From the first line to the last; if that was cut off, as far as lines look like a key."""
+    """From the first line to the last. If one of the two was cut off, as far as lines look like a key."""
     parts: list[str] = []
     at = 0
-    while (begin := _BEGIN.search(text, at)) is not None:
-        end = _END.search(text, begin.end(), begin.end() + _MOST_IN_A_BLOCK)
-        stop = end.start() if end is not None else _end_of_key(text, begin.end())
-        parts += [text[at : begin.end()], "[hidden secret: private key]" if stop > begin.end() else ""]
-        at = stop
+    for mark in _MARK.finditer(text):
+        if mark.start() < at:
+            continue
+        if mark[1] == "END":
+            start = _start_of_key(text, at, mark.start())
+            parts += [text[at:start], "[hidden secret: private key]" if start < mark.start() else ""]
+            at = mark.start()
+            continue
+        following = _MARK.search(text, mark.end(), mark.end() + _MOST_IN_A_BLOCK)
+        has_end = following is not None and following[1] == "END"
+        stop = following.start() if following and has_end else _end_of_key(text, mark.end())
+        parts += [text[at : mark.end()], "[hidden secret: private key]" if stop > mark.end() else ""]
+        at = following.end() if following and has_end else stop
+        if following and has_end:
+            parts.append(following[0])
     return "".join([*parts, text[at:]])
+
+
+def _start_of_key(text: str, after: int, end: int) -> int:
+    """Where the lines before a last line begin that only a key has."""
+    start = end
+    while (line := text.rfind("\n", after, max(after, start - 1)) + 1 or after) < start:
+        if not _ONLY_KEY.fullmatch(text, line, start):
+            break
+        start = line
+    return start
 
 
 def _end_of_key(text: str, at: int) -> int:

@@ -1,0 +1,110 @@
+"""What keys of known kinds look like, wherever they stand.
+
+Each pattern begins with the plain text `prefix`, which is found fast, and is compiled only where that text occurs. No
+pattern repeats a repetition, so that the time is proportional to the text, whatever it is.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache, partial
+
+from msgspec import Struct
+
+_BEFORE = r"[A-Za-z0-9_-]"
+
+
+class Shape(Struct, frozen=True):
+    """`rest` follows the prefix. If it has a group `secret`, only that part is hidden. `joined`: the prefix may
+    follow a letter. `random`: what is hidden holds a digit, because words joined by hyphens would fit as well."""
+
+    kind: str
+    prefix: str
+    rest: str
+    joined: bool = False
+    random: bool = False
+
+
+SHAPES = (
+    Shape("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,}"),
+    Shape("api key", "sk-", r"[A-Za-z0-9_-]{20,}", random=True),
+    Shape("groq key", "gsk_", r"[A-Za-z0-9]{40,}"),
+    Shape("xai key", "xai-", r"[A-Za-z0-9]{40,}"),
+    Shape("perplexity key", "pplx-", r"[A-Za-z0-9]{30,}"),
+    Shape("replicate token", "r8_", r"[A-Za-z0-9]{30,}"),
+    Shape("hugging face token", "hf_", r"[A-Za-z0-9]{30,}"),
+    Shape("github token", "gh", r"[pousr]_[A-Za-z0-9]{30,}"),
+    Shape("github token", "github_pat_", r"[A-Za-z0-9_]{30,}"),
+    Shape("gitlab token", "gl", r"(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{20,}"),
+    Shape("slack token", "xox", r"[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}"),
+    Shape("slack token", "xapp-", r"[0-9]-[A-Za-z0-9-]{20,}"),
+    Shape(
+        "slack webhook", "hooks.slack.com/", r"(?:services|workflows)/(?P<secret>[A-Za-z0-9/]{20,200})", joined=True
+    ),
+    Shape("discord webhook", "/api/webhooks/", r"[0-9]{15,22}/(?P<secret>[A-Za-z0-9_-]{50,100})", joined=True),
+    Shape("google key", "AIza", r"[A-Za-z0-9_-]{35}"),
+    Shape("google token", "ya29.", r"[A-Za-z0-9_-]{30,}"),
+    Shape("google secret", "GOCSPX-", r"[A-Za-z0-9_-]{20,}"),
+    Shape("stripe key", "sk_live_", r"[A-Za-z0-9]{20,}"),
+    Shape("stripe key", "rk_live_", r"[A-Za-z0-9]{20,}"),
+    Shape("stripe key", "sk_test_", r"[A-Za-z0-9]{20,}"),
+    Shape("stripe secret", "whsec_", r"[A-Za-z0-9+/]{24,}={0,2}"),
+    Shape("npm token", "npm_", r"[A-Za-z0-9]{36}"),
+    Shape("pypi token", "pypi-", r"[A-Za-z0-9_-]{50,}"),
+    Shape("rubygems token", "rubygems_", r"[a-f0-9]{40,}"),
+    Shape("docker token", "dckr_", r"(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+    Shape("digitalocean token", "do", r"[opr]_v1_[a-f0-9]{60,}"),
+    Shape("sendgrid key", "SG.", r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{40,46}"),
+    Shape("shopify token", "shp", r"(?:at|ca|pa|ss)_[A-Fa-f0-9]{30,}"),
+    Shape("linear key", "lin_api_", r"[A-Za-z0-9]{30,}"),
+    Shape("notion token", "ntn_", r"[A-Za-z0-9]{40,}"),
+    Shape("atlassian token", "ATATT3", r"[A-Za-z0-9_=-]{50,}"),
+    Shape("databricks token", "dapi", r"[a-f0-9]{32}"),
+    Shape("vault token", "hvs.", r"[A-Za-z0-9_-]{20,}"),
+    Shape("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
+    Shape("feishu token", "t-", r"g[0-9][A-Za-z0-9]{6,12}[A-Z0-9]{24,}"),
+    Shape("telegram token", ":AA", r"(?<=[0-9]{8}:AA)(?P<secret>[A-Za-z0-9_-]{32,34})(?![A-Za-z0-9_-])", joined=True),
+    Shape("aws key", "AKIA", r"[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    Shape("aws key", "ASIA", r"[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    Shape("aws secret key", "[hidden secret: aws key]", r"\W{1,5}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"),
+    Shape("azure key", "ccountKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})", joined=True),
+    Shape("azure key", "ccessKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})", joined=True),
+    Shape("web token", "eyJ", r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
+    Shape("web token", "eyJ", r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{16,}){3}"),
+    Shape(
+        "password",
+        "://",
+        r"[^/\s:@\"'\\]{0,100}:(?P<secret>[^/\s:@\"'\\${<*\[][^/\s:@\"'\\${<*]{5,200})@"
+        r"(?!localhost|127\.|0\.0\.0\.0|[^/\s.]{0,200}(?:[:/\s]|$))",
+        joined=True,
+    ),
+    Shape("password", "login ", r"\S{1,100}\s{1,20}password\s{1,20}(?P<secret>[^\s\[]\S{3,200})"),
+    Shape("private key", "Private-Lines: ", r"[0-9]{1,3}\r?\n(?P<secret>(?:[A-Za-z0-9+/=]{1,64}\r?\n?){1,200})"),
+    Shape("private key", "b3BlbnNzaC1rZXktdjEA", r"(?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
+    Shape("private key", "MII", r"[A-Za-z0-9+/]{3}IBA[AD](?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
+    Shape("private key", "MI", r"G[A-Za-z0-9+/]AgEAM[A-Za-z0-9+/=]{60,}"),
+    Shape("private key", "MHcCAQEEI", r"[A-Za-z0-9+/=]{40,}"),
+    Shape("private key", "MC4CAQAwBQYDK2VwBCIEI", r"[A-Za-z0-9+/=]{30,}"),
+)
+
+
+def hide_shapes(text: str, is_example: Callable[[str], bool]) -> str:
+    for shape in SHAPES:
+        if shape.prefix in text:
+            text = _pattern(shape).sub(partial(_hidden, shape, is_example), text)
+    return text
+
+
+def _hidden(shape: Shape, is_example: Callable[[str], bool], found: re.Match[str]) -> str:
+    group = "secret" if "secret" in found.re.groupindex else 0
+    secret = found[group]
+    if is_example(secret) or (shape.random and not any(map(str.isdigit, secret))):
+        return found[0]
+    start, end = found.span(group)
+    return f"{found.string[found.start() : start]}[hidden secret: {shape.kind}]{found.string[end : found.end()]}"
+
+
+@cache
+def _pattern(shape: Shape) -> re.Pattern[str]:
+    """A look back that begins with the prefix lets the search begin with plain text."""
+    prefix = re.escape(shape.prefix)
+    return re.compile(prefix + ("" if shape.joined else rf"(?<!{_BEFORE}{prefix})") + shape.rest)

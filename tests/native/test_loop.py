@@ -62,6 +62,11 @@ FAULTS: list[tuple[Answer, str]] = [
     ),
     (http_error(529, "overloaded"), "the model server answered 529: overloaded; trying again in 0 s"),
     (http_error(500, "oops"), "the model server answered 500: oops; trying again in 0 s"),
+    (
+        http_error(500, "upstream https://me:h8Kd2mWqZ1@proxy.internal.net failed"),
+        "the model server answered 500: upstream https://me:[hidden secret: password]@proxy.internal.net failed; "
+        "trying again in 0 s",
+    ),
     (empty(), "the model gave an empty answer; trying again in 0 s"),
 ]
 

@@ -16,7 +16,7 @@ from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stop
 from coderelay.protocol.errors import Fenced, MustAsk, ToolFailed
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
-from coderelay.protocol.live import Live
+from coderelay.protocol.live import Live, Notice
 from coderelay.session import progress
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import Settings, State
@@ -113,7 +113,8 @@ class HostTurn:
         return call in self._tasks and not self.is_stopped
 
     def show(self, live: Live) -> None:
-        self._record.show(live)
+        """A notice may quote a server, a file or another program."""
+        self._record.show(Notice(self._secrets.hide(live.text)) if isinstance(live, Notice) else live)
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
         from coderelay.host.live_output import LiveOutput  # with the first command: most turns have none

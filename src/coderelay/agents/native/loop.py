@@ -64,7 +64,7 @@ class NativeAgent:
         own = self._settings(turn.settings.cwd)
         workspace = self._open_workspace(turn)
         toolbox = self._tools_of(turn.settings).plus(own.tools).without(own.disabled_tools)
-        tools = TurnTools(turn, toolbox, self._more_tools, own.disabled_tools, own.secrets, self._told)
+        tools = TurnTools(turn, toolbox, self._more_tools, own.disabled_tools, self._told)
         tools.tell(own.notes)
         steps = Steps(turn, self._models(turn.settings.cwd), toolbox, workspace, own, tools)
         while True:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from coderelay.agents.agent import Turn
-from coderelay.policy.secrets import Secrets
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Notice
 from coderelay.session.state import Settings
@@ -49,14 +48,12 @@ class TurnTools:
         own: Toolbox,
         more: MoreOf,
         disabled: Collection[str],
-        secrets: Secrets,
         told: set[tuple[SessionId, str]],
     ) -> None:
         self._turn = turn
         self._own = own
         self._more = more
         self._disabled = disabled
-        self._secrets = secrets
         self._told = told
 
     async def ready(self, calls: Collection[str] = ()) -> Toolbox:
@@ -75,7 +72,7 @@ class TurnTools:
         for note in notes:
             if (self._turn.session, note) not in self._told:
                 self._told.add((self._turn.session, note))
-                self._turn.show(Notice(self._secrets.hide(note)))
+                self._turn.show(Notice(note))
 
 
 def wants_more(settings: Settings) -> bool:

@@ -132,7 +132,7 @@ class House:
 
     def bash_limits(self, cwd: str) -> BashLimits:
         settings = self.settings(cwd).bash
-        return BashLimits(settings.timeout_s, settings.output_bytes)
+        return BashLimits(settings.timeout_s, settings.output_bytes, settings.free_bytes)
 
     def page_fetch(self) -> Fetch:
         """Loaded with the first page."""

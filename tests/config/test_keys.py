@@ -51,6 +51,7 @@ KEYS: list[tuple[str, Any, list[Any], str]] = [
     ("batch.release", "each", ["one"], "each or together"),
     ("bash.timeout_s", 0.5, [0, -1, "120"], "a number above 0"),
     ("bash.output_bytes", 1, [0, 1.5], AT_LEAST_ONE),
+    ("bash.free_bytes", 1, [0, 1.5], AT_LEAST_ONE),
     ("budget.session", 2.5, [0, "2 USD"], "a number above 0"),
     ("budget.day", 20, [-3], "a number above 0"),
     ("web.profile", "cowork", ["home"], "cowork"),
@@ -158,7 +159,7 @@ def test_x23_what_is_wrong_inside_is_named(keys: dict[str, Any], said: str) -> N
             "unknown key workflow.verify_comands\nDid you mean workflow.verify_commands?",
         ),
         ({"providers.a.knd": "x"}, "unknown key providers.a.knd\nDid you mean providers.a.kind?"),
-        ({"bash.xyzzy": 1}, "unknown key bash.xyzzy\nThere are timeout_s, output_bytes."),
+        ({"bash.xyzzy": 1}, "unknown key bash.xyzzy\nThere are timeout_s, output_bytes, free_bytes."),
         ({"m\u001b[31m\u202e": 1}, "unknown key m\\x1b[31m\\u202e\n"),
     ],
 )

@@ -186,6 +186,7 @@ UNTOUCHED: dict[str, Callable[[Settings], Any]] = {
     "hooks": lambda now: now.hooks,
     "feishu": lambda now: now.feishu,
     "web": lambda now: now.web,
+    "disk": lambda now: now.bash.free_bytes,
     "habits": lambda now: (now.input_while_running, now.persist_partials),
     "agents": lambda now: {
         name: replace(agent, tools=Tools())
@@ -202,6 +203,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     **{key: st.just(right) for key, right, *_ in KEYS},
     **dict.fromkeys(["mode", "acp.max_mode"], st.sampled_from(MODES)),
     **dict.fromkeys(["max_steps", "bash.timeout_s", "bash.output_bytes", "budget.day", "budget.session"], NUMBERS),
+    "bash.free_bytes": NUMBERS,
     **dict.fromkeys(["auto_approve_ask", "approval.interactive"], SWITCHES),
     **dict.fromkeys(["sandbox.enabled", "sandbox.network", "sandbox.yolo"], SWITCHES),
     **dict.fromkeys(["workflow.require_todo_for_complex", "workflow.auto_verify_after_edit"], SWITCHES),

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from functools import wraps
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from coderelay.workspace.environment import command_environment
@@ -412,6 +413,18 @@ def test_much_output_is_cut_in_the_middle_and_never_held():
     assert (finished.output[:9], finished.output[-7:]) == ("START\nxxx", "xxxEND\n")
     assert finished.omitted_bytes == 200_000_000 + len("START\nEND\n") - 10_000
     assert peak < 2_000_000
+
+
+@pytest.mark.parametrize(
+    "flood", ["head -c 3000000 /dev/zero", "head -c 90000 /dev/zero", "head -c 3000000 /dev/zero | tr '\\0' '\\377'"]
+)
+def test_a_flood_of_control_bytes_was_stored_at_six_times_the_limit(flood: str):
+    limit = 100_000
+    finished = run(f"echo START; {flood}; echo END", output_bytes=limit)
+    assert len(msgspec.json.encode(finished.output)) <= limit + 100
+    assert (finished.output[:6], finished.output[-4:]) == ("START\n", "END\n")
+    shown = finished.output.replace(f"\n[{finished.omitted_bytes} bytes left out]\n", "")
+    assert len(shown) + finished.omitted_bytes == (3_000_000 if "3000000" in flood else 90_000) + len("START\nEND\n")
 
 
 @linux

@@ -78,6 +78,7 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "batch.release": (stricter("together", "each"), theirs),
     "bash.timeout_s": (lower_to(5), theirs),
     "bash.output_bytes": (lower, theirs),
+    "bash.free_bytes": (mine, theirs),
     "budget.session": (lower, theirs),
     "budget.day": (lower, theirs),
     "web.profile": (mine, theirs),

@@ -73,6 +73,7 @@ class Batch(Struct, frozen=True, forbid_unknown_fields=True):
 class Bash(Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: Positive = 120
     output_bytes: AtLeastOne = 1024 * 1024
+    free_bytes: AtLeastOne = 1_000_000_000
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):

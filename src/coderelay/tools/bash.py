@@ -7,6 +7,7 @@ from msgspec import Struct
 from coderelay.policy.rights import rights_of
 from coderelay.protocol.calls import Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.disk_space import FREE_BYTES
 from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
 from coderelay.workspace.processes import Finished as Ended
 from coderelay.workspace.programs import find_program
@@ -17,10 +18,12 @@ _FIRST_MOMENT = 0.2
 
 
 class BashLimits(Struct, frozen=True):
-    """`seconds` is how long a command may take unless its call says otherwise."""
+    """`seconds` is how long a command may take unless its call says otherwise; a command that leaves less than
+    `free_bytes` free on its disk is ended."""
 
     seconds: float = 120
     output_bytes: int = 1 << 20
+    free_bytes: int = FREE_BYTES
 
 
 def usual_limits(root: str) -> BashLimits:
@@ -85,11 +88,17 @@ class Bash:
         try:
             if arguments.background:
                 workspace.background().make_room()
-                running = await workspace.commands.start(argv, rights=rights, output_bytes=limits.output_bytes)
+                running = await workspace.commands.start(
+                    argv, rights=rights, output_bytes=limits.output_bytes, free_bytes=limits.free_bytes
+                )
                 return await self._leave_running(running, workspace, rights)
             seconds = _seconds(arguments, limits)
             ended = await workspace.commands.run(
-                argv, rights=rights, seconds=seconds, output_bytes=limits.output_bytes
+                argv,
+                rights=rights,
+                seconds=seconds,
+                output_bytes=limits.output_bytes,
+                free_bytes=limits.free_bytes,
             )
             return _result(ended, seconds, lambda output: _hint(output, workspace, rights))
         except CannotStart as error:
@@ -132,6 +141,8 @@ def _result(ended: Ended, seconds: float = 0, hint: Callable[[str], str] = lambd
 def _trouble(ended: Ended, seconds: float) -> str:
     if ended.timed_out:
         return f"timed out after {seconds:g} s and was ended"
+    if ended.ended_because:
+        return ended.ended_because
     if ended.signal is not None:
         return f"ended by signal {ended.signal}"
     return f"exit code {ended.exit_code}" if ended.exit_code else ""

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
+from coderelay.workspace.disk_space import FREE_BYTES
 from coderelay.workspace.processes import CannotStart, Finished, Heard, Processes, Running
 from coderelay.workspace.sandbox.place import Place, Rung
 
@@ -63,7 +64,13 @@ class Commands:
         return "none" if sandbox is None else sandbox.rung
 
     async def run(
-        self, argv: Sequence[str], *, rights: Collection[Right] = (), seconds: float, output_bytes: int = 1 << 20
+        self,
+        argv: Sequence[str],
+        *,
+        rights: Collection[Right] = (),
+        seconds: float,
+        output_bytes: int = 1 << 20,
+        free_bytes: int = FREE_BYTES,
     ) -> Finished:
         """To its end, as `Processes.run` does it."""
         place, sandbox = self._place(rights), self._sandbox()
@@ -76,6 +83,8 @@ class Commands:
                 seconds=seconds,
                 output_bytes=output_bytes,
                 heard=self._heard,
+                written=(self._cwd, place.temporary),
+                free_bytes=free_bytes,
             )
         except CannotStart as error:
             if sandbox is not None and error.what == "sandbox":
@@ -87,18 +96,31 @@ class Commands:
         return replace(finished, output=finished.output + _told(mended)) if mended else finished
 
     async def start(
-        self, argv: Sequence[str], *, rights: Collection[Right] = (), output_bytes: int = 1 << 20
+        self,
+        argv: Sequence[str],
+        *,
+        rights: Collection[Right] = (),
+        output_bytes: int = 1 << 20,
+        free_bytes: int = FREE_BYTES,
     ) -> Running:
         """To run on, as `Processes.start` does it."""
         place = self._place(rights)
-        return await place.processes.start(argv, cwd=self._cwd, env=place.environment, output_bytes=output_bytes)
+        return await place.processes.start(
+            argv,
+            cwd=self._cwd,
+            env=place.environment,
+            output_bytes=output_bytes,
+            written=(self._cwd, place.temporary),
+            free_bytes=free_bytes,
+        )
 
     def _place(self, rights: Collection[Right]) -> Place:
         sandbox = self._sandbox()
         if sandbox is None or "outside" in rights or sandbox.rung == "none":
-            return Place(self._processes, {**self._environment, **self._variables})
+            temporary = self._environment.get("TMPDIR", "/tmp")
+            return Place(self._processes, {**self._environment, **self._variables}, temporary)
         place = sandbox.place(network="network" in rights or self._wanted().network)
-        return Place(place.processes, {**place.environment, **self._variables})
+        return replace(place, environment={**place.environment, **self._variables})
 
     def _sandbox(self) -> Sandbox | None:
         return self._open() if self._open is not None and self._wanted().confined else None

@@ -11,6 +11,7 @@ class Finished(msgspec.Struct, frozen=True):
 
     `output` is what it wrote to standard output and error, in the order written; or to standard output alone, if
     its `errors` were wanted apart. When `omitted_bytes` is not 0, a line in the middle of it says so.
+    `ended_because` is why we ended it, for another reason than time.
     """
 
     exit_code: int | None
@@ -20,6 +21,7 @@ class Finished(msgspec.Struct, frozen=True):
     timed_out: bool
     seconds: float
     errors: str = ""
+    ended_because: str = ""
 
 
 class CannotStart(Exception):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
 
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
+_ESCAPED = bytes(set(range(0x20)) - set(b"\b\t\n\f\r"))  # control characters that are stored as \\u and four digits
+_ESCAPED_BYTES = 6
 
 
 class Output:
-    """The beginning and the end of what was written, half of `limit` each; the rest is only counted."""
+    """The beginning and the end of what was written, half of `limit` each; the rest is only counted. The limit holds
+    for the text as it is stored, in which a control character or a broken one takes several bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -36,12 +40,46 @@ class Output:
 
     def text(self) -> tuple[str, int]:
         """The text, and how many bytes are not in it. No character is cut in two."""
-        tail = self._tail[self._next :] + self._tail[: self._next]
-        omitted = self._written - len(self._head) - len(tail)
-        if not omitted:
-            return (self._head + tail).decode(errors="replace"), 0
+        head, tail = bytes(self._head), bytes(self._tail[self._next :] + self._tail[: self._next])
+        if len(head) + len(tail) == self._written:
+            head, tail = head + tail, b""
+            if _fits(head, self._limit):
+                return head.decode(errors="replace"), 0
+            tail = head
+        head, tail = _first(head, self._head_size), _last(tail, self._tail_size)
+        omitted = self._written - len(head) - len(tail)
         decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        beginning = decoder.decode(self._head)
+        beginning = decoder.decode(head)
         split = len(tail[:3]) - len(tail[:3].lstrip(_CONTINUATION_BYTES))
         omitted += len(decoder.getstate()[0]) + split
         return f"{beginning}\n[{omitted} bytes left out]\n{tail[split:].decode(errors='replace')}", omitted
+
+
+def _first(data: bytes, limit: int) -> bytes:
+    """As much of its beginning as fits."""
+    return data[: _longest(len(data), lambda size: _fits(data[:size], limit))]
+
+
+def _last(data: bytes, limit: int) -> bytes:
+    """As much of its end as fits."""
+    return data[len(data) - _longest(len(data), lambda size: _fits(data[len(data) - size :], limit)) :]
+
+
+def _longest(size: int, fits: Callable[[int], bool]) -> int:
+    """The greatest number up to `size` that fits, if all smaller ones do."""
+    if fits(size):
+        return size
+    low, high = 0, size
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _fits(data: bytes, limit: int) -> bool:
+    if len(data) * _ESCAPED_BYTES <= limit:
+        return True
+    if len(data) > limit:
+        return False
+    escaped = len(data) - len(data.translate(None, _ESCAPED))
+    return len(data.decode(errors="replace").encode()) + (_ESCAPED_BYTES - 1) * escaped <= limit

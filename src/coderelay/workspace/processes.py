@@ -18,6 +18,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from errno import EINVAL
 
+from coderelay.workspace.disk_space import DiskSpaceWatch
 from coderelay.workspace.ended import CannotStart, Finished, ProcessesLost
 from coderelay.workspace.orphans import end_command, end_orphans, new_mark
 from coderelay.workspace.output import Output
@@ -59,14 +60,26 @@ class Processes:
         output_bytes: int = 1 << 20,
         apart: bool = False,
         heard: Heard | None = None,
+        written: Sequence[str] = (),
+        free_bytes: int = 0,
     ) -> Finished:
         """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `apart`, what it
-        writes to standard error is kept apart; `heard` is told of everything that it writes, as it comes.
+        writes to standard error is kept apart; `heard` is told of everything that it writes, as it comes. It is ended
+        too when less than `free_bytes` is left on the disk of one of the folders that it may have `written` to.
 
         When this returns or raises, no process of the command is left, whatever it did to
         escape; except one that became another user, which we may not kill.
         """
-        running = await self.start(argv, cwd=cwd, env=env, output_bytes=output_bytes, apart=apart, heard=heard)
+        running = await self.start(
+            argv,
+            cwd=cwd,
+            env=env,
+            output_bytes=output_bytes,
+            apart=apart,
+            heard=heard,
+            written=written,
+            free_bytes=free_bytes,
+        )
         try:
             timed_out = not await running.wait(seconds)
         finally:
@@ -82,6 +95,8 @@ class Processes:
         output_bytes: int = 1 << 20,
         apart: bool = False,
         heard: Heard | None = None,
+        written: Sequence[str] = (),
+        free_bytes: int = 0,
     ) -> Running:
         """A command that runs until it ends, is stopped, or this is closed. Whether it could begin at all is known
         when it is over."""
@@ -94,6 +109,8 @@ class Processes:
             command.release()
             raise
         command.over.add_done_callback(lambda _: self._running.discard(command))
+        if free_bytes:
+            command.watch_disk_space(written, free_bytes)
         running = Running(command, supervisor, argv[0], cwd, mark, lambda: self._closed)
         try:
             await command.send(request)
@@ -147,6 +164,7 @@ class Running:
         self._program = program
         self._cwd = cwd
         self._mark = mark
+        self._told_why = False
         self._is_closed = is_closed
 
     @property
@@ -173,9 +191,13 @@ class Running:
             await asyncio.to_thread(end_command, self._mark)
 
     def take_output(self) -> str:
-        """What it has written since this was last asked."""
+        """What it has written since this was last asked, and once why it was ended, if it was."""
         self._command.drain()
-        return self._command.output.take().text()[0]
+        text, why = self._command.output.take().text()[0], self._command.ended_because
+        if not why or self._told_why:
+            return text
+        self._told_why = True
+        return f"{text}\n[{why}]\n"
 
     def finished(self, *, timed_out: bool = False) -> Finished:
         """How it ended, with what was not taken of its output. Raises CannotStart and ProcessesLost."""
@@ -184,7 +206,8 @@ class Running:
                 exit_code, ended_by = (code, None) if code >= 0 else (None, -code)
                 output, omitted = self._command.output.written.text()
                 errors, more = self._command.errors.written.text() if self._command.errors is not None else ("", 0)
-                return Finished(exit_code, ended_by, output, omitted + more, timed_out, self.seconds, errors)
+                why = self._command.ended_because
+                return Finished(exit_code, ended_by, output, omitted + more, timed_out, self.seconds, errors, why)
             case ("folder" | "program" | "process" as what, errno):
                 raise CannotStart(program=self._program, cwd=self._cwd, what=what, errno=errno)
             case _:
@@ -219,6 +242,7 @@ class _Command:
         self.output = _Pipe(self._loop, output_bytes, heard)
         self.errors = _Pipe(self._loop, output_bytes, heard) if apart else None
         self._pipes = [self.output] if self.errors is None else [self.output, self.errors]
+        self.ended_because = ""
         self.reply: tuple[str, int] | None = None  # and still when over, if the keeper went without one
         self.over: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._socket, self._read_reply)
@@ -247,6 +271,14 @@ class _Command:
         else:
             with suppress(ConnectionError):
                 self._socket.send(bytes([number]))
+
+    def watch_disk_space(self, written: Sequence[str], free_bytes: int) -> None:
+        watch = DiskSpaceWatch(written, free_bytes, self._end_because)
+        self.over.add_done_callback(lambda _: watch.close())
+
+    def _end_because(self, why: str) -> None:
+        self.ended_because = why
+        self._signal(signal.SIGKILL)
 
     def abandon(self) -> None:
         """The keeper kills everything and goes without a reply."""

@@ -39,6 +39,9 @@ from coderelay.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from coderelay.agents.native.workflow.checking import Checking
 
+MOST_CALLS = 64
+"""How many calls one message may make. With more, none of them is run, because nobody could look through them all."""
+
 _SUMMARY_WINDOW = 0.5  # how much of its window the summariser is given to read, at most
 
 
@@ -227,8 +230,9 @@ class Steps:
         again = repeated(calls, state)
         given_up = again is not None and was_told(again, state)
         needs = [self._toolbox.need(call, self._workspace) for call in calls]
-        if again is not None:
-            needs = [replace(need, problem=REPEATED) for need in needs]
+        problem = REPEATED if again is not None else _too_many(len(calls))
+        if problem:
+            needs = [replace(need, problem=problem) for need in needs]
         await self._turn.add(message, needs, final=not calls and not message.to_check)
         if given_up:
             raise ModelFailed(f"the model repeats the same call of {calls[0].name} again and again")
@@ -323,6 +327,15 @@ class _Heard:
     def blocks(self) -> tuple[Block, ...]:
         thinking = self.thinking.getvalue()
         return (*([Thinking(thinking)] if thinking else []), Text(self.text.getvalue()))
+
+
+def _too_many(calls: int) -> str:
+    if calls <= MOST_CALLS:
+        return ""
+    return (
+        f"{calls} calls in one message are too many, so none of them was run; "
+        f"make at most {MOST_CALLS} in one message"
+    )
 
 
 def _with_unique_ids(calls: tuple[Call, ...], known: dict[CallId, Any]) -> tuple[Call, ...]:

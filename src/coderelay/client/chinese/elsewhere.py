@@ -147,6 +147,12 @@ SHAPES: dict[str, str] = {
     "the model ended without an answer": "模型没有给出回答就结束了",
     "the model gave an empty answer": "模型给出了空的回答",
     "the model made no summary": "模型没有给出摘要",
+    "ended because the disk of {folder} is almost full: less than {size} is left": (
+        "已终止：{folder} 所在磁盘将满，剩余不到 {size}"
+    ),
+    "{calls} calls in one message are too many, so none of them was run; make at most {most} in one message": (
+        "一条消息中有 {calls} 个调用，过多，全部没有执行；一条消息最多 {most} 个"
+    ),
     "file locks do not work in {folder}, so two processes could take the same session": (
         "文件锁在 {folder} 中不起作用，两个进程可能占用同一个会话"
     ),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 PROCESSES = 2048
-_FILE_BYTES = 32 << 30
+_FILE_BYTES = 8 << 30  # of one file; `disk_space` sees to it that many files do not fill the disk
 _NAME = "coder-"
 _in_use: set[str] = set()
 _ENTER = 'echo $$ >"$0" && exec "$@"'

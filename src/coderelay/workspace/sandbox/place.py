@@ -12,7 +12,8 @@ Rung = Literal["bubblewrap", "sandlock", "none"]
 
 
 class Place(Struct, frozen=True):
-    """`environment` is what the command is told there."""
+    """`environment` is what the command is told there, `temporary` where its temporary files really are."""
 
     processes: Processes
     environment: Mapping[str, str]
+    temporary: str

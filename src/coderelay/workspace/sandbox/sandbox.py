@@ -68,7 +68,7 @@ class Sandbox:
         caches = cache_environment(cache, self._environment, network=network)
         temporary = _TEMPORARY if self.rung == "bubblewrap" else confined.temporary
         told = {name: value for name, value in self._environment.items() if name != _HIDDEN_FOLDER}
-        return Place(confined.processes, told | caches | {"TMPDIR": temporary})
+        return Place(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
 
     def mend(self) -> list[str]:
         """After a command: the names of what it has changed and could not be kept from, put back as they were."""

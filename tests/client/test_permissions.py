@@ -41,11 +41,14 @@ def asked(need: Need) -> str:
 
 
 def test_an_ask_shows_the_command_where_it_runs_and_what_always_means() -> None:
-    assert asked(TESTS) == "bash wants: pytest -q\n  why\n  runs in a sandbox (bubblewrap)\n  always: pytest …"
+    assert asked(TESTS) == (
+        "bash wants: pytest -q\n  why\n  runs in a sandbox (bubblewrap)\n"
+        "  always: pytest, with any files here and harmless options"
+    )
     assert asked(SERVER) == (
         "bash wants: CODER_NETWORK=1 ./serve\n  why\n"
         "  runs without a sandbox, runs with the network, goes on running in the background\n"
-        "  always: exactly this text"
+        "  always: exactly this text, with the network"
     )
 
 
@@ -76,9 +79,15 @@ def test_of_a_long_command_the_first_and_last_lines_are_always_seen() -> None:
 def test_an_approval_in_a_line() -> None:
     day = 1_800_000_000_000
     kept = Approval(AskId("a"), "project", "bash", "pytest -q", "/w", "pytest -q", (), ("pytest",), True, (), day)
-    assert approval_in_words(kept) == "bash: pytest …  (/w, until 2027-01-15)"
+    assert approval_in_words(kept) == (
+        "bash: pytest, with any files here and harmless options  (/w, until 2027-01-15)"
+    )
     exact = Approval(AskId("a"), "session", "bash", "a\nb", command="a\nb", rights=("network", "outside"))
     assert approval_in_words(exact) == "bash: a ⏎ b, with the network, outside of any sandbox  (this session)"
+    old = Approval(
+        AskId("a"), "session", "bash", "CODER_NETWORK=1 make test", words=("make",), prefix=True, rights=("network",)
+    )
+    assert approval_in_words(old) == "bash: CODER_NETWORK=1 make test, with the network  (this session)"
     words = Approval(AskId("a"), "person", "bash", "rm 'a b'", command="rm 'a b'", words=("rm", "a b"))
     assert approval_in_words(words) == "bash: rm 'a b'  (everywhere)"
 

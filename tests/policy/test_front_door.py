@@ -227,9 +227,9 @@ def test_c22_the_matrix_is_shown_and_a_preset_changes_it(serve: Serve, coder_on:
     assert [event["preset"] for event in events if event["kind"] == "session.configured"] == ["strict"]
 
 
-def test_d15_d20_always_remembers_the_shortest_safe_rule(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+def test_d15_d20_always_on_one_target_of_make_also_ran_another(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     (folder / "Makefile").write_text("all:\n\t@echo all >> made\nother:\n\t@echo other >> made\n")
-    answers = iter(["make all", "make other", "make other > log"])
+    answers = iter(["make all", "make -s all", "make other", "make all > log", "make all SHELL=./evil.sh"])
     current: list[str] = []
 
     def make(history: History) -> Answer:
@@ -242,12 +242,12 @@ def test_d15_d20_always_remembers_the_shortest_safe_rule(serve: Serve, coder_on:
     coder.run("-p", "go", "--unattended", "park")
     (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
     need = row["ask"]["need"]
-    assert (need["words"], need["prefix"], need.get("rights", [])) == (["make"], True, [])
+    assert (need["words"], need["prefix"], need.get("rights", [])) == (["make", "all"], True, [])
     assert coder.run("answer", row["ask"]["id"], "project").code == 0
     listed = coder.run("permissions", "list").out
-    assert f"bash: make …  ({folder}, until 20" in listed
-    assert [coder.run("-p", "go").out for _ in range(2)] == ["yes\n", "no\n"]
-    assert (folder / "made").read_text() == "all\nother\n"
+    assert f"bash: make all, with harmless options  ({folder}, until 20" in listed
+    assert [coder.run("-p", "go").out for _ in range(4)] == ["yes\n", "no\n", "no\n", "no\n"]
+    assert (folder / "made").read_text() == "all\nall\n"
 
 
 @pytest.mark.quick

@@ -169,8 +169,10 @@ def test_an_approved_prefix_covered_what_runs_something_else(prefix: str, comman
 @pytest.mark.parametrize(
     ("prefix", "command"),
     [
-        ("make", "make -C sub -j 4 all"),
-        ("ninja", "ninja -C build"),
+        ("make all", "make -j 4 all"),
+        ("make -C sub all", "make -s -C sub -j4 all"),
+        ("ninja -C build", "ninja -v -C build"),
+        ("ruff check --fix", "ruff check --quiet --fix src"),
         ("cargo test", "cargo test mod::name -- --nocapture"),
         ("pytest", "pytest tests/test_a.py::test_b"),
         ("git commit", "git commit -m 'fix: a typo'"),

@@ -48,7 +48,14 @@ def surroundings(need: Need) -> list[str]:
     facts.append(t("runs in the folder {folder}", folder=repr(need.folder)) if need.folder else "")
     facts.append(t("goes on running in the background") if need.background else "")
     told = t(", ").join(fact for fact in facts if fact)
-    return [*([told] if told else []), t("always: {rule}", rule=_kept(need.words, need.prefix))]
+    return [*([told] if told else []), t("always: {rule}", rule=_remembered(need))]
+
+
+def _remembered(need: Need) -> str:
+    """What an approval of a command would cover: as `policy.approvals.covers` has it."""
+    if not need.rights:
+        return _kept(need.words, need.prefix)
+    return t(", ").join([t("exactly this text"), *(t(_RIGHTS[right]) for right in need.rights)])
 
 
 def _always(need: Need) -> str:
@@ -77,7 +84,8 @@ def _sandbox(need: Need) -> str:
 
 def approval_in_words(approval: Approval) -> str:
     """One line: what need not be asked again, where, and until when."""
-    text = _kept(approval.words, approval.prefix) if approval.words else " ⏎ ".join(approval.title.splitlines())
+    by_words = approval.words and not approval.rights  # with rights it is for the very text
+    text = _kept(approval.words, approval.prefix) if by_words else " ⏎ ".join(approval.title.splitlines())
     text = t("whatever it is told") if approval.server else text
     rights = "".join(t(", ") + t(_RIGHTS[right]) for right in approval.rights)
     where = approval.project or (t("everywhere") if approval.scope == "person" else t("this session"))
@@ -94,4 +102,10 @@ def _kept(words: tuple[str, ...], prefix: bool) -> str:
     if not words:
         return t("exactly this text")
     said = " ".join(word if word and not set(word) & set(" \t\n'\"") else repr(word) for word in words)
-    return f"{said} …" if prefix else said
+    if not prefix:
+        return said
+    from coderelay.policy.signatures import takes_files  # with the first one that is shown
+
+    if takes_files(words):
+        return t("{command}, with any files here and harmless options", command=said)
+    return t("{command}, with harmless options", command=said)

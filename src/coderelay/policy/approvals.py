@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from coderelay.policy.rights import rights_of, without_rights
+from coderelay.policy.rights import rights_of
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 
@@ -55,8 +55,8 @@ def wanted(need: Need) -> tuple[Right, ...]:
 
 
 def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> bool:
-    """Exactly the same command, one of the same words, the same tool on exactly the same paths, or the same tool of
-    the same MCP server."""
+    """Exactly the same command, one of the same words that wants no rights, the same tool on exactly the same paths,
+    or the same tool of the same MCP server."""
     if approval.tool != need.tool or approval.server != need.server:
         return False
     if approval.server:
@@ -77,8 +77,8 @@ def _covers_command(approval: Approval, need: Need, folders: tuple[str, ...]) ->
         return False
     if approval.command == need.command:
         return True
-    if not approval.words or "outside" in (*rights, *approval.rights):
-        return False
+    if not approval.words or rights or approval.rights:
+        return False  # what was given a right is the very text that a person saw
     from coderelay.policy.signatures import Signature, covers_command  # with the first approved command
 
-    return covers_command(Signature(approval.words, approval.prefix), without_rights(need.command), folders)
+    return covers_command(Signature(approval.words, approval.prefix), need.command, folders)

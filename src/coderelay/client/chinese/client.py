@@ -34,6 +34,8 @@ WORDS = {
     ),
     "always: {tool} on exactly {paths}": "总是允许：{tool}，路径与 {paths} 完全相同",
     "always: {tool}, exactly {title}": "总是允许：{tool}，与 {title} 完全相同",
+    "{command}, with any files here and harmless options": "{command}，可带此处任意文件和无害选项",
+    "{command}, with harmless options": "{command}，可带无害选项",
     "always: {rule}": "总是允许：{rule}",
     "runs without a sandbox": "不在沙箱中运行",
     "runs in a sandbox ({sandbox})": "在沙箱中运行（{sandbox}）",

@@ -44,20 +44,32 @@ class Options(Struct, frozen=True):
     single_dash: tuple[str, ...] = ()
 
 
+class Given(Struct, frozen=True):
+    """One option word as it was written, together with its value if that is a word of its own. `names` are the
+    options in it: `-kC sub` gives `-k` and `-C`. An operand has no names."""
+
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+
+
 class Operands(Struct, frozen=True):
+    """`given` is the whole vector in the order it was written."""
+
     texts: tuple[str, ...]
     paths: tuple[str, ...]
     options: tuple[str, ...]
+    given: tuple[Given, ...] = ()
 
 
 def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
     """Refuses unknown options and paths outside; what is left are the operands."""
     operands: list[Word] = []
     seen: list[str] = []
+    given: list[Given] = []
     rest = list(words)
     while rest:
         word = rest.pop(0)
-        behind = len(rest)
+        behind, before = len(rest), len(seen)
         check_pattern(word)
         harmless = known.any_option and not (known.option_opens and "/" in word.text)
         if word.glob and not harmless and word.text[0] in "-*?":
@@ -66,6 +78,7 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
             raise Refused(f"{word.text} behind an operand may be a file")
         if word.text == "--":
             operands += rest
+            given += [Given((), (each.text,)) for each in (word, *rest)]
             break
         if word.text == "-" or not word.text.startswith("-"):
             operands.append(word)
@@ -79,6 +92,8 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
             seen += _short(word, rest, known, place)
         if operands and word.text != "-" and word.text.startswith("-") and len(rest) < behind:
             _check_files([words[-len(rest) - 1].text], place)  # to some programs it is one more operand
+        taken = words[len(words) - behind - 1 : len(words) - len(rest)]
+        given.append(Given(tuple(seen[before:]), tuple(each.text for each in taken)))
     texts = 0 if set(seen) & set(known.instead) else known.text_operands
     if known.most_operands is not None and (
         len(operands) > known.most_operands or any(each.glob for each in operands)
@@ -90,7 +105,7 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
     if known.at_files and any(path.startswith("@") for path in paths):
         raise Refused("a file of arguments could hold any option")
     _check_files(paths, place)
-    return Operands(tuple(each.text for each in operands[:texts]), tuple(paths), tuple(seen))
+    return Operands(tuple(each.text for each in operands[:texts]), tuple(paths), tuple(seen), tuple(given))
 
 
 def check_pattern(word: Word) -> None:

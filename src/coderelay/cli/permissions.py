@@ -29,7 +29,9 @@ from coderelay.config.trust import (
     untrust,
     wishes,
 )
+from coderelay.host.command_facts import facts_about
 from coderelay.host.host import Host
+from coderelay.policy.disk_facts import DiskFacts
 from coderelay.policy.rights import rights_of
 from coderelay.policy.shell import ShellVerdict, judge_command
 from coderelay.protocol.commands import RevokeApproval
@@ -133,14 +135,15 @@ class Checking:
     def judge(self, command: str, mode: Mode) -> ShellVerdict:
         if "bash" in self._disabled:
             return ShellVerdict("deny", "the tool bash is disabled")
-        found = self._judge(command, mode, sandboxed=True)
-        if found == (plain := self._judge(command, mode, sandboxed=False)):
+        facts = facts_about(command, (self._folder,), self._policy.rules, self._policy.home)
+        found = self._judge(command, mode, facts, sandboxed=True)
+        if found == (plain := self._judge(command, mode, facts, sandboxed=False)):
             return found
         if self._sandbox is None:  # looked for when it matters: that takes a moment
             self._sandbox = self._house.sandbox(self._folder)
         return plain if self._sandbox in ("", "none") else found
 
-    def _judge(self, command: str, mode: Mode, *, sandboxed: bool) -> ShellVerdict:
+    def _judge(self, command: str, mode: Mode, facts: DiskFacts, *, sandboxed: bool) -> ShellVerdict:
         policy = self._policy
         return judge_command(
             command,
@@ -151,6 +154,7 @@ class Checking:
             sandboxed=sandboxed,
             rights=tuple(right for right in rights_of(command) if right != "network" or not policy.network),
             home=policy.home,
+            facts=facts,
         )
 
 

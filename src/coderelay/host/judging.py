@@ -1,17 +1,17 @@
 """What today's policy says of a session's calls: when they are proposed, and again when they are to start."""
 
+import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from glob import iglob
-from itertools import islice
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from coderelay.host.command_facts import Sought, look_up, sought_for
 from coderelay.policy.approvals import SANDBOXES, in_force
+from coderelay.policy.disk_facts import NO_FACTS, DiskFacts
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.rights import without_rights
 from coderelay.policy.rules import Rule, Rules, is_about_paths
 from coderelay.policy.tables import in_words, table_of
 from coderelay.protocol.asks import Allow, Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
@@ -58,9 +58,6 @@ Approvals = Callable[[], Awaitable[Sequence[Approval]]]
 """What was approved beyond one session, as it stands now."""
 
 
-_MOST_NAMES = 1000
-
-
 def usual_policy(cwd: str) -> FolderPolicy:
     return FolderPolicy()
 
@@ -81,9 +78,10 @@ class Judging:
 
     async def judge(self, state: State, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
         """The calls of a message, all together. The needs are as they are stored and shown: reasons quote them."""
-        verdicts = self._verdicts(state, needs, ())
+        facts = await self._facts(state, needs)
+        verdicts = self._verdicts(state, needs, (), facts)
         if any(each.verdict == "ask" for each in verdicts):
-            verdicts = self._verdicts(state, needs, await self._approvals())
+            verdicts = self._verdicts(state, needs, await self._approvals(), facts)
         return tuple(
             _judged(state, call, need, verdict) for call, need, verdict in zip(calls, needs, verdicts, strict=True)
         )
@@ -93,8 +91,9 @@ class Judging:
         a hook wanted to be asked stays so."""
         needs = [self._need(state, state.calls[each.call_id], each.need) for each in asks]
         try:
-            unapproved = self._verdicts(replace(state, approvals={}), needs, ())
-            verdicts = self._verdicts(state, needs, await self._approvals())
+            facts = await self._facts(state, needs)
+            unapproved = self._verdicts(replace(state, approvals={}), needs, (), facts)
+            verdicts = self._verdicts(state, needs, await self._approvals(), facts)
         except BadInput:
             return []  # what is written wrong loosens nothing
         both = zip(asks, unapproved, verdicts, strict=True)
@@ -104,9 +103,16 @@ class Judging:
         """For calls that were judged before."""
         waiting = [each for each in state.open_calls() if each.started_epoch is None and settled(each) is None]
         beyond: Sequence[Approval] = ()
+        known: dict[str, DiskFacts] = {}
         try:
             needs = [self._need(state, each) for each in waiting]
-            if any(each.verdict == "ask" for each in self._verdicts(state, needs, ())):
+            facts = await self._facts(state, needs)
+            known = {
+                need.command: found
+                for need, found in zip(needs, facts, strict=True)
+                if need.command and found != NO_FACTS
+            }
+            if any(each.verdict == "ask" for each in self._verdicts(state, needs, (), facts)):
                 beyond = await self._approvals()
         except BadInput:
             pass  # the look itself says so
@@ -118,7 +124,8 @@ class Judging:
                 return None
             need = self._need(state, call)
             try:
-                (today,) = self._verdicts(state, [need], beyond)
+                facts = known.get(need.command or "") or self._facts_now(state, need)
+                (today,) = self._verdicts(state, [need], beyond, [facts])
             except BadInput as error:
                 return Denied(str(error))
             if today.verdict == "deny":
@@ -159,14 +166,36 @@ class Judging:
             skills_run=configured.skills_run,
         )
 
-    def _verdicts(self, state: State, needs: Sequence[Need], beyond: Iterable[Approval]) -> list[Verdict]:
+    async def _facts(self, state: State, needs: Sequence[Need]) -> list[DiskFacts]:
+        """What the disk says about the commands among the needs. Raises BadInput."""
+        settings = state.settings
+        assert settings is not None
+        sought = [self._sought(settings, need) for need in needs]
+        if not any(sought):
+            return [NO_FACTS] * len(needs)
+        return await asyncio.to_thread(lambda: [NO_FACTS if each is None else look_up(each) for each in sought])
+
+    def _facts_now(self, state: State, need: Need) -> DiskFacts:
+        """Of a command that nobody has looked at yet, or only in a mode in which nothing is looked at."""
+        sought = self._sought(state.settings, need) if state.settings is not None else None
+        return NO_FACTS if sought is None else look_up(sought)
+
+    def _sought(self, settings: Settings, need: Need) -> Sought | None:
+        if need.command is None or settings.mode == "yolo":
+            return None
+        configured = self._policy_of(settings.cwd)
+        return sought_for(need.command, (settings.cwd, *settings.folders), configured.rules, configured.home)
+
+    def _verdicts(
+        self, state: State, needs: Sequence[Need], beyond: Iterable[Approval], facts: Sequence[DiskFacts]
+    ) -> list[Verdict]:
         if not needs:
             return []
         settings = state.settings
         assert settings is not None
         configured = self._policy_of(settings.cwd)
         policy = self._policy(settings, state, beyond, configured)
-        verdicts = judge([_with_targets(need, policy.folders) for need in needs], policy)
+        verdicts = judge([_with_targets(need) for need in needs], policy, facts)
         verdicts = [_outside(need, policy.folders) or each for need, each in zip(needs, verdicts, strict=True)]
         skill = state.turn.skill if configured.skills_run and state.turn is not None else ""
         pairs = zip(needs, verdicts, strict=True)
@@ -195,10 +224,8 @@ def _lost_its_sandbox(call: CallState, today: Need) -> bool:
     return confined and today.sandbox not in SANDBOXES
 
 
-def _with_targets(need: Need, folders: tuple[str, ...]) -> Need:
-    """Where links lead counts as well as what they are called."""
-    if need.command is not None and need.sandbox not in SANDBOXES:
-        return replace(need, paths=(*need.paths, *_links_of(need.command, folders)))
+def _with_targets(need: Need) -> Need:
+    """Where links lead counts as well as what they are called. Of commands that is in the facts about them."""
     if need.kind not in ("read", "edit") or need.problem is not None:
         return need
     targets = [real for path in need.paths if (real := os.path.realpath(path)) != path]
@@ -212,27 +239,6 @@ def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
     roots = [os.path.realpath(folder) for folder in folders]
     path = next((each for each in need.paths if not any(is_in(each, root) for root in roots)), None)
     return None if path is None else Verdict("deny", f"{path} is not in the session's folders any more")
-
-
-def _links_of(command: str, folders: tuple[str, ...]) -> list[str]:
-    """Where links in the session's folders lead that a command names, or a pattern of it could mean; no sandbox
-    keeps it from going there."""
-    from coderelay.policy.reached import paths_of  # with the first command: most turns have none
-
-    inside = tuple(f"{folder.rstrip('/')}/" for folder in folders)
-    found: list[str] = []
-    for path in paths_of(without_rights(command), folders):
-        if path.startswith(inside):
-            found += islice(iglob(path), _MOST_NAMES) if set("*?") & set(path) else [path]
-    roots = {os.path.realpath(folder): folder for folder in folders}
-    targets = {_in_folder(os.path.realpath(path), roots) for path in found}
-    return sorted(targets - {os.path.normpath(path) for path in found})
-
-
-def _in_folder(real: str, roots: Mapping[str, str]) -> str:
-    """As the session names it, whose folder may itself be behind a link."""
-    root = next((each for each in roots if real == each or real.startswith(f"{each}/")), None)
-    return real if root is None else roots[root] + real[len(root) :]
 
 
 def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:

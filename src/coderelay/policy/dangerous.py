@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from coderelay.policy.danger_tables import DANGERS, GIT_DANGERS, PUBLISHES, STARTERS
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
-from coderelay.policy.rules import NO_RULES, CommandRules, begins_with
-from coderelay.policy.shell_words import Word, find_nodes, parse
+from coderelay.policy.rules import NO_RULES, CommandRules
+from coderelay.policy.shell_words import MOST_CHARACTERS, Word, find_nodes, odd_character, parse
+from coderelay.policy.tightening import INTERPRETERS, SHELLS, Spelling, meaning
+from coderelay.protocol.secret_places import secret_in_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,88 +25,12 @@ _DEEPEST = 6
 _MOST_COMMANDS = 2000
 _MOST_WORDS = 64
 
-_SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "fish", "ash"}
-_INTERPRETERS = _SHELLS | {"python", "python3", "perl", "ruby", "node", "php", "osascript"}
 _FETCHERS = {"curl", "wget", "fetch", "nc", "ncat", "aria2c"}
-# These start their operands; the number is how many operands of their own come first.
-_WRAPPERS = {
-    "sudo": 0, "doas": 0, "env": 0, "nohup": 0, "nice": 0, "ionice": 0, "time": 0, "timeout": 1, "stdbuf": 0,
-    "setsid": 0, "exec": 0, "command": 0, "builtin": 0, "xargs": 0, "watch": 0, "strace": 0, "chroot": 1, "su": 0,
-    "unshare": 0, "flock": 1, "busybox": 0, "parallel": 0, "find": 0, "then": 0, "do": 0, "else": 0, "!": 0,
-}  # fmt: skip
-_DANGERS: dict[str, str] = {
-    "sudo": "it runs with the rights of another person",
-    "doas": "it runs with the rights of another person",
-    "su": "it runs with the rights of another person",
-    "pkexec": "it runs with the rights of another person",
-    "rm": "it removes files",
-    "rmdir": "it removes folders",
-    "shred": "it destroys files",
-    "unlink": "it removes files",
-    "truncate": "it empties files",
-    "dd": "it writes raw data",
-    "mkfs": "it formats a disk",
-    "fdisk": "it changes a disk",
-    "parted": "it changes a disk",
-    "mount": "it changes what is mounted",
-    "umount": "it changes what is mounted",
-    "shutdown": "it ends the machine",
-    "reboot": "it ends the machine",
-    "halt": "it ends the machine",
-    "poweroff": "it ends the machine",
-    "kill": "it ends processes",
-    "killall": "it ends processes",
-    "pkill": "it ends processes",
-    "chmod": "it changes rights",
-    "chown": "it changes owners",
-    "chattr": "it changes rights",
-    "setfacl": "it changes rights",
-    "crontab": "it makes something run later",
-    "at": "it makes something run later",
-    "systemctl": "it changes services",
-    "service": "it changes services",
-    "launchctl": "it changes services",
-    "iptables": "it changes the network",
-    "useradd": "it changes accounts",
-    "usermod": "it changes accounts",
-    "passwd": "it changes accounts",
-    "ssh": "it works on another machine",
-    "scp": "it copies to or from another machine",
-    "rsync": "it copies and may remove files",
-    "nc": "it opens a connection",
-    "ncat": "it opens a connection",
-    "socat": "it opens a connection",
-    "curl": "it uses the network",
-    "wget": "it uses the network",
-    "eval": "it runs a text as a command",
-    "source": "it runs a file in the shell",
-    ".": "it runs a file in the shell",
-    "docker": "it can reach the whole machine",
-    "podman": "it can reach the whole machine",
-    "kubectl": "it changes a cluster",
-    "terraform": "it changes infrastructure",
-    "history": "it shows or changes the shell's history",
-    "export": "it changes the environment of later programs",
-    "alias": "it changes what a name means",
-    "trap": "it runs a text as a command",
-}
-_GIT_DANGERS = {
-    "push": "it publishes commits",
-    "reset": "it may discard work",
-    "clean": "it removes files",
-    "checkout": "it may discard work",
-    "restore": "it may discard work",
-    "rebase": "it rewrites history",
-    "filter-branch": "it rewrites history",
-    "filter-repo": "it rewrites history",
-    "update-ref": "it rewrites history",
-    "config": "it changes what git runs",
-    "gc": "it removes objects",
-}
-_PUBLISHES = {
-    ("npm", "publish"), ("yarn", "publish"), ("pnpm", "publish"), ("cargo", "publish"), ("twine", "upload"),
-    ("gh", "release"), ("gem", "push"), ("docker", "push"),
-}  # fmt: skip
+_NO_WORDS = {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"}
+_FEEDS = {"file_redirect", "heredoc_body", "herestring_redirect"}
+_LOOKED_AT = (
+    "command", "declaration_command", "unset_command", "pipeline", "redirected_statement", "file_redirect",
+)  # fmt: skip
 _DESTROYERS = {"rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs"}
 _WHOLE = re.compile(
     r"""(?:/+|/+\*|~|~/|~/\*|\$\{?HOME\}?/?|\$\{?HOME\}?/\*|/\.|/\.\*|/\.\.|
@@ -112,12 +39,9 @@ _WHOLE = re.compile(
 )
 _DISK = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-)\w*")
 _FORK_BOMB = re.compile(r"([\w:.]{1,40}) ?\( ?\)\s{0,9}\{[^}]{0,200}?\1 ?\| ?\1 ?&")
-_CREDENTIALS = re.compile(
-    r"(?:^|[\s/'\"=:@~])(?:\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.pypirc|\.docker/config|\.kube|\.git-credentials"
-    r"|id_rsa|id_ed25519|etc/shadow|\.env(?:\.(?!example|sample|template|test)\w+)?|(?<=/)environ|\.config/gcloud"
-    r"|\.coder)(?=$|[\s/'\";|&)])"
-)
-_AROUND = " \t\n/=:@~'\""
+
+
+_AS_WRITTEN = Spelling()
 
 
 class Danger(Struct, frozen=True):
@@ -128,10 +52,19 @@ class Danger(Struct, frozen=True):
     ruled: bool = False
 
 
-def find_danger(text: str, root: "Node", rules: CommandRules = NO_RULES) -> Danger | None:
+class _Ruled(Struct, frozen=True):
+    """The person's rules, and what is known about how the command spells its programs."""
+
+    rules: CommandRules
+    spelling: Spelling
+
+
+def find_danger(
+    text: str, root: "Node", rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN
+) -> Danger | None:
     """The worst thing in a command: what is refused before what is asked about."""
     found: Danger | None = None
-    for danger in _walk(text, root, rules, 0):
+    for danger in _walk(text, root, _Ruled(rules, spelling), 0):
         if danger.stop:
             return danger
         if found is None or (danger.ruled and not found.ruled):
@@ -139,31 +72,45 @@ def find_danger(text: str, root: "Node", rules: CommandRules = NO_RULES) -> Dang
     return found
 
 
-def _walk(text: str, root: "Node", rules: CommandRules, depth: int) -> Iterator[Danger]:
+def words_in(text: str) -> set[str]:
+    """Words of a text that may be programs or scripts, those in strings for another shell too."""
+    if len(text) > MOST_CHARACTERS or odd_character(text):
+        return set()
+    words = [_text(word) for node in find_nodes(parse(text).root_node, "command") for word in _words(node)]
+    redirected = [_text(node.children[-1]) for node in find_nodes(parse(text).root_node, "file_redirect")]
+    return {part for word in (*words, *redirected) for part in (word, *word.split()) if part}
+
+
+def _walk(text: str, root: "Node", rules: _Ruled, depth: int) -> Iterator[Danger]:
     if depth > _DEEPEST:
         yield Danger("it hides commands too deep to look at")
         return
     if _FORK_BOMB.search(text):
         yield Danger("it starts itself without end", stop=True)
+    if root.has_error and (rules.rules.deny or rules.rules.ask):
+        yield Danger("it cannot be parsed, so that a rule may be about it", ruled=True)
     seen = 0
-    for node in find_nodes(root, "command", "pipeline", "file_redirect"):
+    for node in find_nodes(root, *_LOOKED_AT):
         match node.type:
-            case "command":
+            case "command" | "declaration_command" | "unset_command":
                 seen += 1
+                yield from _fed(node, rules, depth)
                 yield from _vector([_text(child) for child in _words(node)], rules, depth)
             case "pipeline":
-                yield from _pipeline(node)
+                yield from _pipeline(node, rules, depth)
+            case "redirected_statement":
+                yield from _fed(node, rules, depth)
             case _:
                 yield from _redirection(node)
         if seen > _MOST_COMMANDS:
             yield Danger("it holds too many commands to look at")
             return
-    if match := _CREDENTIALS.search(text):
-        yield Danger(f"it touches {match.group().strip(_AROUND)}, where secrets are kept")
+    if secret := secret_in_text(text):
+        yield Danger(f"it touches {secret}, where secrets are kept")
 
 
 def _words(command: "Node") -> "list[Node]":
-    return [child for child in command.children if child.type not in ("variable_assignment", "file_redirect")]
+    return [child for child in command.children if child.type not in _NO_WORDS]
 
 
 def _text(node: "Node") -> str:
@@ -171,16 +118,30 @@ def _text(node: "Node") -> str:
     raw = (node.text or b"").decode(errors="replace")
     if node.type == "raw_string":
         return raw[1:-1]
+    if node.type == "ansi_c_string":
+        return _ansi_c(raw[2:-1])
+    if node.type == "concatenation":
+        return "".join(map(_text, node.children))
     if node.type == "string":
         return _unescaped(raw[1:-1])
     return _unescaped(raw.replace('"', "").replace("'", ""))
+
+
+def _ansi_c(text: str) -> str:
+    """What is between `$'` and `'`, where letters may be given by their numbers."""
+
+    def letter(found: re.Match[str]) -> str:
+        digits = found.group(1)
+        return chr(int(digits[1:], 16) if digits[0] in "xu" else int(digits, 8)) if digits else found.group(2)
+
+    return re.sub(r"\\(?:(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|[0-7]{1,3})|(.))", letter, text, flags=re.DOTALL)
 
 
 def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) if "\\" in text else text
 
 
-def _vector(words: list[str], rules: CommandRules, depth: int) -> Iterator[Danger]:
+def _vector(words: list[str], rules: _Ruled, depth: int) -> Iterator[Danger]:
     if not words:
         return
     if depth > _DEEPEST:
@@ -188,64 +149,64 @@ def _vector(words: list[str], rules: CommandRules, depth: int) -> Iterator[Dange
         return
     name = words[0].rpartition("/")[2]
     rest = words[1:]
-    yield from _ruled(name, rest, rules)
+    yield from ruled_dangers(words, rules.rules, rules.spelling)
     yield from _stops(name, rest)
-    if name in _SHELLS and any(re.fullmatch(r"-\w*c", each) for each in rest):
+    if name in SHELLS and any(re.fullmatch(r"-\w*c", each) for each in rest):
         yield Danger("it runs a text as a command")
         for each in rest:
             if not each.startswith("-"):
                 yield from _inner(each, rules, depth)
-    elif name in _INTERPRETERS - _SHELLS and any(each in ("-c", "-e", "--eval", "-r", "-p") for each in rest):
+    elif name in INTERPRETERS - SHELLS and any(each in ("-c", "-e", "--eval", "-r", "-p") for each in rest):
         yield Danger(f"it runs a text as a {name} program")
     elif name == "script":
         for each in rest:
             yield from _inner(each.partition("=")[2] if each.startswith("-") else each, rules, depth)
+    elif name == "env":
+        for at, each in enumerate(rest[:_MOST_WORDS]):
+            if each.startswith(("-S", "--split-string")):
+                joined = each.partition("=")[2] if "=" in each else each.removeprefix("-S")
+                yield from _inner(" ".join([joined, *rest[at + 1 :]]), rules, depth)
     elif name in ("eval", "trap", "watch", "su"):
         yield from _inner(" ".join(each for each in rest if not each.startswith("-")), rules, depth)
-    if name in _WRAPPERS:
+    if name in STARTERS:
         yield from _wrapped(name, rest, rules, depth)
     if name == "git" and (reason := _git_danger(rest)):
         yield Danger(reason)
-    elif (name, rest[0] if rest else "") in _PUBLISHES:
+    elif (name, rest[0] if rest else "") in PUBLISHES:
         yield Danger("it publishes something")
-    elif reason := _DANGERS.get(name.partition(".")[0] if name.startswith("mkfs.") else name):
+    elif reason := DANGERS.get(name.partition(".")[0] if name.startswith("mkfs.") else name):
         yield Danger(reason)
 
 
-def _ruled(name: str, rest: list[str], rules: CommandRules) -> Iterator[Danger]:
-    if not (rules.deny or rules.ask):
-        return
-    vectors = [[name, *rest[at:]] for at in _subcommands(rest)]
-    given = _given_more(name, rest)
+def ruled_dangers(words: list[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
+    """What the person's own rules say about one vector."""
     for rule in rules.deny:
-        if rule[:1] in given or any(begins_with(words, rule) for words in vectors):
-            yield Danger(f"a rule denies {' '.join(rule) or 'every command'}", stop=True)
+        match meaning(rule, words, spelling):
+            case "yes":
+                yield Danger(f"a rule denies {_said(rule)}", stop=True)
+            case "maybe":
+                yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+            case "no":
+                pass
     for rule in rules.ask:
-        if rule[:1] in given or any(begins_with(words, rule) for words in vectors):
-            yield Danger(f"a rule asks about {' '.join(rule) or 'every command'}", ruled=True)
+        match meaning(rule, words, spelling):
+            case "yes":
+                yield Danger(f"a rule asks about {_said(rule)}", ruled=True)
+            case "maybe":
+                yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+            case "no":
+                pass
 
 
-def _subcommands(rest: list[str]) -> list[int]:
-    """Where a subcommand may begin: behind options, each of which may take the word behind it."""
-    places = [0]
-    for at, word in enumerate(rest[:_MOST_WORDS]):
-        if at in places and word.startswith("-"):
-            places += [at + 1, at + 2]
-    return sorted(set(places))
+def _said(rule: tuple[str, ...]) -> str:
+    return " ".join(rule) or "every command"
 
 
-def _given_more(name: str, rest: list[str]) -> set[tuple[str, ...]]:
-    """Programs that get words nobody sees here: every rule on them counts."""
-    if name not in ("xargs", "parallel"):
-        return set()
-    return {(rest[at].rpartition("/")[2],) for at in _subcommands(rest) if at < len(rest)}
-
-
-def _inner(text: str, rules: CommandRules, depth: int) -> Iterator[Danger]:
+def _inner(text: str, rules: _Ruled, depth: int) -> Iterator[Danger]:
     yield from _walk(text, parse(text).root_node, rules, depth + 1)
 
 
-def _wrapped(name: str, rest: list[str], rules: CommandRules, depth: int) -> Iterator[Danger]:
+def _wrapped(name: str, rest: list[str], rules: _Ruled, depth: int) -> Iterator[Danger]:
     """A wrapper's options may take values, so every word that is left is tried as the program."""
     if name == "find":
         if "-delete" in rest:
@@ -261,8 +222,10 @@ def _wrapped(name: str, rest: list[str], rules: CommandRules, depth: int) -> Ite
         yield Danger("it hides a command behind too many words")
         rest = rest[:_MOST_WORDS]
     operands = [at for at, each in enumerate(rest) if not each.startswith("-") and "=" not in each]
-    for at in operands[_WRAPPERS[name] :][:3]:
+    for at in operands[STARTERS[name] :][:3]:
         yield from _vector(rest[at:], rules, depth + 1)
+    for at in operands[3:]:
+        yield from ruled_dangers(rest[at:], rules.rules, rules.spelling)
 
 
 def _started(name: str, rest: list[str]) -> list[str] | None:
@@ -316,16 +279,44 @@ def _git_danger(rest: list[str]) -> str | None:
         return "it removes or moves a branch"
     if words[:2] in (["stash", "drop"], ["stash", "clear"]):
         return "it discards work"
-    return _GIT_DANGERS.get(words[0]) if words else None
+    return GIT_DANGERS.get(words[0]) if words else None
 
 
-def _pipeline(node: "Node") -> Iterator[Danger]:
-    names = [_program(child) for child in node.children if child.is_named]
+def _fed(node: "Node", rules: _Ruled, depth: int) -> Iterator[Danger]:
+    """What an interpreter is given to run: a file, a here document or a here string."""
+    if not node.named_children or _program(node) not in INTERPRETERS:
+        return
+    for each in (below for child in node.children for below in _given_files(child)):
+        match each.type:
+            case "file_redirect" if any(child.type == "<" for child in each.children):
+                yield from ruled_dangers([_text(each.children[-1])], rules.rules, rules.spelling)
+            case "heredoc_body":
+                yield from _inner((each.text or b"").decode(errors="replace"), rules, depth)
+            case "herestring_redirect":
+                yield from _inner(_text(each.children[-1]), rules, depth)
+            case _:
+                pass
+
+
+def _given_files(node: "Node") -> "list[Node]":
+    return [each for each in (node, *node.children) if each.type in _FEEDS]
+
+
+def _pipeline(node: "Node", rules: _Ruled, depth: int) -> Iterator[Danger]:
+    parts = [child for child in node.children if child.is_named]
+    names = [_program(child) for child in parts]
+    last = max((at for at, name in enumerate(names) if name in INTERPRETERS), default=0)
+    for part in parts[:last]:  # the words may be a file that is run, or a text that is
+        words = [_text(child) for child in _words(part)] if part.type == "command" else []
+        for word in words[1:_MOST_WORDS]:
+            yield from ruled_dangers([word], rules.rules, rules.spelling)
+        if words and words[0].rpartition("/")[2] in ("echo", "printf"):
+            yield from _inner(" ".join(words[1:]), rules, depth)
     fetched = False
     for name in names:
-        if fetched and name in _INTERPRETERS:
+        if fetched and name in INTERPRETERS:
             yield Danger("it runs what it fetches from the network")
-        elif name in _INTERPRETERS and name != names[0]:
+        elif name in INTERPRETERS and name != names[0]:
             yield Danger("it runs the output of another command")
         fetched = fetched or name in _FETCHERS
 
@@ -334,7 +325,7 @@ def _program(node: "Node") -> str:
     while node.type in ("redirected_statement", "list", "negated_command") and node.named_children:
         node = node.named_children[-1 if node.type == "list" else 0]
     words = [_text(child) for child in _words(node)] if node.type == "command" else []
-    while words and (words[0] in _WRAPPERS or words[0].startswith("-")):
+    while words and (words[0] in STARTERS or words[0].startswith("-")):
         words = words[1:]
     return words[0].rpartition("/")[2] if words else ""
 

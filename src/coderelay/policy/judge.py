@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from coderelay.policy.approvals import SANDBOXES, covers, wanted
-from coderelay.policy.credentials import secret_place
+from coderelay.policy.disk_facts import NO_FACTS, DiskFacts
 from coderelay.policy.names import is_allowed
 from coderelay.policy.rules import Place, Rule, Rules, find_rule
 from coderelay.policy.tables import Answer, files_others_obey, named, table_of
@@ -17,6 +17,7 @@ from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
+from coderelay.protocol.secret_places import secret_beneath_home, secret_place
 
 
 class Policy(Struct, frozen=True):
@@ -56,12 +57,13 @@ _DOES: dict[Kind, str] = {
 }
 
 
-def judge(batch: Sequence[Need], policy: Policy) -> list[Verdict]:
-    """A verdict for every call of a batch, before any of them runs."""
-    return [_judge_one(need, policy) for need in batch]
+def judge(batch: Sequence[Need], policy: Policy, facts: Sequence[DiskFacts] = ()) -> list[Verdict]:
+    """A verdict for every call of a batch, before any of them runs. `facts` are about these calls, in their order."""
+    found = facts or [NO_FACTS] * len(batch)
+    return [_judge_one(need, policy, about) for need, about in zip(batch, found, strict=True)]
 
 
-def _judge_one(need: Need, policy: Policy) -> Verdict:
+def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if need.problem is not None:
         return Verdict("deny", need.problem)
     if not is_allowed(need.tool, policy.allowed_tools):
@@ -71,7 +73,7 @@ def _judge_one(need: Need, policy: Policy) -> Verdict:
     if need.kind == "ask":
         return Verdict("ask", f"{need.tool} asks, {named(policy.mode, policy.preset)}")
     if need.kind == "command":
-        return _judge_command(need, policy)
+        return _judge_command(need, policy, facts)
     return _judge_call(need, policy)
 
 
@@ -103,8 +105,12 @@ def _judge_call(need: Need, policy: Policy) -> Verdict:
 def _secret(need: Need, policy: Policy) -> str | None:
     if need.kind != "read" or policy.mode == "yolo":
         return None
-    inside = [_inside(path, policy.folders) for path in need.paths]
-    return next((place for path in inside if (place := secret_place(path))), None)
+    for path in need.paths:
+        if place := secret_place(_inside(path, policy.folders)):
+            return place
+        if place := secret_beneath_home(path, policy.home, policy.folders):
+            return place
+    return None
 
 
 def _why_obeyed(need: Need, policy: Policy) -> str | None:
@@ -130,7 +136,7 @@ def _inside(path: str, folders: tuple[str, ...]) -> str:
     return path[len(folder) :]
 
 
-def _judge_command(need: Need, policy: Policy) -> Verdict:
+def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if policy.mode == "yolo":
         return Verdict("allow")
     if need.command is None:
@@ -149,7 +155,7 @@ def _judge_command(need: Need, policy: Policy) -> Verdict:
         sandboxed=need.sandbox in SANDBOXES,
         rights=tuple(right for right in wanted(need) if right != "network" or not policy.network),
         home=policy.home,
-        targets=need.paths,
+        facts=facts,
     )
     if found.verdict != "ask":
         return Verdict(found.verdict, found.reason)

@@ -8,7 +8,7 @@ mcp__server__*            tools of another program
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -113,10 +113,6 @@ def _checked_words(target: str) -> str:
 
 def _vectors(rules: Iterable[Rule]) -> tuple[tuple[str, ...], ...]:
     return tuple(rule.words for rule in rules if rule.about == "words")
-
-
-def begins_with(words: Sequence[str], rule: tuple[str, ...]) -> bool:
-    return tuple(words[: len(rule)]) == rule
 
 
 class Place(Struct, frozen=True):

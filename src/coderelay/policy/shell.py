@@ -9,8 +9,9 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.credentials import secret_word
-from coderelay.policy.dangerous import find_danger
+from coderelay.policy.dangerous import Danger, find_danger, ruled_dangers
+from coderelay.policy.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.loosening import allows
 from coderelay.policy.named import find_named
 from coderelay.policy.reached import find_perhaps_reached, find_reached
 from coderelay.policy.recognisers.options import Refused
@@ -18,7 +19,7 @@ from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.recogniser import recognise, recognise_edit
 from coderelay.policy.rights import without_rights
 from coderelay.policy.rules import Place as RulesPlace
-from coderelay.policy.rules import Rules, begins_with, is_about_paths
+from coderelay.policy.rules import Rules, is_about_paths
 from coderelay.policy.shell_words import (
     MOST_CHARACTERS,
     NotLiteral,
@@ -32,12 +33,15 @@ from coderelay.policy.shell_words import (
 )
 from coderelay.policy.signatures import Signature, is_build, signature_of
 from coderelay.policy.tables import Answer, Effect, named, table_of
+from coderelay.policy.tightening import Spelling
 from coderelay.protocol.calls import Right
 from coderelay.protocol.events import Mode, Preset
+from coderelay.protocol.secret_places import secret_word
 
 _MOST_COMMANDS = 64
 _HARMLESS = re.compile(r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|TERM|COLUMNS|LINES|CI)")
 _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9_.@-]{0,40}")
+_MOVES = re.compile(r"(?<![\w-])(?:cd|pushd|popd|-C|--chdir|--directory|chroot)(?![\w-])")
 _PAGERS = {"PAGER", "GIT_PAGER", "MANPAGER"}
 _WANTS: dict[Right, str] = {"network": "it wants to reach other machines", "outside": "it wants to leave the sandbox"}
 _NO_RULES = Rules()
@@ -73,16 +77,15 @@ def judge_command(
     sandboxed: bool = False,
     rights: tuple[Right, ...] = (),
     home: str = "",
-    targets: tuple[str, ...] = (),
+    facts: DiskFacts = NO_FACTS,
 ) -> ShellVerdict:
     """The verdict on one text. `folders` are those of the session, absolute; it starts in the first one.
-    `sandboxed`: it would run in a sandbox, and `rights` is what it wants beyond that. `targets`: where links that
-    it names lead."""
+    `sandboxed`: it would run in a sandbox, and `rights` is what it wants beyond that."""
     if mode == "yolo":
         return ShellVerdict("allow", "mode is yolo")
     table = table_of(mode, preset)
     confined = sandboxed and "outside" not in rights
-    found = assess(without_rights(command), folders, rules, home, sandboxed=confined, targets=targets)
+    found = assess(without_rights(command), folders, rules, home, sandboxed=confined, facts=facts)
     kept = None if rights else found.signature
     cell = table.commands[found.effect]
     if cell == "deny" and found.effect == "stop":
@@ -109,7 +112,7 @@ def assess(
     home: str = "",
     *,
     sandboxed: bool = False,
-    targets: tuple[str, ...] = (),
+    facts: DiskFacts = NO_FACTS,
 ) -> Assessment:
     if not command.strip():
         return Assessment("run", "it is empty")
@@ -118,7 +121,8 @@ def assess(
     if odd := odd_character(command):
         return Assessment("run", f"it holds a character that is not seen as it is ({odd})")
     tree = parse(command)
-    danger = find_danger(command, tree.root_node, rules.commands)
+    spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
+    danger = find_danger(command, tree.root_node, rules.commands, spelling)
     if danger is not None and danger.stop:
         return Assessment("stop", danger.reason)
     place = RulesPlace(folders, home)
@@ -131,37 +135,58 @@ def assess(
         script = read_script(command, tree)
     except NotLiteral as refusal:
         return Assessment("run", reason or str(refusal), ruled=ruled)
-    if rule := find_reached(rules.deny, script, place, targets):
+    if (strictest := _ruled(script, rules, spelling)) and strictest.stop:
+        return Assessment("stop", strictest.reason)
+    if not ruled and strictest:
+        ruled, reason = True, strictest.reason
+    if rule := find_reached(rules.deny, script, place, facts.targets):
         return Assessment("stop", f"a rule denies {rule.text}")
-    if not ruled and (rule := find_reached(rules.ask, script, place, targets)):
+    if not ruled and (rule := find_reached(rules.ask, script, place, facts.targets)):
         ruled, reason = True, f"a rule asks about {rule.text}"
-    proved = _prove(script, Place(folders, sandboxed=sandboxed), targets)
+    proved = _prove(script, Place(folders, sandboxed=sandboxed), facts)
     strict = (*rules.deny, *rules.ask)
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
     if not ruled and (rule := find_perhaps_reached(strict, script, place)):
         ruled, reason = True, f"it may reach what a rule is about, {rule.text}"
-    if not ruled and _is_allowed_by_rules(script, rules):
+    if not ruled and _is_allowed_by_rules(script, rules, folders, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
         return Assessment("run", reason, signature_of(script), ruled=ruled)
     return proved
 
 
-def _is_allowed_by_rules(script: Script, rules: Rules) -> bool:
+def _ruled(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:
+    """What rules say about the vectors as the shell reads them: those that a rule could allow. So whatever a rule
+    would allow, the same rule denies or asks about."""
+    found = [
+        danger
+        for command in script.commands
+        for danger in ruled_dangers([word.text for word in command.words], rules.commands, spelling)
+    ]
+    return next((danger for danger in found if danger.stop), found[0] if found else None)
+
+
+def _is_allowed_by_rules(script: Script, rules: Rules, folders: tuple[str, ...], facts: DiskFacts) -> bool:
     """Every command of it, and nothing but commands."""
     if script.redirections or any(command.assignments for command in script.commands):
         return False
-    vectors = [[word.text for word in command.words] for command in script.commands]
-    return all(any(begins_with(vector, rule) for rule in rules.commands.allow) for vector in vectors)
+    secrets = bool(facts.secret) or facts.too_many
+    return all(
+        any(allows(rule, command.words, folders, meets_secrets=secrets) for rule in rules.commands.allow)
+        for command in script.commands
+    )
 
 
-def _prove(script: Script, place: Place, targets: tuple[str, ...] = ()) -> Assessment:
+def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
     try:
-        if away := next((target for target in targets if not place.holds(target)), None):
+        away = next((target for target in facts.targets if not place.holds(target)), None)
+        if away and not place.sandboxed:
             raise Refused(f"a link leads to {away}, outside of the workspace")
-        for target in targets:
-            _check_secret(Word(target))
+        if facts.secret:
+            raise Refused(f"it would show {facts.secret}, where secrets are kept")
+        if facts.too_many:
+            raise Refused("it searches too many files to tell whether secrets are among them")
         if len(script.commands) > _MOST_COMMANDS:
             raise Refused("it holds too many commands")
         for redirection in script.redirections:

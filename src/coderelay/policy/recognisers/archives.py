@@ -8,11 +8,16 @@ from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
 
 _LISTS = re.compile(r"-?(?=[^t]*t)[tvzjJ]+f")
+_UNZIP_LISTS = ("-l", "-v", "-Z1")
+
+
+def lists_archive(program: str, option: str) -> bool:
+    return option in _UNZIP_LISTS if program == "unzip" else _LISTS.fullmatch(option) is not None
 
 
 def recognise_tar(words: Sequence[Word], place: Place) -> None:
     """Only `tf`, perhaps with more letters, and an archive: a colon would make it one on another machine."""
-    if len(words) < 2 or not _LISTS.fullmatch(words[0].text):
+    if len(words) < 2 or not lists_archive("tar", words[0].text):
         raise Refused("tar is only known to be harmless when it lists, as tar tf")
     _check_names(words[1:], place)
     if ":" in words[1].text:
@@ -20,7 +25,7 @@ def recognise_tar(words: Sequence[Word], place: Place) -> None:
 
 
 def recognise_unzip(words: Sequence[Word], place: Place) -> None:
-    if len(words) < 2 or words[0].text not in ("-l", "-v", "-Z1"):
+    if len(words) < 2 or not lists_archive("unzip", words[0].text):
         raise Refused("unzip is only known to be harmless when it lists, as unzip -l")
     _check_names(words[1:], place)
 

@@ -163,6 +163,14 @@ def recognise_git(words: Sequence[Word], place: Place) -> None:
         raise Refused("git may start programs that a repository names, and there is no sandbox")
 
 
+def has_git_table(words: Sequence[str]) -> bool:
+    """Without a subcommand, or with options before it, there is nothing to be sure of: that counts as known too."""
+    if not words or words[0].startswith("-"):
+        return True
+    name, second = words[0], words[1] if len(words) > 1 else ""
+    return name in SUBCOMMANDS or name in _ONLY_WITH or name in ("reflog", "config") or (name, second) in _WORDS
+
+
 def _subcommand(words: list[Word], place: Place) -> Operands | None:
     name, second = words[0].text, words[1].text if len(words) > 1 else ""
     if (name, second) in _WORDS:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.credentials import secret_place
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
+from coderelay.protocol.secret_places import secret_place
 
 
 class Refused(Exception):

@@ -12,15 +12,18 @@ class Place(Struct, frozen=True):
     """The workspace folders as absolute paths, and whether the command is still at the first one.
 
     `reading` is true for a program that only reads, which may also look at what is everybody's; `sandboxed` says
-    that what it starts by itself is confined.
+    that what it starts by itself is confined. With `anywhere` every path is held: the person has said so.
     """
 
     folders: tuple[str, ...] = ()
     at_root: bool = True
     reading: bool = False
     sandboxed: bool = False
+    anywhere: bool = False
 
     def holds(self, path: str) -> bool:
+        if self.anywhere:
+            return True
         if ".." in path.split("/") or path.startswith("~"):
             return False
         if not path.startswith("/") or path == "/dev/null" or (self.reading and path in _EVERYBODYS):

@@ -26,7 +26,7 @@ _VARIABLES = {
     "PATH", "HOME", "USER", "SHELL", "PWD", "LANG", "LC_ALL", "TZ", "TERM", "TMPDIR", "VIRTUAL_ENV", "NODE_ENV",
     "JAVA_HOME", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "HOSTNAME", "EDITOR", "CI",
 }  # fmt: skip
-_PIP: dict[str, Options] = {
+PIP: dict[str, Options] = {
     "list": Options(long=("--format=", "--not-required", "--local", "--user"), most_operands=0),
     "show": Options(short="f", long=("--files",), text_operands=99),
     "check": Options(most_operands=0),
@@ -95,6 +95,6 @@ def recognise_ulimit(words: Sequence[Word], place: Place) -> None:
 
 
 def recognise_pip(words: Sequence[Word], place: Place) -> None:
-    if not words or words[0].text not in _PIP:
+    if not words or words[0].text not in PIP:
         raise Refused("pip is only known to be harmless when it lists, shows or checks")
-    check(words[1:], _PIP[words[0].text], place)
+    check(words[1:], PIP[words[0].text], place)

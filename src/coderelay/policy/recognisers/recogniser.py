@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from coderelay.policy.recognisers.archives import recognise_tar, recognise_unzip
+from coderelay.policy.recognisers.archives import lists_archive, recognise_tar, recognise_unzip
 from coderelay.policy.recognisers.find import recognise_find
-from coderelay.policy.recognisers.git import recognise_git
+from coderelay.policy.recognisers.git import has_git_table, recognise_git
 from coderelay.policy.recognisers.languages import recognise_awk, recognise_jq, recognise_sed
 from coderelay.policy.recognisers.options import Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.plain import (
+    PIP,
     VERSIONS,
     recognise_command,
     recognise_date,
@@ -100,6 +101,20 @@ def recognise_edit(words: Sequence[Word], place: Place) -> None:
     for path in check(words[1:], _EDITS[name], place).paths:
         if {part.lower() for part in path.split("/")} & _NEVER_EDITED or obeyed_by(path):
             raise Refused(f"{path} belongs to a tool that would run it")
+
+
+def has_table(words: Sequence[str]) -> bool:
+    """Is it known which options this program, with this subcommand, takes to only read?"""
+    name, rest = program(words[0]), words[1:]
+    match name:
+        case "git":
+            return has_git_table(rest)
+        case "pip" | "pip3":
+            return bool(rest) and rest[0] in PIP
+        case "tar" | "unzip":
+            return bool(rest) and lists_archive(name, rest[0])
+        case _:
+            return name == "find" or name in _OWN_RULES or name in _TABLES
 
 
 def program(word: str) -> str:

@@ -1,0 +1,207 @@
+"""What is looked up on the disk before a command is judged: where links lead, and whether it would show secrets."""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from glob import iglob
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from coderelay.policy.disk_facts import DiskFacts
+from coderelay.policy.rights import without_rights
+from coderelay.policy.rules import Rules
+from coderelay.protocol.secret_places import is_often_shared, may_name_secret, secret_place
+from coderelay.workspace.git_index import indexed_paths
+
+if TYPE_CHECKING:
+    from coderelay.policy.contents import Contents
+
+_MOST_NAMES = 1000
+_MOST_ENTRIES = 100_000
+_MOST_HOPS = 16
+_SECONDS = 1.0
+# Nobody keeps secrets of their own in these.
+_OF_OTHERS = {".git", "node_modules", "site-packages", "__pycache__"}
+_GIVES_ACCESS = re.compile(rb"_(?:auth|authToken|password)\s*=\s*(?!\$)\S")
+_OF_OUR_HOME = ("sessions.db", "web.token")
+
+
+class Sought(Struct, frozen=True):
+    """What is to be looked up for one command: found out from its text alone."""
+
+    folders: tuple[str, ...]
+    home: str = ""
+    named: tuple[str, ...] = ()
+    contents: "tuple[Contents, ...]" = ()
+    programs: tuple[str, ...] = ()
+
+
+def facts_about(command: str, folders: tuple[str, ...], rules: Rules, home: str) -> DiskFacts:
+    return look_up(sought_for(command, folders, rules, home))
+
+
+def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) -> Sought:
+    from coderelay.policy.contents import contents_of  # with the first command: most turns have none
+    from coderelay.policy.dangerous import words_in
+    from coderelay.policy.reached import paths_of
+
+    text = without_rights(command)
+    strict = (*rules.commands.deny, *rules.commands.ask)
+    programs = {*words_in(text), *(rule[0] for rule in strict if rule)} if strict else set[str]()
+    return Sought(
+        folders=folders,
+        home=home,
+        named=tuple(paths_of(text, folders)),
+        contents=tuple(contents_of(text, folders)),
+        programs=tuple(sorted(programs)),
+    )
+
+
+def look_up(sought: Sought) -> DiskFacts:
+    """Takes at most about a second, in a large tree."""
+    search = _Search(sought.folders, time.monotonic() + _SECONDS)
+    secret = next((found for each in sought.contents for found in search.secrets(each)), "")
+    return DiskFacts(
+        targets=tuple(_targets(sought)),
+        programs={word: hops for word in sought.programs if (hops := _hops(word, sought))},
+        secret=secret,
+        too_many=not secret and search.too_many,
+    )
+
+
+def _targets(sought: Sought) -> list[str]:
+    """Where links in the session's folders lead that a command names, or a pattern of it could mean."""
+    found = [path for each in sought.named if _is_inside(each, sought.folders) for path in _expanded(each)]
+    roots = {os.path.realpath(folder): folder for folder in sought.folders}
+    targets = {_in_folder(os.path.realpath(path), roots) for path in found}
+    return sorted(targets - {os.path.normpath(path) for path in found})
+
+
+def _is_inside(path: str, folders: Sequence[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
+
+
+def _expanded(path: str) -> list[str]:
+    return list(islice(iglob(path), _MOST_NAMES)) if set("*?") & set(path) else [path]
+
+
+def _in_folder(real: str, roots: Mapping[str, str]) -> str:
+    """As the session names it, whose folder may itself be behind a link."""
+    root = next((each for each in roots if real == each or real.startswith(f"{each}/")), None)
+    return real if root is None else roots[root] + real[len(root) :]
+
+
+def _hops(word: str, sought: Sought) -> tuple[str, ...]:
+    """The paths that a word stands for as a program or as a script, link by link."""
+    path = re.sub(r"^\$(?:PWD|\{PWD\})(?=/)", ".", word)
+    path = os.path.join(sought.home, path[2:]) if path.startswith("~/") and sought.home else path
+    if not re.fullmatch(r"[\w./+@%:,=-]+", path):
+        return ()
+    begins = [os.path.join(folder, path) for folder in sought.folders]
+    if "/" not in path and (program := shutil.which(path)):
+        begins.append(program)
+    return tuple(dict.fromkeys(hop for begin in begins if os.path.lexists(begin) for hop in _chain(begin)))
+
+
+def _chain(path: str) -> Iterator[str]:
+    for _ in range(_MOST_HOPS):
+        yield os.path.normpath(path)
+        if not os.path.islink(path):
+            break
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    yield os.path.realpath(path)
+
+
+class _Search:
+    """For files of secrets, until it has looked at too much."""
+
+    def __init__(self, folders: tuple[str, ...], until: float) -> None:
+        self._folders = folders
+        self._real = tuple(os.path.realpath(folder) for folder in folders)
+        self._until = until
+        self._entries = 0
+        self.too_many = False
+
+    def secrets(self, contents: "Contents") -> Iterator[str]:
+        if not _is_inside(contents.path, self._folders):
+            return  # that is asked about anyway
+        if contents.tracked:
+            yield from self._tracked(contents)
+            return
+        for path in _expanded(contents.path):
+            if contents.deep and os.path.isdir(path):
+                yield from self._below(path, contents)
+            elif os.path.isfile(path) and (secret := self._named(path) or self._named(os.path.realpath(path))):
+                yield secret
+
+    def _named(self, path: str) -> str | None:
+        """The folder of the session may itself be called anything."""
+        folder = max(
+            (each for each in (*self._folders, *self._real) if _is_inside(path, (each,))), key=len, default=""
+        )
+        return secret_place(path[len(folder) :])
+
+    def _tracked(self, contents: "Contents") -> Iterator[str]:
+        for path in indexed_paths(self._folders[0], may_name_secret):
+            if (secret := self._named(path)) and not is_often_shared(secret):
+                start = os.path.normpath(contents.path)
+                if start == self._folders[0] or path == start or path.startswith(f"{start}/"):
+                    yield secret
+
+    def _below(self, start: str, contents: "Contents") -> Iterator[str]:
+        folders, seen = [start], {os.path.realpath(start)}
+        if {*start.split("/")} & _OF_OTHERS:
+            return
+        while folders and not self.too_many:
+            for entry in _entries(folders.pop()):
+                self._entries += 1
+                if self._entries > _MOST_ENTRIES or (self._entries % 1000 == 0 and time.monotonic() > self._until):
+                    self.too_many = True
+                    return
+                name = entry.name
+                if (name[0] == "." and not contents.hidden) or any(
+                    fnmatchcase(name, each) for each in contents.without
+                ):
+                    continue
+                link = entry.is_symlink()
+                if link and not contents.follow:
+                    continue
+                real = os.path.realpath(entry.path) if link else entry.path
+                if (link or may_name_secret(name)) and (secret := self._named(entry.path) or self._named(real)):
+                    if _holds_secret(entry.path, secret) and _is_looked_at(entry, contents):
+                        yield secret
+                    continue
+                if entry.is_dir() and name not in _OF_OTHERS and real not in seen:
+                    folders.append(entry.path)
+                    seen.add(real)
+
+
+def _is_looked_at(entry: "os.DirEntry[str]", contents: "Contents") -> bool:
+    """A folder of secrets is taken for one that has such a file."""
+    return not contents.only or entry.is_dir() or any(fnmatchcase(entry.name, each) for each in contents.only)
+
+
+def _holds_secret(path: str, place: str) -> bool:
+    """Two kinds are often part of a project, and are looked into."""
+    try:
+        if place == ".coder":
+            return any(os.path.lexists(os.path.join(path, name)) for name in _OF_OUR_HOME)
+        if place == ".npmrc":
+            with open(path, "rb") as file:
+                return _GIVES_ACCESS.search(file.read(65536)) is not None
+        return not os.path.isdir(path) or bool(os.listdir(path))
+    except OSError:
+        return False
+
+
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []

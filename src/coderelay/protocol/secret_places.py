@@ -1,0 +1,110 @@
+"""Where people and programs keep what lets others act in their name.
+
+One table for everybody who asks: the file tools and the shell ask before they read there, even in the workspace, and
+the sandbox hides what of it lies beneath home from every command.
+"""
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+# These hold secrets in whatever folder they are. A folder means all that is in it.
+_ANYWHERE = """
+.ssh .aws .gnupg .kube .coder .netrc .npmrc .pypirc .pgpass .git-credentials .vault-token .docker/config.json
+.config/gcloud id_rsa id_dsa id_ecdsa id_ed25519 etc/shadow
+"""
+# These hold them beneath home. Elsewhere they may be part of a project.
+_BENEATH_HOME = """
+.pki .azure .oci .boto .s3cfg .authinfo .authinfo.gpg .password-store
+.docker/contexts .config/containers/auth.json .yarnrc .yarnrc.yml .my.cnf
+.cargo/credentials* .gem/credentials .bundle/config .m2/settings*.xml .gradle/gradle.properties
+.terraform.d/credentials* .terraformrc .fly .heroku .vercel .netlify .databrickscfg .snowsql .rclone.conf
+.config/gh .config/glab-cli .config/hub .config/git/credentials .config/op .config/rclone .config/doctl
+.config/pip/pip.conf .pip/pip.conf .condarc .composer/auth.json .config/composer/auth.json .nuget/NuGet/NuGet.Config
+.subversion/auth .sentryclirc .supabase .wrangler .mc/config.json .config/helm .var/app snap/chromium
+.config/configstore .config/pypoetry/auth.toml .config/uv/credentials
+.config/sops .config/age .config/fly .config/netlify .local/share/com.vercel.cli .config/stripe .config/ngrok
+.cache/huggingface/token .huggingface/token .kaggle .wakatime.cfg .electrum .bitcoin .ethereum .config/solana
+.local/share/keyrings .kde/share/apps/kwallet .local/share/kwalletd .config/1Password .config/Bitwarden*
+.config/keybase .mozilla .config/google-chrome* .config/chromium .config/BraveSoftware .config/microsoft-edge*
+.config/vivaldi .config/opera .thunderbird .config/Slack .config/discord .config/Signal
+.local/share/TelegramDesktop snap/firefox
+.bash_history .zsh_history .zhistory .local/share/fish/fish_history .python_history .node_repl_history .lesshst
+.psql_history .mysql_history .sqlite_history .rediscli_history .viminfo .local/share/recently-used.xbel
+.claude .claude.json* .config/claude .codex .gemini .qwen .iflow .kimi .config/kimi .config/opencode
+.local/share/opencode .aider* .continue .cursor .config/Cursor .config/Code/User/globalStorage
+.vscode-server/data/User/globalStorage
+.config/github-copilot .copilot .config/goose .local/share/goose .codeium .ollama/id_ed25519 .lmstudio/credentials
+.Xauthority .ICEauthority .config/pulse/cookie .config/systemd .local/share/atuin
+"""
+# `.env` and `.env.production.local`, but no template: `.env.example`, `.env.local.sample`.
+_TEMPLATES = "example|sample|template|dist|tmpl|tpl|defaults?"
+_ENV = rf"\.env(?![\w.-]*[._-](?:{_TEMPLATES})(?![\w.-]))(?:[._-][\w.-]*)?"
+_NAMES = "|".join([*map(re.escape, _ANYWHERE.split()), _ENV, r"proc/[^/\s]+/environ"])
+_IN_PATH = re.compile(rf"(?:^|/)(?:{_NAMES})(?:/|$)", re.IGNORECASE)
+_IN_TEXT = re.compile(rf"(?:^|(?<=[\s/'\"=:@~]))(?:{_NAMES})(?=$|[\s/'\";|&)])", re.IGNORECASE)
+# An option that says which files not to read reads none.
+_LEAVES_OUT = ("--exclude=", "--exclude-dir=")
+_LEFT_OUT = re.compile(r"(?<=\s)--exclude(?:-dir)?=[\w.*'\"-]+(?=\s|$)")
+_LAST_NAMES = {place.rpartition("/")[2] for place in _ANYWHERE.split()} | {"environ"}
+# What a pattern of the shell is compared with.
+_EXAMPLES = (
+    *dict.fromkeys(place.split("/")[0] for place in _ANYWHERE.split() if place[0] == "." or place.startswith("id_")),
+    *(".env", ".env.local", ".env.production", ".env.production.local", ".env.development.local", ".env.test"),
+)
+
+
+def secret_place(path: str) -> str | None:
+    """The part of a path that says so."""
+    found = _IN_PATH.search(path)
+    return None if found is None else found.group().strip("/")
+
+
+def may_name_secret(name: str) -> bool:
+    """Could a path that ends in this name be one? Quick, for walks through many files."""
+    return name[:1] == "." or name.lower().startswith("id_") or name.lower() in _LAST_NAMES
+
+
+def is_often_shared(place: str) -> bool:
+    """Projects have these in their repositories too: whoever has the repository has what is in them."""
+    return place.lower() in (".npmrc", ".coder")
+
+
+def secret_word(text: str, *, glob: bool) -> str | None:
+    """The part of a word of a command that says so, or that could become one: no pattern means a leading dot unless
+    it has one, and one that means every name asks for nothing in particular."""
+    if text.startswith(_LEAVES_OUT):
+        return None
+    parts = re.split(r"[=:@,]", text)
+    if found := next((place for part in parts if (place := secret_place(part))), None):
+        return found
+    names = [name for part in parts for name in part.lower().split("/") if glob and set("*?") & set(name)]
+    return next((name for name in names if name.strip("*") and any(_may_be(name, each) for each in _EXAMPLES)), None)
+
+
+def secret_in_text(text: str) -> str | None:
+    """One that is named anywhere in a text, whatever the text is."""
+    found = _IN_TEXT.search(_LEFT_OUT.sub(" ", text))
+    return None if found is None else found.group()
+
+
+def secret_beneath_home(path: str, home: str, folders: tuple[str, ...] = ()) -> str | None:
+    """The place beneath home that this absolute path is in. A session that works in such a place may read there."""
+    for place in _BENEATH_HOME.split() if home and path.startswith(f"{home}/") else ():
+        depth = place.count("/") + 1
+        names = path[len(home) + 1 :].split("/")[:depth]
+        if fnmatchcase("/".join(names), place):
+            there = f"{home}/{'/'.join(names)}"
+            return None if any(f"{folder}/".startswith(f"{there}/") for folder in folders) else place
+    return None
+
+
+def places_at_home() -> Iterator[str]:
+    """All of the table that may be beneath home, as paths from there; they may hold `*`."""
+    yield from (place for place in _ANYWHERE.split() if place[0] == ".")
+    yield from _BENEATH_HOME.split()
+
+
+def _may_be(pattern: str, name: str) -> bool:
+    begin = re.split(r"[*?]", pattern, maxsplit=1)[0]
+    return (pattern[0] == ".") == (name[0] == ".") and name.startswith(begin) and fnmatchcase(name, pattern)

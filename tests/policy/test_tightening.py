@@ -1,0 +1,171 @@
+"""A rule that denies or asks means at least what the same rule would allow, however a command spells the program."""
+
+import os
+import shutil
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from coderelay.host.command_facts import facts_about
+from coderelay.policy.rules import read_rules
+from coderelay.policy.shell import judge_command
+from coderelay.testing.command import Coder
+from tests.policy.test_corpus import CORPUS
+from tests.policy.test_shell_tables import EVERYDAY, HOSTILE
+
+FOLDERS = ("/ws",)
+RULED = (
+    "bash", "bash(*)", "bash(git)", "bash(git push)", "bash(git log *)", "bash(git push --force)",
+    "bash(./denied.sh *)",
+    "bash(/usr/bin/foo *)", "bash(scripts/deploy.sh prod)", "bash(make)", "bash(make test)", "bash(rm -rf)",
+    "bash(ls)",
+    "bash(npm run:*)", "bash(python -m pytest)", "bash(env)", "bash(timeout 5 make)", "bash(test)", "bash(xargs)",
+    "bash(sh -c)", "bash(/bin/sh)", "bash(.)", "bash(~/bin/tool)", "bash(cd)", "bash(echo)", "bash(find)",
+    "bash(cat)",
+)  # fmt: skip
+PROGRAMS = (
+    "git push", "git log", "./denied.sh x", "/usr/bin/foo x", "scripts/deploy.sh prod", "make test", "rm -rf x", "ls",
+    "npm run build", "python -m pytest -q", "[ -f x ]", "test -f x", "xargs rm", "cd src", ". ./x", "~/bin/tool",
+)  # fmt: skip
+WRAPPED = (
+    "{}", "X=1 {}", "env {}", "env X=1 {}", "env -i X=1 {}", "timeout 5 {}", "timeout -k 5 5 {}", "nice {}",
+    "nice -n 5 {}",
+    "command {}", "exec {}", "sudo {}", "sudo -u me -g us -h here {}", "sh -c '{}'", "bash -lc '{}'", "xargs {}",
+    "echo | xargs -n 1 {}", "nohup {} &", "time {}", "({})", "{{ {}; }}", "if true; then {}; fi",
+    "for x in a b; do {}; done",
+    "true && {}", "! {}", "echo $({})", "f() {{ {}; }}; f", "eval '{}'", "env -S '{}'", "bash <<< '{}'",
+    "sh <<E\n{}\nE", "echo '{}' | sh", "stdbuf -o L {}", "strace -f {}", "setsid {}", "coproc {}", "ltrace {}",
+    "busybox {}",
+)  # fmt: skip
+
+
+def verdict(command: str, **rules: tuple[str, ...]) -> str:
+    """In the preset that asks least."""
+    return judge_command(command, "default", FOLDERS, read_rules(**rules), preset="yolo", sandboxed=True).verdict
+
+
+def allowed_because_of(rule: str, command: str) -> bool:
+    strict = judge_command(command, "default", FOLDERS, read_rules(allow=(rule,)), preset="strict", sandboxed=True)
+    return strict.verdict == "allow"
+
+
+@pytest.mark.timeout(300)
+def test_c32_whatever_a_rule_allows_the_same_rule_denies_and_asks_about() -> None:
+    commands = {command for _, command in (*HOSTILE, *EVERYDAY)} | {each.command for each in CORPUS}
+    commands |= {form.format(each) for form, each in product(WRAPPED, PROGRAMS)}
+    words = {" ".join(command.split()[:length]) for command in commands for length in (1, 2)}
+    plain = [each for each in sorted(words) if each and not set(each) & set("|&;<>()$`\"'\\*?") and "#" not in each]
+    rules = [*RULED, *(f"bash({each})" for each in plain)]
+    loosened = 0
+    for command in sorted(each for each in commands if allowed_because_of("bash", each)):
+        fitting = [rule for rule in rules if rule in RULED or command.startswith(rule[5:-1])]
+        for rule in (each for each in fitting if allowed_because_of(each, command)):
+            loosened += 1
+            assert (verdict(command, deny=(rule,)), verdict(command, ask=(rule,))) == ("deny", "ask"), (rule, command)
+    assert loosened > 1000
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("form", WRAPPED)
+def test_a_rule_was_bypassed_by_what_starts_the_program(form: str) -> None:
+    for program, rule in (
+        ("git push", "bash(git push)"),
+        ("/usr/bin/git -C x push origin", "bash(git push)"),
+        ("./denied.sh x", "bash(./denied.sh *)"),
+        ("/usr/bin/foo x", "bash(/usr/bin/foo *)"),
+        ("foo x", "bash(/usr/bin/foo *)"),
+    ):
+        command = form.format(program)
+        assert verdict(command, allow=("bash",), deny=(rule,)) == "deny", command
+        assert verdict(command, allow=("bash",), ask=(rule,)) == "ask", command
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "command",
+    [
+        "./denied.sh x", "denied.sh x", "/ws/denied.sh x", "./sub/../denied.sh", "../ws/denied.sh", "$PWD/denied.sh",
+        '"$PWD"/denied.sh', "${PWD}/denied.sh", "sh denied.sh", "bash ./denied.sh", "bash -x ./denied.sh a",
+        ". ./denied.sh",
+        "source denied.sh", "source /ws/denied.sh", "sh < denied.sh", "cat denied.sh | bash", './"denied.sh"',
+        "./deni\\ed.sh",
+        "./'denied'.sh", "$'./denied.sh' x", "cd sub && ../denied.sh", "cd .. && ws/denied.sh",
+        "env -C sub ../denied.sh",
+        "python3 denied.sh", "find . -exec ./denied.sh {} +", "ls | xargs ./denied.sh", "(cd x; ./denied.sh)",
+    ],
+)  # fmt: skip
+def test_a_rule_on_a_path_never_matched(command: str) -> None:
+    assert verdict(command, allow=("bash",), deny=("bash(./denied.sh *)",)) == "deny"
+    assert verdict(command, allow=("bash",), ask=("bash(./denied.sh)",)) == "ask"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("rule", "command", "likely"),
+    [
+        ("bash(git push)", "git -C x push", "deny"),
+        ("bash(git push)", "git -c a=b push", "deny"),
+        ("bash(git push)", "./bin/../git push", "deny"),
+        ("bash(git push)", "g'i't push", "deny"),
+        ("bash(git remote add)", "git remote -v add x", "deny"),
+        ("bash(git push --force)", "git push origin main --force", "deny"),
+        ("bash(rm -rf)", "rm -fr x", "deny"),
+        ("bash(rm -rf)", "rm -r -f x", "deny"),
+        ("bash(export)", "export X=1", "deny"),
+        ("bash(git push)", "git $X", "ask"),
+        ("bash(git push)", "$X push", "ask"),
+        ("bash(git push)", '{git,push}', "ask"),
+        ("bash(git push)", 'sh -c \'git "$@"\' x push', "ask"),
+        ("bash(./denied.sh)", "./den*", "ask"),
+        # What is something else is left alone.
+        ("bash(./denied.sh)", "other/denied.sh", "allow"),
+        ("bash(./denied.sh)", "cat denied.sh", "allow"),
+        ("bash(/usr/bin/foo)", "/opt/foo", "allow"),
+        ("bash(rm)", "docker rm x", "allow"),
+        ("bash(git push)", "git log push", "allow"),
+        ("bash(git push)", "echo git push", "allow"),
+        ("bash(git push)", "git commit -m 'git push'", "allow"),
+        ("bash(make install)", "make test", "allow"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_denies_means_the_program_and_its_words(rule: str, command: str, likely: str) -> None:
+    assert verdict(command, allow=("bash",), deny=(rule,)) == likely
+
+
+def test_a_link_to_a_program_that_a_rule_denies(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    (tmp_path / "denied.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "inner").symlink_to("denied.sh")
+    (tmp_path / "outer").symlink_to("inner")
+    (tmp_path / "folder").symlink_to(".")
+    (tmp_path / "g").symlink_to(shutil.which("git") or "/usr/bin/git")
+    (tmp_path / "innocent").write_text("#!/bin/sh\n")
+    rules = read_rules(("bash",), (), ("bash(./denied.sh *)", "bash(git push)"))
+
+    def judged(command: str) -> str:
+        facts = facts_about(command, (folder,), rules, os.path.expanduser("~"))
+        return judge_command(command, "default", (folder,), rules, sandboxed=True, facts=facts).verdict
+
+    commands = ("./outer x", "sh inner", "folder/denied.sh", f"{folder}/folder/inner", "sh -c './inner'", "./g push")
+    assert {each: judged(each) for each in commands} == dict.fromkeys(commands, "deny")
+    assert [judged(each) for each in ("./innocent", "./g status")] == ["allow", "allow"]
+
+
+@pytest.mark.quick
+def test_c32_a_denied_script_ran_through_the_front_door(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "denied.sh").write_text("#!/bin/sh\n")
+    (folder / "link").symlink_to("denied.sh")
+    coder = Coder(tmp_path / "home", folder, None)
+    coder.home.mkdir()
+    (coder.home / "config.json").write_text(
+        '{"permissions.allow": ["bash"], "permissions.deny": ["bash(./denied.sh *)"]}'
+    )
+    said = {each: coder.run("permissions", "check", each).out for each in ("./denied.sh x", "sh link", "./other.sh")}
+    assert said == {
+        "./denied.sh x": "deny: a rule denies ./denied.sh\n",
+        "sh link": "deny: a rule denies ./denied.sh\n",
+        "./other.sh": "allow: a rule allows it\n",
+    }

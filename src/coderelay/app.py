@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from coderelay.workspace.sandbox.sandboxes import Sandboxes
 
 _SHORT_RUN_SECONDS = 0.3
+_ALWAYS_IN_SANDBOXES = {".lock", "rung.json"}
 
 
 class Rows:
@@ -276,6 +277,14 @@ class House:
             )
             self._sandboxes = made
         return self._sandboxes
+
+    def recover(self) -> list[str]:
+        """What had to be mended in workspaces because a process was killed while its commands ran."""
+        places = os.path.join(self.config.home, "sandboxes")
+        if not os.path.isdir(places) or not {*os.listdir(places)} - _ALWAYS_IN_SANDBOXES:
+            return []  # as nearly always: nothing has to be loaded to know that
+        mended: list[str] = import_module("coderelay.workspace.sandbox.private").recover(self.config.home)
+        return mended
 
     def mcp_servers(self, cwd: str, limits: "McpLimits | None" = None) -> "McpServers | None":
         """Shared by all sessions of a folder, as what is configured there stands now. Loaded where there are any."""

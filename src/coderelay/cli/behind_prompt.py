@@ -6,7 +6,7 @@ import os
 
 from coderelay.app import House
 from coderelay.cli.house import me, new_house
-from coderelay.cli.session import Chosen, choose_session, untrusted_words
+from coderelay.cli.session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.config.chosen_model import remember_model
@@ -52,4 +52,5 @@ async def _show(options: argparse.Namespace, folder: str, opening: Opening, hous
 def _told(chosen: Chosen, house: House) -> tuple[str, ...]:
     found = chosen.detected
     why = retell(found.line) if found is not None else ""
-    return tuple(filter(None, (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(house))))
+    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(house), mended_words(house))
+    return tuple(filter(None, words))

@@ -97,6 +97,18 @@ def untrusted_words(house: House) -> str:
     )
 
 
+def mended_words(house: House) -> str:
+    """What commands of a process that was killed had left for git to obey, and was moved aside; usually nothing."""
+    mended = house.recover()
+    if not mended:
+        return ""
+    return t(
+        "commands of an earlier process, which was killed, had changed what git obeys. It was put back as it was or "
+        "moved aside (*.moved-*): {paths}",
+        paths=", ".join(map(visible, mended)),
+    )
+
+
 async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> Summary | None:
     if options.resume is not None:
         return await find_session(client, options.resume, t("`coder sessions` shows what there is."))

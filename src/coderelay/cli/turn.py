@@ -12,7 +12,7 @@ from functools import partial
 from coderelay.app import House
 from coderelay.cli import house
 from coderelay.cli.house import me
-from coderelay.cli.session import Chosen, choose_session, untrusted_words
+from coderelay.cli.session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
@@ -47,7 +47,7 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, hou
     host = house.open()
     try:
         by = me("terminal" if prompt is None else "headless")
-        if told := untrusted_words(house):
+        for told in filter(None, (untrusted_words(house), mended_words(house))):
             sys.stderr.write(f"coder: {told}\n")
         await host.check()
         chosen = await choose_session(host, options, folder, house, by)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from coderelay.workspace.processes import CannotStart, Finished, Heard, Processe
 from coderelay.workspace.sandbox.place import Place, Rung
 
 if TYPE_CHECKING:
+    from coderelay.workspace.sandbox.mend import Mended
     from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
 
 
@@ -73,27 +75,25 @@ class Commands:
         free_bytes: int = FREE_BYTES,
     ) -> Finished:
         """To its end, as `Processes.run` does it."""
-        place, sandbox = self._place(rights), self._sandbox()
-        mended: list[str] = []
+        sandbox = self._sandbox()
         try:
-            finished = await place.processes.run(
-                argv,
-                cwd=self._cwd,
-                env=place.environment,
-                seconds=seconds,
-                output_bytes=output_bytes,
-                heard=self._heard,
-                written=(self._cwd, place.temporary),
-                free_bytes=free_bytes,
-            )
+            async with self._place(rights) as place:
+                finished = await place.processes.run(
+                    argv,
+                    cwd=self._cwd,
+                    env=place.environment,
+                    seconds=seconds,
+                    output_bytes=output_bytes,
+                    heard=self._heard,
+                    written=(self._cwd, place.temporary),
+                    free_bytes=free_bytes,
+                )
         except CannotStart as error:
             if sandbox is not None and error.what == "sandbox":
                 sandbox.forget_rung()
             raise
-        finally:
-            if sandbox is not None:
-                mended = sandbox.mend()
-        return replace(finished, output=finished.output + _told(mended)) if mended else finished
+        told = "" if sandbox is None else _told(await sandbox.mend())
+        return replace(finished, output=finished.output + told) if told else finished
 
     async def start(
         self,
@@ -104,27 +104,36 @@ class Commands:
         free_bytes: int = FREE_BYTES,
     ) -> Running:
         """To run on, as `Processes.start` does it."""
-        place = self._place(rights)
-        return await place.processes.start(
-            argv,
-            cwd=self._cwd,
-            env=place.environment,
-            output_bytes=output_bytes,
-            written=(self._cwd, place.temporary),
-            free_bytes=free_bytes,
-        )
+        async with self._place(rights) as place:
+            return await place.processes.start(
+                argv,
+                cwd=self._cwd,
+                env=place.environment,
+                output_bytes=output_bytes,
+                written=(self._cwd, place.temporary),
+                free_bytes=free_bytes,
+            )
 
-    def _place(self, rights: Collection[Right]) -> Place:
+    @asynccontextmanager
+    async def _place(self, rights: Collection[Right]) -> AsyncGenerator[Place]:
         sandbox = self._sandbox()
         if sandbox is None or "outside" in rights or sandbox.rung == "none":
             temporary = self._environment.get("TMPDIR", "/tmp")
-            return Place(self._processes, {**self._environment, **self._variables}, temporary)
-        place = sandbox.place(network="network" in rights or self._wanted().network)
-        return replace(place, environment={**place.environment, **self._variables})
+            yield Place(self._processes, {**self._environment, **self._variables}, temporary)
+            return
+        async with sandbox.entered(network="network" in rights or self._wanted().network) as place:
+            yield replace(place, environment={**place.environment, **self._variables})
 
     def _sandbox(self) -> Sandbox | None:
         return self._open() if self._open is not None and self._wanted().confined else None
 
 
-def _told(mended: list[str]) -> str:
-    return f"\n[Put back as it was, since commands may not change it: {', '.join(mended)}]\n"
+def _told(mended: Mended) -> str:
+    told = ""
+    if mended.paths:
+        told += (
+            f"\n[Put back as it was or moved aside, since commands may not change it: {', '.join(mended.paths)}]\n"
+        )
+    if mended.unchecked:
+        told += "\n[There are too many folders to look for new git repositories in all of them.]\n"
+    return told

@@ -60,6 +60,10 @@ answer, 4 step limit, 5 parked, 130 interrupted
     "puts it in force": (
         "本目录的 .coder/config.json 要求 {keys}，尚未生效；`coder permissions trust` 可查看并使其生效"
     ),
+    "commands of an earlier process, which was killed, had changed what git obeys. It was put back as it was or "
+    "moved aside (*.moved-*): {paths}": (
+        "先前被强行终止的进程所运行的命令改动了 git 会执行的内容，现已恢复原状或移到一旁（*.moved-*）：{paths}"
+    ),
     "there is no session in {folder} to continue": "{folder} 中没有可以继续的会话",
     "`coder` starts one.": "`coder` 可新建一个。",
     "`coder sessions` shows what there is.": "`coder sessions` 列出所有会话。",

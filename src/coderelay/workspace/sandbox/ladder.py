@@ -62,7 +62,7 @@ def forget(coder_home: str) -> None:
     judged to run in a sandbox would run in none."""
     try:
         os.unlink(_file(coder_home))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
 
 

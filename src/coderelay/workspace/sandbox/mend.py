@@ -1,61 +1,100 @@
-"""What could not be guarded is looked at after each command, and put back as it was.
+"""What commands could not be kept from changing is looked at after each command, and put back as it was.
 
-Some files in git's folder, of which one names another folder whose hooks are run, cannot be guarded while they are
-not there: git would stumble over an empty one. Nor can a repository before there is one: of a new one, what names
-programs is moved aside. A sandbox without mounts can neither keep a file from being written nor a folder from being
-moved.
+A mount guards only what is there when the sandbox starts. What git would obey later, outside of the sandbox, can also
+be new: a repository in any folder, or a file that sends git to another one. So what git obeys is listed before the
+first command (`git_obeyed`), and what is listed later and was not then is moved aside. A sandbox without mounts can
+neither keep a file from being written nor a folder from being moved; both are put back.
+
+The list is also kept on disk while commands run, so that somebody else can mend after the owner was killed.
 """
 
+import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
 
 from coderelay.workspace.folders import is_in
-from coderelay.workspace.sandbox.guarded import Guarded
-from coderelay.workspace.sandbox.new_repository import obeyed_in
+from coderelay.workspace.sandbox.git_folders import GitSearch
+from coderelay.workspace.sandbox.git_obeyed import ASIDE, Obeyed, obeyed, read_file
 from coderelay.workspace.sandbox.unlinked import folder_of
 
-_MOST_BYTES = 1 << 20
+
+class Before(Struct, frozen=True):
+    """How things were before a command ran. `mounted` is guarded by mounts: if it has changed, somebody outside did
+    that. `files` and `folders` are what a sandbox without mounts has to put back: contents, and inode numbers."""
+
+    tops: tuple[str, ...]
+    obeyed: Mapping[str, Obeyed]
+    mounted: tuple[str, ...]
+    files: Mapping[str, bytes]
+    folders: Mapping[str, int | None]
 
 
-class Mending:
-    """How things were before a command ran."""
+class Mended(Struct, frozen=True):
+    """`paths` are what was changed. `unchecked` says that not all folders could be looked at."""
 
-    def __init__(
-        self, guard: Guarded, pinned: Iterable[str], folders: Iterable[str] = (), *, has_mounts: bool
-    ) -> None:
-        repositories = [os.path.join(folder, ".git") for folder in folders]
-        self._unborn = [path for path in repositories if not os.path.lexists(path)]
-        self._absent = [path for path in _redirections(guard) if not os.path.lexists(path)]
-        files = [] if has_mounts else [path for path in guard.paths if os.path.isfile(path)]
-        self._content = {path: content for path in files if (content := _content(path)) is not None}
-        self._folders = {} if has_mounts else {path: _number(path) for path in pinned}
+    paths: tuple[str, ...]
+    unchecked: bool = False
 
-    def mend(self) -> list[str]:
-        """The names of what was changed. What is there instead keeps its content, under another name."""
-        changed = [path for path, number in self._folders.items() if _number(path) != number]
-        for path in changed:
+
+def look(search: GitSearch, guarded: Iterable[str], pinned: Iterable[str], *, has_mounts: bool) -> Before:
+    there = tuple(path for path in guarded if os.path.lexists(path))
+    files = {} if has_mounts else {path: content for path in there if (content := read_file(path)) is not None}
+    folders = {} if has_mounts else {path: _number(path) for path in pinned}
+    return Before(search.tops, obeyed(search.find(), search.tops), there if has_mounts else (), files, folders)
+
+
+def mend(before: Before, search: GitSearch) -> Mended:
+    """What is there instead keeps its content, under another name."""
+    changed = [path for path, number in before.folders.items() if _number(path) != number]
+    for path in changed:
+        move_aside(path)
+        _bring_back(path, before.folders[path])
+    places = search.find()
+    for each in obeyed(places, before.tops).values():
+        known = before.obeyed.get(each.path)
+        is_new = known is None or not {*each.says} <= {*known.says}
+        if is_new and each.switch not in changed and not any(is_in(each.path, path) for path in before.mounted):
+            changed.append(each.switch)
+            move_aside(each.switch)
+            if known is not None and known.content is not None and known.switch == each.path:
+                _write(each.path, known.content)
+    for path, content in before.files.items():
+        if read_file(path) != content:
             move_aside(path)
-            _bring_back(path, self._folders[path])
-        for path in (*self._absent, *(each for git in self._unborn for each in obeyed_in(git))):
-            if os.path.lexists(path):
-                move_aside(path)
-                changed.append(path)
-        for path, content in self._content.items():
-            if _content(path) != content:
-                move_aside(path)
-                _write(path, content)
-                changed.append(path)
-        return changed
+            _write(path, content)
+            changed.append(path)
+    return Mended(tuple(dict.fromkeys(changed)), not places.is_whole)
 
 
-def _redirections(guard: Guarded) -> Iterator[str]:
-    for path in guard.paths:
-        folder, name = os.path.split(path)
-        if name == "hooks" and not any(is_in(path, os.path.join(each, "worktrees")) for each in guard.git):
-            yield os.path.join(folder, "commondir")
-        if name in ("hooks", "gitdir"):
-            yield os.path.join(folder, "config.worktree")
+def encoded(before: Before) -> str:
+    """As JSON, which keeps names that are not UTF-8."""
+    listed = [[each.path, each.says, _text(each.content), each.switch] for each in before.obeyed.values()]
+    files = {path: _text(content) for path, content in before.files.items()}
+    return json.dumps([before.tops, listed, before.mounted, files, dict(before.folders)])
+
+
+def decoded(text: str) -> Before:
+    """Raises ValueError for what was not written by `encoded`, or not to its end."""
+    written: Any = json.loads(text)
+    try:
+        tops, listed, mounted, files, folders = written
+        known = {path: Obeyed(path, tuple(says), _bytes(content), switch) for path, says, content, switch in listed}
+        contents = {path: _bytes(content) or b"" for path, content in files.items()}
+        return Before(tuple(tops), known, tuple(mounted), contents, dict(folders))
+    except (TypeError, AttributeError) as error:
+        raise ValueError("not a list of what git obeys") from error
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("latin-1")
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("latin-1")
 
 
 def _number(path: str) -> int | None:
@@ -65,19 +104,11 @@ def _number(path: str) -> int | None:
         return None
 
 
-def _content(path: str) -> bytes | None:
-    try:
-        with folder_of(path) as (folder, name):
-            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-        with open(opened, "rb") as file:
-            return file.read(_MOST_BYTES)
-    except OSError:
-        return None
-
-
 def move_aside(path: str) -> None:
     with suppress(OSError), folder_of(path) as (folder, name):  # it is not there, or not the folder that it was in
-        os.rename(name, f"{name}.moved-{os.urandom(4).hex()}", src_dir_fd=folder, dst_dir_fd=folder)
+        with suppress(OSError):  # a command may have closed the folder to us; it is not ours if this fails
+            os.chmod(f"/proc/self/fd/{folder}", os.fstat(folder).st_mode & 0o7777 | 0o700)
+        os.rename(name, f"{name}{ASIDE}{os.urandom(4).hex()}", src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _bring_back(path: str, number: int | None) -> None:
@@ -94,6 +125,7 @@ def _write(path: str, content: bytes) -> None:
         suppress(OSError),
         folder_of(path) as (folder, name),
     ):  # it went with its folder, or somebody else makes it now
-        opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=folder)
+        mode = 0o755 if os.path.basename(os.path.dirname(path)) == "hooks" else 0o644
+        opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode, dir_fd=folder)
         with open(opened, "wb") as file:
             file.write(content)

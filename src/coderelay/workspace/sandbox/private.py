@@ -1,21 +1,26 @@
-"""A folder of ours for one sandbox: temporary files of its commands, and what was made in the workspace for it.
+"""A folder of ours for one sandbox: temporary files of its commands, what was made in the workspace for it, and how
+the workspace was before, while commands run.
 
 It lies beneath the person's `~/.coder`, which no command sees. The lock in it is held while its owner lives; what a
-dead one left is cleared away by the next who makes one.
+dead one left is cleared away by the next who makes one, or who starts (`recover`). What had to be mended then is kept
+until somebody can tell the person.
 """
 
 import fcntl
 import os
 import shutil
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from errno import EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EPERM, EROFS
 
+from coderelay.workspace.sandbox.git_folders import GitSearch
+from coderelay.workspace.sandbox.mend import Before, decoded, encoded, mend
 from coderelay.workspace.sandbox.unlinked import folder_of
 
 _BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
 _NAME_LENGTH = 32
-_MADE, _LOCK, _TEMPORARY, _BLANK = "made", "lock", "tmp", "blank"
+_MADE, _LOCK, _TEMPORARY, _BLANK, _BEFORE = "made", "lock", "tmp", "blank", "before.json"
+_MENDED = "mended"
 
 
 class PrivateFolder:
@@ -25,7 +30,7 @@ class PrivateFolder:
         self.path = os.path.join(self._all, os.urandom(_NAME_LENGTH // 2).hex())
         os.makedirs(self._all, mode=0o700, exist_ok=True)
         with _alone(self._all):
-            self._clear_dead()
+            _clear_dead(self._all)
             os.mkdir(self.path, mode=0o700)
             self._lock = os.open(os.path.join(self.path, _LOCK), os.O_CREAT | os.O_RDWR, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -54,33 +59,83 @@ class PrivateFolder:
     def remove_folders(self) -> None:
         """Those that were made; all else stays."""
         with _alone(self._all):
-            self._clear_made(self.path)
+            _clear_made(self._all, self.path)
             _write(os.path.join(self.path, _MADE), "")
+
+    def remember(self, before: Before) -> None:
+        """To be called before a command may change anything."""
+        _write(os.path.join(self.path, _BEFORE), encoded(before))
+
+    def forget(self) -> None:
+        """No command runs any more, and what they changed is mended."""
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(self.path, _BEFORE))
+
+    def note_untold(self, mended: Sequence[str]) -> None:
+        """What was mended and nobody has been told of. If the owner goes, the next start tells it."""
+        _write(os.path.join(self.path, _MENDED), "".join(f"{each}\0" for each in mended))
 
     def remove(self) -> None:
         with _alone(self._all):
-            self._clear(self.path)
+            _clear(self._all, self.path)
         os.close(self._lock)
 
-    def _clear_dead(self) -> None:
-        for each in self._others():
-            if not _is_alive(each):
-                self._clear(each)
-
-    def _clear(self, folder: str) -> None:
-        self._clear_made(folder)
-        with suppress(RecursionError):  # folders in folders without end; they are private, and only take room
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _clear_made(self, folder: str) -> None:
-        needed = {path for each in self._others() if each != folder and _is_alive(each) for path in _made(each)}
-        for path in _made(folder):
-            if path not in needed:
-                _remove_empty(path)
-
     def _others(self) -> list[str]:
-        names = [name for name in os.listdir(self._all) if len(name) == _NAME_LENGTH]
-        return [path for name in names if (path := os.path.join(self._all, name)) != self.path]
+        return [path for path in _private_folders(self._all) if path != self.path]
+
+
+def recover(home: str) -> list[str]:
+    """Clear away what dead owners left. Returns what was mended since this was last asked, for the person to know."""
+    everything = os.path.join(home, "sandboxes")
+    try:
+        if not any(len(name) == _NAME_LENGTH or name == _MENDED for name in os.listdir(everything)):
+            return []
+        with _alone(everything):
+            _clear_dead(everything)
+            mended = _listed(os.path.join(everything, _MENDED))
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(everything, _MENDED))
+            return mended
+    except OSError:  # there is no such folder, or it cannot be written: nothing can run in a sandbox either
+        return []
+
+
+def _clear_dead(everything: str) -> None:
+    for each in _private_folders(everything):
+        if not _is_alive(each):
+            _clear(everything, each)
+
+
+def _clear(everything: str, folder: str) -> None:
+    mended = [*_listed(os.path.join(folder, _MENDED)), *_mend(folder)]
+    if mended:
+        path = os.path.join(everything, _MENDED)
+        _write(path, "".join(f"{each}\0" for each in dict.fromkeys([*_listed(path), *mended])))
+    _clear_made(everything, folder)
+    with suppress(RecursionError):  # folders in folders without end; they are private, and only take room
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mend(folder: str) -> Sequence[str]:
+    """What commands changed in the workspace, if their owner did not come to that."""
+    try:
+        with open(os.path.join(folder, _BEFORE), encoding="utf-8") as file:
+            before = decoded(file.read())
+    except (FileNotFoundError, ValueError):  # no command ran, or it was being written before one could
+        return ()
+    return mend(before, GitSearch(before.tops)).paths
+
+
+def _clear_made(everything: str, folder: str) -> None:
+    others = [each for each in _private_folders(everything) if each != folder and _is_alive(each)]
+    needed = {path for each in others for path in _made(each)}
+    for path in _made(folder):
+        if path not in needed:
+            _remove_empty(path)
+
+
+def _private_folders(everything: str) -> list[str]:
+    return [os.path.join(everything, name) for name in os.listdir(everything) if len(name) == _NAME_LENGTH]
 
 
 def _make(path: str) -> None:
@@ -106,8 +161,12 @@ def _remove_empty(path: str) -> None:
 
 
 def _made(folder: str) -> list[str]:
+    return _listed(os.path.join(folder, _MADE))
+
+
+def _listed(file_name: str) -> list[str]:
     try:
-        with open(os.path.join(folder, _MADE), encoding="utf-8", errors="surrogateescape") as file:
+        with open(file_name, encoding="utf-8", errors="surrogateescape") as file:
             return [path for path in file.read().split("\0") if path]
     except FileNotFoundError:
         return []

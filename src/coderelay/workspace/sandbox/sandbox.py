@@ -7,15 +7,18 @@ used for a while is ended, and what it left in the workspace is taken away at th
 import asyncio
 import os
 import stat
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 
 from coderelay.workspace.processes import CannotStart, Processes
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
+from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.guarded import Guarded, guarded
 from coderelay.workspace.sandbox.ladder import forget, rung_here
 from coderelay.workspace.sandbox.limits import ProcessGroup, resource_limits
-from coderelay.workspace.sandbox.mend import Mending
+from coderelay.workspace.sandbox.mend import Before, Mended, look, mend
 from coderelay.workspace.sandbox.place import Place, Rung
 from coderelay.workspace.sandbox.planted import Planted
 from coderelay.workspace.sandbox.private import PrivateFolder
@@ -23,6 +26,8 @@ from coderelay.workspace.sandbox.profile import around, profile
 from coderelay.workspace.sandbox.wrapper import wrapped
 
 IDLE_SECONDS = 60.0
+_LOOK_SECONDS = 1.0
+_LOOK_SHARE = 20  # looking takes at most a twentieth of the time
 _TEMPORARY = "/tmp"
 _HIDDEN_FOLDER = "XDG_RUNTIME_DIR"
 
@@ -48,8 +53,16 @@ class Sandbox:
         self._private: PrivateFolder | None = None
         self._current: dict[bool, _Confined] = {}
         self._left: set[_Confined] = set()
-        self._mending: Mending | None = None
         self._planted = Planted(self.folders)
+        self._search: GitSearch | None = None
+        self._before: Before | None = None  # while commands run
+        self._watching: asyncio.Task[None] | None = None
+        self._one_at_a_time = asyncio.Lock()
+        self._entering = 0
+        self._looking_took = 0.0
+        self._untold: list[str] = []
+        self._is_unchecked = False
+        self._told_unchecked = False
         self._clock: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -57,10 +70,30 @@ class Sandbox:
     def rung(self) -> Rung:
         return self._rung or rung_here(self._coder_home)
 
-    def place(self, *, network: bool) -> Place:
-        """Only where there is a rung. Raises CannotStart if it cannot be prepared."""
+    @asynccontextmanager
+    async def entered(self, *, network: bool) -> AsyncGenerator[Place]:
+        """To start a command in. Only where there is a rung. Raises CannotStart if it cannot be prepared."""
+        self._entering += 1
         try:
-            confined = self._confined(network)
+            yield await self._place(network)
+        finally:
+            self._entering -= 1
+            if not self._entering and (planted := self._planted.move_aside()):
+                self._note([*self._untold, *planted])
+
+    async def mend(self) -> Mended:
+        """After a command: what commands have changed and could not be kept from, put back as it was. Everything is
+        returned once."""
+        await self._mend()
+        told = Mended(tuple(self._untold), self._is_unchecked and not self._told_unchecked)
+        self._told_unchecked = self._is_unchecked
+        if self._untold:
+            self._note([])
+        return told
+
+    async def _place(self, network: bool) -> Place:
+        try:
+            confined = await self._confined(network)
             cache = cache_folder(self._coder_home, self.folders[0], self._environment)
         except OSError as error:
             raise self._cannot_start(error) from error
@@ -70,14 +103,35 @@ class Sandbox:
         told = {name: value for name, value in self._environment.items() if name != _HIDDEN_FOLDER}
         return Place(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
 
-    def mend(self) -> list[str]:
-        """After a command: the names of what it has changed and could not be kept from, put back as they were."""
-        if self._mending is None:
-            return []
-        mended = [*self._planted.move_aside(), *self._mending.mend()]
-        if all(each.processes.is_idle for each in (*self._current.values(), *self._left)):
-            self._mending = None  # until then somebody may still change what was put back
-        return mended
+    @property
+    def _is_idle(self) -> bool:
+        return not self._entering and all(each.processes.is_idle for each in (*self._current.values(), *self._left))
+
+    async def _mend(self) -> None:
+        async with self._one_at_a_time:
+            was_idle = self._is_idle  # else a command that still runs may change what was looked at already
+            await asyncio.to_thread(self._mend_now)
+            if was_idle and not self._entering and self._private is not None:
+                self._before = None
+                self._private.forget()
+
+    def _mend_now(self) -> None:
+        if self._before is not None and self._search is not None:
+            mended = mend(self._before, self._search)
+            self._is_unchecked = mended.unchecked
+            if mended.paths:
+                self._note([*self._untold, *mended.paths])
+
+    def _note(self, untold: list[str]) -> None:
+        self._untold = untold
+        if self._private is not None:
+            self._private.note_untold(untold)
+
+    async def _watch(self) -> None:
+        """While anything runs, since the person may use git meanwhile; and once more when it has ended."""
+        while self._before is not None:
+            await asyncio.sleep(max(_LOOK_SECONDS, _LOOK_SHARE * self._looking_took))
+            await self._mend()
 
     def forget_rung(self) -> None:
         """It does not start here, whatever was found out before."""
@@ -90,29 +144,46 @@ class Sandbox:
         self._current.clear()
         self._left.clear()
         await asyncio.gather(*(each.close() for each in everything), *self._closing)
-        self.mend()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait([self._watching])
+        await self._mend()
         if self._private is not None:
             self._private.remove()
             self._private = None
 
-    def _confined(self, network: bool) -> "_Confined":
-        if self._private is None:
-            self._private = PrivateFolder(self._coder_home)
-        self.mend()
-        self._private.make_folders(guarded(self.folders).paths)
-        guard = guarded(self.folders)
-        marks = tuple(_mark(path) for path in guard.paths)
-        if self._mending is None:
-            pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
-            self._mending = Mending(guard, pinned, self.folders, has_mounts=has_mounts)
-        self._planted.look()
+    async def _confined(self, network: bool) -> "_Confined":
+        async with self._one_at_a_time:
+            private, guard, marks = await asyncio.to_thread(self._prepare)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch())
         confined = self._current.get(network)
         if confined is not None and (confined.guard, confined.marks) != (guard, marks):
             self._left.add(self._current.pop(network))
             confined = None
         if confined is None:
-            confined = self._current[network] = self._start(self._private, guard, marks, network)
+            confined = self._current[network] = self._start(private, guard, marks, network)
         return confined
+
+    def _prepare(self) -> tuple[PrivateFolder, Guarded, Marks]:
+        began = time.monotonic()
+        private = self._private = self._private or PrivateFolder(self._coder_home)
+        self._mend_now()
+        private.make_folders(guarded(self.folders).paths)
+        guard = guarded(self.folders)
+        marks = tuple(_mark(path) for path in guard.paths)
+        tops = (*self.folders, *guard.git)
+        if self._search is None or self._search.tops != tops:
+            self._search = GitSearch(tops)
+        if self._before is None:
+            pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
+            before = look(self._search, guard.paths, pinned, has_mounts=has_mounts)
+            private.remember(before)
+            self._before = before
+        if self._entering == 1:
+            self._planted.look()
+        self._looking_took = time.monotonic() - began
+        return private, guard, marks
 
     def _start(self, private: PrivateFolder, guard: Guarded, marks: Marks, network: bool) -> "_Confined":
         group = ProcessGroup()
@@ -160,8 +231,9 @@ class Sandbox:
     async def _end(self, confined: set["_Confined"]) -> None:
         await asyncio.gather(*(each.close() for each in confined))
         if not self._current and not self._left and self._private is not None:
-            self.mend()
-            self._private.remove_folders()
+            await self._mend()
+            if not self._current and not self._left:
+                self._private.remove_folders()
 
 
 class _Confined:

@@ -1,0 +1,126 @@
+"""Reads a configuration file of git as git reads it, and tells which of its settings could start a program."""
+
+import hashlib
+import os
+import re
+from collections.abc import Collection, Iterator
+
+from msgspec import Struct
+
+from coderelay.workspace.folders import is_in
+
+_SECTION = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]')
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=|(?=\n)|\Z)")
+_ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "\\": "\\", '"': '"'}
+_HARMLESS = {
+    # Settings that `init`, `clone`, `commit`, `submodule` and `worktree` write, and that name no program.
+    "core": {"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode"}
+    | {"symlinks", "worktree", "autocrlf", "eol", "safecrlf", "quotepath", "abbrev", "compression", "longpaths"}
+    | {"sparsecheckout", "sparsecheckoutcone", "sharedrepository", "hidedotfiles"},
+    "extensions": {"objectformat", "compatobjectformat", "refstorage", "worktreeconfig", "partialclone"},
+    "init": {"defaultbranch"},
+    "user": {"name", "email", "useconfigonly"},
+    "author": {"name", "email"},
+    "committer": {"name", "email"},
+    "remote": {"url", "pushurl", "fetch", "push", "tagopt", "prune", "promisor", "partialclonefilter"},
+    "branch": {"remote", "merge", "rebase", "description"},
+    "submodule": {"url", "active", "branch", "path"},
+    "pull": {"rebase", "ff"},
+    "push": {"default", "autosetupremote"},
+    "fetch": {"prune"},
+    "gc": {"auto"},
+    "advice": {"detachedhead"},
+    "lfs": {"repositoryformatversion", "access"},
+}
+
+
+class Setting(Struct, frozen=True):
+    """`section` and `key` are in lower case. `value` is None if the key stands alone, which means true."""
+
+    section: str
+    subsection: str
+    key: str
+    value: str | None
+
+    def __str__(self) -> str:
+        name = ".".join(filter(None, (self.section, self.subsection, self.key)))
+        return name if self.value is None else f"{name}={self.value}"
+
+
+def settings_in(text: str) -> Iterator[Setting]:
+    """Raises ValueError where git would refuse the file."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    if "\0" in text:
+        raise ValueError("a NUL character")
+    section = subsection = ""
+    at = 0
+    while at < len(text):
+        if text[at] in " \t\n\r":
+            at += 1
+        elif text[at] in "#;":
+            at = _line_end(text, at)
+        elif header := _SECTION.match(text, at):
+            section, dot, rest = header[1].partition(".")
+            subsection = rest.lower() if dot else re.sub(r"\\(.)", r"\1", header[2] or "")
+            at = header.end()
+        elif (named := _KEY.match(text, at)) and section:
+            value, at = _value(text, named.end()) if named[2] else (None, named.end())
+            yield Setting(section.lower(), subsection, named[1].lower(), value)
+        else:
+            raise ValueError(f"not a setting at character {at}")
+
+
+def harmful_settings(content: bytes, git: str, folders: Collection[str]) -> tuple[str, ...]:
+    """Everything in the configuration of the git folder `git` that is not known to be harmless. A file that cannot
+    be parsed counts as one harmful setting. A work tree is harmless if it lies in one of `folders`."""
+    try:
+        settings = list(settings_in(content.decode("utf-8", "surrogateescape")))
+    except ValueError:
+        return (f"unreadable {hashlib.sha256(content).hexdigest()}",)
+    return tuple(dict.fromkeys(str(each) for each in settings if not _is_harmless(each, git, folders)))
+
+
+def _is_harmless(setting: Setting, git: str, folders: Collection[str]) -> bool:
+    if setting.key not in _HARMLESS.get(setting.section, ()):
+        return False
+    if (setting.section, setting.key) != ("core", "worktree"):
+        return True
+    try:
+        tree = os.path.realpath(os.path.join(git, setting.value or ""))
+    except (OSError, ValueError):  # a running command exchanges a part of it, or it is no path
+        return False
+    return any(is_in(tree, folder) for folder in folders)
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _value(text: str, at: int) -> tuple[str, int]:
+    value, spaces, quoted = "", "", False
+    while at < len(text) and (text[at] != "\n" or quoted):
+        character = text[at]
+        if character == "\n":
+            break
+        at += 1
+        if not quoted and character in " \t\r":
+            spaces += character if value else ""
+            continue
+        if not quoted and character in "#;":
+            return value, _line_end(text, at)
+        value, spaces = value + spaces, ""
+        if character == '"':
+            quoted = not quoted
+        elif character == "\\":
+            escaped = text[at : at + 1]
+            at += 1
+            if escaped != "\n":
+                if escaped not in _ESCAPES:
+                    raise ValueError("an unknown escape")
+                value += _ESCAPES[escaped]
+        else:
+            value += character
+    if quoted:
+        raise ValueError("a quote without an end")
+    return value, at

@@ -1,0 +1,131 @@
+"""Finds every folder that git would take for the folder of a repository, beneath folders that a command may write.
+
+Git believes more than `.git`: a folder that holds HEAD, objects and refs is a bare repository to whoever works in it
+or below, and a `.git` that is a file or a link leads to another one. Git follows both at any depth, and so does this
+search; links are not followed. It is repeated around every command, so a folder is read again only if its change
+time is another one, which a command cannot forge; a folder that changed just before it was read is always read again,
+because a second change might not show in its change time.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from coderelay.workspace.openat import LOOK, open_folder
+
+MOST_FOLDERS = 200_000
+_MARKS_REST_NS = 2_000_000_000
+_TELLING = frozenset({".git", "head", "commondir", "objects", "refs"})
+
+
+class _Seen(NamedTuple):
+    """What a folder held. `entry` is the name of its `.git`, if that is no folder."""
+
+    mark: tuple[int, int, int] | None
+    folders: tuple[str, ...]
+    is_git: bool
+    entry: str | None
+
+
+class GitPlaces(NamedTuple):
+    """`folders` are those of repositories, `entries` each `.git` that is no folder. If `is_whole` is false, there
+    were too many folders to look at all of them."""
+
+    folders: list[str]
+    entries: list[str]
+    is_whole: bool
+
+
+class GitSearch:
+    """Of one sandbox. Remembers what it saw, to be quick the next time."""
+
+    def __init__(self, tops: tuple[str, ...], most: int = MOST_FOLDERS) -> None:
+        self.tops = tops
+        self._most = most
+        self._known: dict[str, _Seen] = {}
+
+    def find(self) -> GitPlaces:
+        """The nearest folders are looked at first."""
+        known, now = self._known, time.time_ns()
+        seen: dict[str, _Seen] = {}
+        waiting = list(dict.fromkeys(self.tops))
+        for path in waiting:  # it grows meanwhile
+            if len(seen) >= self._most:
+                break
+            found = known.get(path)
+            if found is None or found.mark is None or found.mark != _mark(path):
+                found = _look(path, now)
+            if found is not None and path not in seen:
+                seen[path] = found
+                waiting += [f"{path.rstrip('/')}/{name}" for name in found.folders]
+        self._known = seen
+        folders = [path for path, each in seen.items() if each.is_git]
+        entries = [os.path.join(path, each.entry) for path, each in seen.items() if each.entry is not None]
+        return GitPlaces(folders, entries, len(seen) < self._most)
+
+
+def _look(path: str, now: int) -> _Seen | None:
+    folder = _open(path)
+    if folder is None:
+        return None
+    try:
+        state = os.fstat(folder)
+        with os.scandir(folder) as entries:
+            folders, telling = _sorted_in(entries)
+    except OSError:
+        return None
+    finally:
+        os.close(folder)
+    is_git = "head" in telling and ("commondir" in telling or ("objects" in telling and "refs" in telling))
+    if is_git and _is_within_git(path):
+        folders = [name for name in folders if name != "objects"]  # nobody works there, and no index may name it
+    entry = telling.get(".git")
+    is_settled = state.st_ctime_ns < now - _MARKS_REST_NS
+    mark = (state.st_dev, state.st_ino, state.st_ctime_ns) if is_settled else None
+    return _Seen(mark, tuple(folders), is_git, entry if entry not in folders else None)
+
+
+def _open(path: str) -> int | None:
+    """None if it is gone, is a link now, or is not ours. Git reads files in a folder that cannot be listed, so our
+    own right to list it is restored."""
+    with suppress(OSError):
+        try:
+            return open_folder("/", path.lstrip("/"), os.O_RDONLY)
+        except PermissionError:
+            looked = open_folder("/", path.lstrip("/"), LOOK)
+            try:
+                mode = stat.S_IMODE(os.fstat(looked).st_mode)
+                os.chmod(f"/proc/self/fd/{looked}", mode | stat.S_IRWXU)
+            finally:
+                os.close(looked)
+            return open_folder("/", path.lstrip("/"), os.O_RDONLY)
+    return None
+
+
+def _sorted_in(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], dict[str, str]]:
+    """The names of the folders, and those that git looks for; some file systems do not tell capitals apart."""
+    folders: list[str] = []
+    telling: dict[str, str] = {}
+    for entry in entries:
+        name = entry.name
+        if entry.is_dir(follow_symlinks=False):
+            folders.append(name)
+        if (lower := name.lower()) in _TELLING:
+            telling[lower] = name
+    return folders, telling
+
+
+def _is_within_git(path: str) -> bool:
+    return any(part.lower() == ".git" for part in path.split(os.sep))
+
+
+def _mark(path: str) -> tuple[int, int, int] | None:
+    """If a link was put in the way, this is the mark of another folder; then the folder around has changed too."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_ctime_ns

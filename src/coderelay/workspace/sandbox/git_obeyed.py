@@ -1,0 +1,125 @@
+"""What git would obey of what lies in the workspace: configuration that may name programs, hooks, and files that send
+git to another folder. Only what is not known to be harmless is listed."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from msgspec import Struct
+
+from coderelay.workspace.folders import is_in
+from coderelay.workspace.sandbox.git_config import harmful_settings
+from coderelay.workspace.sandbox.git_folders import GitPlaces
+from coderelay.workspace.sandbox.unlinked import folder_of
+
+MOST_BYTES = 1 << 20
+ASIDE = ".moved-"
+_CONFIGS = ("config", "config.worktree")
+_NAMES_FOLDER = b"gitdir: "
+
+
+class Obeyed(Struct, frozen=True):
+    """One file or link. `says` are the things in it that git would obey; the same thing is the same text. `content`
+    is all of it, if it is a small file. To move `switch` aside keeps git from obeying it."""
+
+    path: str
+    says: tuple[str, ...]
+    content: bytes | None
+    switch: str
+
+
+def obeyed(places: GitPlaces, tops: Sequence[str]) -> dict[str, Obeyed]:
+    """`tops` are the folders that were searched."""
+    listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
+    targets = [each for entry in places.entries for each in _target(entry) if os.path.lexists(f"{each}/HEAD")]
+    for folder in dict.fromkeys([*places.folders, *targets]):
+        if any(is_in(folder, top) for top in tops):
+            listed += _in_folder(folder, tops)
+    return {each.path: each for each in listed}
+
+
+def read_file(path: str) -> bytes | None:
+    """None if it is no regular file, is too large, or a link is in the way."""
+    try:
+        with folder_of(path) as (folder, name):
+            opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        with open(opened, "rb") as file:
+            if not stat.S_ISREG(os.fstat(opened).st_mode):
+                return None
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return content if len(content) <= MOST_BYTES else None
+
+
+def _in_folder(git: str, tops: Sequence[str]) -> Iterator[Obeyed]:
+    # Some other folder of the project may have been made a repository: what it calls `hooks` is not git's to move.
+    switch = None if _is_gits_own(git) else os.path.join(git, "HEAD")
+    for name in _CONFIGS:
+        if os.path.lexists(path := os.path.join(git, name)):
+            content = read_file(path)
+            says = (_sight(path),) if content is None else harmful_settings(content, git, tops)
+            if says:
+                yield Obeyed(path, says, content, switch or path)
+    if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git):
+        yield _whole(path, switch or path)
+    for path in _hooks(os.path.join(git, "hooks")):
+        yield _whole(path, switch or path)
+
+
+def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[Obeyed]:
+    """A `.git` that is a file is harmless if it leads to a folder that is looked at too."""
+    targets = _target(entry)
+    if os.path.islink(entry) or (targets and not any(is_in(targets[0], top) for top in tops)):
+        yield _whole(entry, entry)
+
+
+def _target(entry: str) -> list[str]:
+    """The folder that a `.git` file names, if it has the form that git believes."""
+    content = read_file(entry) or b""
+    if content.startswith(_NAMES_FOLDER):
+        with suppress(OSError, ValueError):  # a command exchanges parts of it, or it is no path
+            named = os.fsdecode(content.removeprefix(_NAMES_FOLDER).rstrip(b"\r\n"))
+            return [os.path.realpath(os.path.join(os.path.dirname(entry), named))]
+    return []
+
+
+def _leads_to_own_repository(path: str, git: str) -> bool:
+    """That of a further work tree names the folder of the repository that it lies in."""
+    trees = os.path.dirname(git)
+    names = (b"../..", os.fsencode(os.path.dirname(trees)))
+    return os.path.basename(trees) == "worktrees" and (read_file(path) or b"").rstrip(b"\r\n") in names
+
+
+def _hooks(folder: str) -> Iterator[str]:
+    if os.path.islink(folder):
+        yield folder
+        return
+    with suppress(OSError), folder_of(os.path.join(folder, "x"), os.O_RDONLY) as (opened, _):
+        names = os.listdir(opened)
+        yield from (
+            os.path.join(folder, name) for name in names if not name.endswith(".sample") and ASIDE not in name
+        )
+
+
+def _whole(path: str, switch: str) -> Obeyed:
+    content = read_file(path)
+    says = _sight(path) if content is None else hashlib.sha256(content).hexdigest()
+    return Obeyed(path, (says,), content, switch)
+
+
+def _sight(path: str) -> str:
+    """Of what is no small file: where a link leads, or which thing it is and when it changed."""
+    with suppress(OSError):
+        return f"link to {os.readlink(path)}"
+    with suppress(OSError):
+        seen = os.lstat(path)
+        return f"{stat.S_IFMT(seen.st_mode):o} {seen.st_ino} {seen.st_ctime_ns}"
+    return "gone"
+
+
+def _is_gits_own(git: str) -> bool:
+    """It is called `.git`, or lies in such a folder."""
+    return any(part.lower() == ".git" for part in git.split(os.sep))

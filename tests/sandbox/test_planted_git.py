@@ -195,3 +195,38 @@ async def test_a_known_repository_keeps_its_settings_and_gets_back_what_was_repl
 
 def moved_aside(work: Path) -> list[str]:
     return sorted(name for _, folders, files in os.walk(work) for name in (*folders, *files) if ".moved-" in name)
+
+
+@pytest.mark.parametrize(
+    ("setting", "place"),
+    [
+        ("include.path=../settings/git", "settings/git"),
+        ("core.hooksPath=.husky/_", ".husky/_/post-index-change"),
+        ("core.hooksPath=.husky/_", ".husky/post-index-change"),
+        ("core.hooksPath=hooks", "hooks/post-index-change"),
+        ("core.fsmonitor=./tools/monitor.sh", "tools/monitor.sh"),
+        ("filter.x.clean=sh tools/clean.sh %f", "tools/clean.sh"),
+    ],
+)
+@pytest.mark.parametrize("exists", [True, False], ids=["there", "absent"])
+@pytest.mark.parametrize("whose", ["repository", "person"])
+@story
+async def test_what_gits_configuration_names_in_the_workspace_is_guarded(
+    tmp_path: Path, rung: Rung, setting: str, place: str, exists: bool, whose: str
+):
+    work, named = tmp_path / "work", tmp_path / "work" / place
+    make_repository(work)
+    key, _, value = setting.partition("=")
+    if whose == "repository":
+        git(work, "config", key, value)
+    else:
+        (tmp_path / "person").mkdir()
+        value = str(work / "settings/git") if key == "include.path" else value
+        git(work, "config", "--file", str(tmp_path / "person/.gitconfig"), key, value)
+    if exists:
+        named.parent.mkdir(parents=True)
+        named.write_text("")
+    async with confined(tmp_path, rung) as inside:
+        await inside.bash(f"mkdir -p {named.parent}; echo evil > {place}; rm {place}; echo evil > {place}")
+        assert await inside.output("git status >/dev/null 2>&1 && echo works") == "works\n"
+    assert (named.read_text() if named.exists() else None) == ("" if exists else None)

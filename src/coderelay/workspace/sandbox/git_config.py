@@ -77,19 +77,22 @@ def harmful_settings(content: bytes, git: str, folders: Collection[str]) -> tupl
         settings = list(settings_in(content.decode("utf-8", "surrogateescape")))
     except ValueError:
         return (f"unreadable {hashlib.sha256(content).hexdigest()}",)
-    return tuple(dict.fromkeys(str(each) for each in settings if not _is_harmless(each, git, folders)))
+    harmful = [each for each in settings if not is_harmless(each) or _leads_elsewhere(each, git, folders)]
+    return tuple(dict.fromkeys(map(str, harmful)))
 
 
-def _is_harmless(setting: Setting, git: str, folders: Collection[str]) -> bool:
-    if setting.key not in _HARMLESS.get(setting.section, ()):
-        return False
+def is_harmless(setting: Setting) -> bool:
+    return setting.key in _HARMLESS.get(setting.section, ())
+
+
+def _leads_elsewhere(setting: Setting, git: str, folders: Collection[str]) -> bool:
     if (setting.section, setting.key) != ("core", "worktree"):
-        return True
+        return False
     try:
         tree = os.path.realpath(os.path.join(git, setting.value or ""))
     except (OSError, ValueError):  # a running command exchanges a part of it, or it is no path
-        return False
-    return any(is_in(tree, folder) for folder in folders)
+        return True
+    return not any(is_in(tree, folder) for folder in folders)
 
 
 def _line_end(text: str, at: int) -> int:

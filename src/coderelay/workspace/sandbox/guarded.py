@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
 from coderelay.workspace.folders import is_in
+from coderelay.workspace.sandbox.git_named import named_by_git
 
 _ALWAYS = (".coder", *(name for files in OBEYED_FILES if files.guard == "always" for name in files.names))
 _BELOW = {name.partition("/")[0] for files in OBEYED_FILES for name in files.names if "/" in name}
@@ -17,27 +18,32 @@ _CLAUDE_FILES = ("settings.json", "settings.local.json")
 
 class Guarded(Struct, frozen=True):
     """`paths` are guarded whether they exist or not. `git` are folders of git that commits are written to, although
-    they lie outside of the workspace."""
+    they lie outside of the workspace. `named` is what git's configuration leads to: what exists of it is also among
+    the `paths`, but commands may read it; nothing may be made where it does not exist."""
 
     paths: tuple[str, ...]
     git: tuple[str, ...]
+    named: tuple[str, ...] = ()
 
 
-def guarded(folders: tuple[str, ...]) -> Guarded:
+def guarded(folders: tuple[str, ...], home: str) -> Guarded:
     paths: dict[str, None] = {}
+    named: dict[str, None] = {}
     outside: dict[str, None] = {}
     for folder in folders:
         paths |= dict.fromkeys(_settings(folder))
         if os.path.isfile(link := os.path.join(folder, ".git")):
             paths[link] = None  # who changes it chooses whose hooks are run
-        git = _git_folder(folder)
+        git, tree = _git_folder(folder)
+        named |= dict.fromkeys(named_by_git(git or "", tree, home, folders))
         if git is None:
             continue
         if not any(is_in(git, each) for each in folders):
             outside[git] = None
         for each in (git, *modules_in(git)):
             paths |= dict.fromkeys(_in_git(each))
-    return Guarded(tuple(paths), tuple(outside))
+    paths |= dict.fromkeys(path for path in named if os.path.lexists(path))
+    return Guarded(tuple(paths), tuple(outside), tuple(named))
 
 
 def _settings(folder: str) -> Iterator[str]:
@@ -84,18 +90,20 @@ def modules_in(git: str) -> Iterator[str]:
             places.append(os.path.join(folder, "modules") if is_one else folder)
 
 
-def _git_folder(folder: str) -> str | None:
-    """Where a commit made in this folder is written to: of a work tree, the folder that it shares."""
+def _git_folder(folder: str) -> tuple[str | None, str]:
+    """Where a commit made in this folder is written to, and the top of the work tree: of a further work tree, the git
+    folder that it shares."""
     above = folder
     while True:
         entry = os.path.join(above, ".git")
         if os.path.isdir(entry):
             real = os.path.realpath(entry)  # a link may have come with somebody's archive, and lead anywhere
-            return real if is_in(real, folder) or (real == entry and _is_ours(entry)) else None
+            is_believed = is_in(real, folder) or (real == entry and _is_ours(entry))
+            return (real if is_believed else None), above
         if os.path.isfile(entry):
-            return _linked(entry)
+            return _linked(entry), above
         if above == os.path.dirname(above):
-            return None
+            return None, folder
         above = os.path.dirname(above)
 
 

@@ -1,9 +1,10 @@
 """A profile as sandlock takes it, for machines without namespaces: Landlock, and a filter of system calls.
 
 There are no mounts. What may be read is listed, around everything hidden; a hidden thing in a folder that may be
-written is refused by name, and so is what is guarded, even to be read. Git's own configuration, and files that tools
-in the sandbox obey as well, must be read: they, and folders that were moved away, are put back after each command
-(`mend`). /tmp is where TMPDIR says, and the loopback is closed, since there is only that of the machine.
+written is refused by name, and so is what is guarded, even to be read. Git's own configuration and the files that it
+names, and files that tools in the sandbox obey as well, must be read: they, and folders that were moved away, are put
+back after each command (`mend`). /tmp is where TMPDIR says, and the loopback is closed, since there is only that of the
+machine.
 """
 
 import importlib.util
@@ -44,7 +45,7 @@ def _written(profile: Profile) -> str:
 def _policy(profile: Profile) -> dict[str, object]:
     writable = [*profile.folders, profile.cache, profile.temporary]
     inside = [path for path in profile.hidden if any(is_in(path, folder) for folder in profile.folders)]
-    guarded = [path for path in profile.guarded if not _must_be_readable(path, profile.folders)]
+    guarded = [path for path in profile.guarded if not _must_be_readable(path, profile)]
     shown = [path for each in profile.shown if os.path.exists(each) for path in _visible(each, profile.hidden)]
     return {
         "fs_readable": [*dict.fromkeys([*_visible("/", [*profile.hidden, "/tmp", "/var/tmp"]), *shown])],
@@ -57,11 +58,11 @@ def _policy(profile: Profile) -> dict[str, object]:
     }
 
 
-def _must_be_readable(path: str, folders: Collection[str]) -> bool:
+def _must_be_readable(path: str, profile: Profile) -> bool:
     """For git, and for the tools in the sandbox that obey such a file too: package managers, compilers, linters."""
-    if os.path.basename(path) in _READ_BY_GIT:
+    if os.path.basename(path) in _READ_BY_GIT or (path in profile.named and not os.path.isdir(path)):
         return True
-    folder = max((each for each in folders if is_in(path, each)), key=len, default="/")
+    folder = max((each for each in profile.folders if is_in(path, each)), key=len, default="/")
     found = obeyed_by(os.path.relpath(path, folder))
     return found is not None and found.guard == "present"
 

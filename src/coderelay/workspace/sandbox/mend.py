@@ -19,16 +19,18 @@ from msgspec import Struct
 from coderelay.workspace.folders import is_in
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.git_obeyed import ASIDE, Obeyed, obeyed, read_file
+from coderelay.workspace.sandbox.guarded import Guarded
 from coderelay.workspace.sandbox.unlinked import folder_of
 
 
 class Before(Struct, frozen=True):
     """How things were before a command ran. `mounted` is guarded by mounts: if it has changed, somebody outside did
-    that. `files` and `folders` are what a sandbox without mounts has to put back: contents, and inode numbers."""
+    that. `absent` was not there, and must not appear. `files` and `folders` are what a sandbox without mounts has to put back: contents, and inode numbers."""
 
     tops: tuple[str, ...]
     obeyed: Mapping[str, Obeyed]
     mounted: tuple[str, ...]
+    absent: tuple[str, ...]
     files: Mapping[str, bytes]
     folders: Mapping[str, int | None]
 
@@ -40,11 +42,14 @@ class Mended(Struct, frozen=True):
     unchecked: bool = False
 
 
-def look(search: GitSearch, guarded: Iterable[str], pinned: Iterable[str], *, has_mounts: bool) -> Before:
-    there = tuple(path for path in guarded if os.path.lexists(path))
+def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], *, has_mounts: bool) -> Before:
+    there = tuple(path for path in guard.paths if os.path.lexists(path))
+    absent = tuple(path for path in guard.named if not os.path.lexists(path))
     files = {} if has_mounts else {path: content for path in there if (content := read_file(path)) is not None}
     folders = {} if has_mounts else {path: _number(path) for path in pinned}
-    return Before(search.tops, obeyed(search.find(), search.tops), there if has_mounts else (), files, folders)
+    return Before(
+        search.tops, obeyed(search.find(), search.tops), there if has_mounts else (), absent, files, folders
+    )
 
 
 def mend(before: Before, search: GitSearch) -> Mended:
@@ -53,6 +58,10 @@ def mend(before: Before, search: GitSearch) -> Mended:
     for path in changed:
         move_aside(path)
         _bring_back(path, before.folders[path])
+    for path in before.absent:
+        if os.path.lexists(path):
+            changed.append(path)
+            _move_aside(path)
     places = search.find()
     for each in obeyed(places, before.tops).values():
         known = before.obeyed.get(each.path)
@@ -74,17 +83,17 @@ def encoded(before: Before) -> str:
     """As JSON, which keeps names that are not UTF-8."""
     listed = [[each.path, each.says, _text(each.content), each.switch] for each in before.obeyed.values()]
     files = {path: _text(content) for path, content in before.files.items()}
-    return json.dumps([before.tops, listed, before.mounted, files, dict(before.folders)])
+    return json.dumps([before.tops, listed, before.mounted, before.absent, files, dict(before.folders)])
 
 
 def decoded(text: str) -> Before:
     """Raises ValueError for what was not written by `encoded`, or not to its end."""
     written: Any = json.loads(text)
     try:
-        tops, listed, mounted, files, folders = written
+        tops, listed, mounted, absent, files, folders = written
         known = {path: Obeyed(path, tuple(says), _bytes(content), switch) for path, says, content, switch in listed}
         contents = {path: _bytes(content) or b"" for path, content in files.items()}
-        return Before(tuple(tops), known, tuple(mounted), contents, dict(folders))
+        return Before(tuple(tops), known, tuple(mounted), tuple(absent), contents, dict(folders))
     except (TypeError, AttributeError) as error:
         raise ValueError("not a list of what git obeys") from error
 

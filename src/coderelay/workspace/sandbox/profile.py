@@ -18,8 +18,8 @@ _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", 
 
 class Profile(Struct, frozen=True):
     """Everything is readable but `hidden`, in which `shown` is readable all the same. `folders` and `cache` can be
-    written, but not what is `guarded` in them, nor can what is around that be moved away (`pinned`). `temporary` is
-    what commands know as /tmp."""
+    written, but not what is `guarded` in them, nor can what is around that be moved away (`pinned`); those
+    that git's configuration has `named` must stay readable. `temporary` is what commands know as /tmp."""
 
     folders: tuple[str, ...]
     cache: str
@@ -27,6 +27,7 @@ class Profile(Struct, frozen=True):
     hidden: tuple[str, ...]
     shown: tuple[str, ...]
     guarded: tuple[str, ...]
+    named: tuple[str, ...]
     pinned: tuple[str, ...]
     network: bool
 
@@ -51,6 +52,7 @@ def profile(
         hidden=tuple(dict.fromkeys(_hidden(home, coder_home, env, writable))),
         shown=tuple(dict.fromkeys(_shown(home, network))),
         guarded=guarded,
+        named=guard.named,
         pinned=tuple(path for path in around(guard, folders) if os.path.realpath(path) == path),
         network=network,
     )

@@ -169,15 +169,16 @@ class Sandbox:
         began = time.monotonic()
         private = self._private = self._private or PrivateFolder(self._coder_home)
         self._mend_now()
-        private.make_folders(guarded(self.folders).paths)
-        guard = guarded(self.folders)
+        home = self._environment.get("HOME") or os.path.expanduser("~")
+        private.make_folders(guarded(self.folders, home).paths)
+        guard = guarded(self.folders, home)
         marks = tuple(_mark(path) for path in guard.paths)
         tops = (*self.folders, *guard.git)
         if self._search is None or self._search.tops != tops:
             self._search = GitSearch(tops)
         if self._before is None:
             pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
-            before = look(self._search, guard.paths, pinned, has_mounts=has_mounts)
+            before = look(self._search, guard, pinned, has_mounts=has_mounts)
             private.remember(before)
             self._before = before
         if self._entering == 1:

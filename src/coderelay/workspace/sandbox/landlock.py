@@ -3,8 +3,8 @@
 There are no mounts. What may be read is listed, around everything hidden; a hidden thing in a folder that may be
 written is refused by name, and so is what is guarded, even to be read. Git's own configuration and the files that it
 names, and files that tools in the sandbox obey as well, must be read: they, and folders that were moved away, are put
-back after each command (`mend`). /tmp is where TMPDIR says, and the loopback is closed, since there is only that of the
-machine.
+back after each command (`mend`). /tmp is where TMPDIR says, and the loopback is closed, since there is only that of
+the machine.
 """
 
 import importlib.util

@@ -25,7 +25,8 @@ from coderelay.workspace.sandbox.unlinked import folder_of
 
 class Before(Struct, frozen=True):
     """How things were before a command ran. `mounted` is guarded by mounts: if it has changed, somebody outside did
-    that. `absent` was not there, and must not appear. `files` and `folders` are what a sandbox without mounts has to put back: contents, and inode numbers."""
+    that. `absent` was not there, and must not appear. `files` and `folders` are what a sandbox without mounts has to
+    put back: contents, and inode numbers."""
 
     tops: tuple[str, ...]
     obeyed: Mapping[str, Obeyed]

@@ -5,8 +5,6 @@ The searches go through the tool, so they include starting a process under the s
 
 import asyncio
 import json
-import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Generator
@@ -16,7 +14,7 @@ from typing import Any
 
 from bench.compare import alternate
 from bench.stopwatch import Took, stopwatch
-from bench.table import INFORMATIONAL, Budget, Line, Missing, Row, at_most
+from bench.table import INFORMATIONAL, Budget, Line, Row, at_most
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.ids import CallId
 from coderelay.tools.glob import GlobFiles
@@ -46,21 +44,19 @@ class Scene:
             path.write_text(TEXT + (f"{NEEDLE.format(number)} = 1\n" if number % 400 == 0 else ""))
         (root / ".gitignore").write_text("*.log\nbuild/\n/dist\n**/cache/**\n")
 
-    def grep(self, path: str) -> Took:
-        return self._call(
-            path, "grep", {"pattern": r"needle_\d+ = "}, f"{FILES // 400} matches in {FILES // 400} files"
-        )
+    def grep(self) -> Took:
+        return self._call("grep", {"pattern": r"needle_\d+ = "}, f"{FILES // 400} matches in {FILES // 400} files")
 
     def glob(self) -> Took:
-        return self._call("", "glob", {"pattern": "d10/**/*.md"}, f"{FILES // 50} files")
+        return self._call("glob", {"pattern": "d10/**/*.md"}, f"{FILES // 50} files")
 
     def program(self, *argv: str) -> Took:
         with stopwatch() as took:
             subprocess.run(argv, cwd=self._root, check=False, stdout=subprocess.DEVNULL)
         return took
 
-    def _call(self, path: str, tool: str, arguments: dict[str, Any], expected: str) -> Took:
-        workspace = Workspace(str(self._root), self._processes, {"PATH": path})
+    def _call(self, tool: str, arguments: dict[str, Any], expected: str) -> Took:
+        workspace = Workspace(str(self._root), self._processes, {})
         call = Call(CallId("c"), tool, json.dumps(arguments))
         with stopwatch() as took:
             outcome = self._runner.run(self._toolbox.run(call, workspace))
@@ -78,28 +74,16 @@ def _scene() -> Generator[Scene]:
 
 
 def measure() -> list[Line]:
-    ripgrep = shutil.which("rg")
     plain = ["-rnE", "needle_[0-9]+ = ", "."]
     with _scene() as scene:
         rows: list[Line] = [
-            _row(f"{GREP}, our own (floor: grep)", lambda: scene.grep(""), lambda: scene.program("grep", *plain)),
+            _row(f"{GREP} (floor: grep)", scene.grep, lambda: scene.program("grep", *plain)),
             _row(
                 f"glob in {FILES:,} files (floor: find)",
                 scene.glob,
                 lambda: scene.program("find", ".", "-path", "./d10/*", "-name", "*.md"),
             ),
         ]
-        if ripgrep is None:
-            rows.append(Missing(f"{GREP}, ripgrep (floor: rg alone)", "ripgrep is not installed"))
-        else:
-            folder = os.path.dirname(ripgrep)
-            rows.append(
-                _row(
-                    f"{GREP}, ripgrep (floor: rg alone)",
-                    lambda: scene.grep(folder),
-                    lambda: scene.program(ripgrep, "--hidden", r"needle_\d+ = ", "."),
-                )
-            )
     return [*rows, _patch()]
 
 

@@ -237,7 +237,6 @@ def _programs(env: Mapping[str, str]) -> list[Finding]:
     wanted = [
         ("bash", "bash", "commands run in sh instead"),
         ("git", "git", "undo and diff need it"),
-        ("ripgrep", "rg", "searching is slower without it"),
     ]
     found = [(what, shutil.which(name, path=env.get("PATH")), without) for what, name, without in wanted]
     return [Finding(what, path) if path else Finding(what, "not found", "missing", do) for what, path, do in found]

@@ -1,16 +1,17 @@
 """grep: lines of files that match a regular expression."""
 
 import asyncio
-import re
+import os
+import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.glob import glob_of
-from coderelay.tools.searcher import OwnSearcher, Ripgrep, Searcher, find_ripgrep
+from coderelay.tools.search import BAD_PATTERN
 from coderelay.tools.start import Start, start_at
 from coderelay.tools.walk import Walk
 from coderelay.workspace.processes import CannotStart, ProcessesLost
@@ -23,7 +24,10 @@ _LINE_CHARS = 300
 _SECONDS = 20.0
 _COUNTING_SECONDS = 0.5
 _OUTPUT_BYTES = 4 * 1024 * 1024
-_BINARY = re.compile(r"(.*): (?:WARNING: stopped searching binary file|binary file matches) ")
+_SCRIPT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from coderelay.tools.search import main; sys.exit(main(*sys.argv[2:]))"
+)
 
 
 class GrepArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,39 +90,24 @@ def _check(arguments: GrepArguments) -> None:
 
 
 async def _search(arguments: GrepArguments, start: Start, workspace: Workspace) -> tuple[Ended, list[Match]]:
-    """Whoever understands the pattern: ripgrep knows no lookaround, and ours no Unicode classes."""
-    problem = ""
-    for searcher in _searchers(workspace):
-        ended = await _run(searcher, arguments, start, workspace)
-        if ended is None:
-            continue
-        if not searcher.refused(ended):
-            return ended, _matches(ended, arguments, start)
-        problem = problem or _short(ended.output)
-    raise ToolFailed(f"the pattern is no regular expression: {problem}")
-
-
-def _searchers(workspace: Workspace) -> Sequence[Searcher]:
-    program = find_ripgrep(workspace)
-    return [OwnSearcher()] if program is None else [Ripgrep(program), OwnSearcher()]
-
-
-async def _run(searcher: Searcher, arguments: GrepArguments, start: Start, workspace: Workspace) -> Ended | None:
-    """None if it is not there any more."""
+    """In a process of its own, `search.py`: a regular expression can take forever and cannot be interrupted."""
+    above = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    wanted = [start.root, start.folder, start.file, arguments.pattern, "" if start.file else arguments.glob]
     try:
-        return await workspace.processes.run(
-            searcher.argv(arguments.pattern, start, "" if start.file else arguments.glob),
+        ended = await workspace.processes.run(
+            [sys.executable, "-I", "-S", "-W", "ignore", "-X", "utf8", "-c", _SCRIPT, above, *wanted],
             cwd=start.root,
-            env=searcher.environment(workspace.environment),
+            env=workspace.environment,
             seconds=_SECONDS,
             output_bytes=_OUTPUT_BYTES,
         )
     except CannotStart as error:
-        if isinstance(searcher, Ripgrep):
-            return None
         raise ToolFailed(f"the search could not be started: {error}") from error
     except ProcessesLost as error:
         raise ToolFailed("the search was cut off") from error
+    if ended.exit_code == BAD_PATTERN:
+        raise ToolFailed(f"the pattern is no regular expression: {_short(ended.output)}")
+    return ended, _matches(ended, arguments, start)
 
 
 def _matches(ended: Ended, arguments: GrepArguments, start: Start) -> list[Match]:
@@ -127,17 +116,12 @@ def _matches(ended: Ended, arguments: GrepArguments, start: Start) -> list[Match
         gap = lines.index(f"[{ended.omitted_bytes} bytes left out]")
         del lines[gap - 1 : gap + 2]  # with the halves of lines beside it
     found: list[Match] = []
-    binary: set[str] = set()
     for line in lines:
         path, nul, rest = line.partition("\0")
         number, colon, text = rest.partition(":")
         if nul and colon and number.isdecimal():
-            found.append(Match(path.removeprefix("./"), int(number), text.removesuffix("\r")))
-        elif said := _BINARY.match(line):
-            binary.add(said[1].removeprefix("./"))
-    paths = {each.path for each in found} - binary
-    paths = set(paths if start.file else _fitting(paths, arguments, start))
-    return sorted(each for each in found if each.path in paths)
+            found.append(Match(path, int(number), text))
+    return sorted(found)
 
 
 def _fitting(paths: Iterable[str], arguments: GrepArguments, start: Start) -> Iterable[str]:

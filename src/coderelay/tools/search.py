@@ -1,7 +1,8 @@
-"""What grep does where ripgrep is not installed: the same arguments, the same answer.
+"""What grep does: it searches regular files, opened beneath the session's folder without links, so that no command
+that runs meanwhile can lead the search elsewhere.
 
 Runs in a process of its own, because a regular expression can take forever and cannot be interrupted; standard
-library only, so that it starts at once. Writes what ripgrep is asked to write: path, NUL, line number, colon, line.
+library only, so that it starts at once. Writes path, NUL, line number, colon, line.
 """
 
 import os
@@ -20,6 +21,13 @@ _MOST_BYTES = 64 * 1024 * 1024
 _LINE_CHARS = 600
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 _LOOKS_AROUND = re.compile(r"\\[AZ]|\(\?<?[=!]")
+# As other programs that search write them, models too. To Python, they are something else.
+_CLASSES = {
+    "[:alpha:]": "a-zA-Z", "[:digit:]": "0-9", "[:alnum:]": "a-zA-Z0-9", "[:upper:]": "A-Z", "[:lower:]": "a-z",
+    "[:space:]": r"\s", "[:blank:]": r" \t", "[:punct:]": r"!-/:-@\[-`{-~", "[:xdigit:]": "0-9A-Fa-f",
+    "[:word:]": r"\w",
+}  # fmt: skip
+_CLASS = re.compile(r"\[:[a-z]+:\](?=(?:\[:[a-z]+:\]|[^\[\]])*\])")
 
 
 def main(root: str, folder: str, file: str, pattern: str, glob: str) -> int:
@@ -85,6 +93,7 @@ def _read(name: str, folder: int) -> bytes | None:
 
 class _Search:
     def __init__(self, pattern: str) -> None:
+        pattern = _CLASS.sub(lambda found: _CLASSES.get(found[0], found[0]), pattern)
         self._literal = pattern.encode("utf-8", "surrogateescape") if not _SPECIAL.search(pattern) else None
         self._line = re.compile(pattern)
         self._anywhere = None if _LOOKS_AROUND.search(pattern) else re.compile(pattern, re.MULTILINE)

@@ -338,7 +338,6 @@ SHAPES: dict[str, str] = {
     ),
     "commands run in sh instead": "命令将改用 sh 运行",
     "undo and diff need it": "撤销和差异需要它",
-    "searching is slower without it": "没有它搜索较慢",
     "not found": "没有找到",
     "switched off by sandbox.enabled: commands run without one": "已由 sandbox.enabled 关闭：命令不在沙箱中运行",
     "none: commands are not confined ({why})": "无：命令不受限制（{why}）",

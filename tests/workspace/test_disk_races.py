@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -221,3 +223,25 @@ def test_no_descriptor_stays_open(folder: Path, outside: Path) -> None:
 
 def _contents(folder: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file() and not each.is_symlink()}
+
+
+FLIP = """
+import ctypes
+exchange = ctypes.CDLL(None).renameat2
+while True:
+    exchange(-100, b"sub", -100, b"link", 2)
+"""
+
+
+def test_where_a_name_leads_is_told_or_refused_but_never_a_fault(tmp_path: Path, outside: Path) -> None:
+    """Symptom: a turn ended with a traceback because os.path.realpath found a link, and then none."""
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / "link").symlink_to(outside)
+    disk = Disk([str(root)])
+    with subprocess.Popen([sys.executable, "-c", FLIP], cwd=root) as flipper:  # a thread would take turns with us
+        try:
+            for told in tried(lambda _: disk.target("sub/deep/secret")):
+                assert told == str(root / "sub/deep/secret")
+        finally:
+            flipper.kill()

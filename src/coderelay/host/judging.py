@@ -22,7 +22,7 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.session.progress import SecondLook, settled
 from coderelay.session.state import CallState, Settings, State
-from coderelay.workspace.folders import is_in
+from coderelay.workspace.folders import is_in, real_path
 
 
 class FolderPolicy(Struct, frozen=True):
@@ -228,7 +228,7 @@ def _with_targets(need: Need) -> Need:
     """Where links lead counts as well as what they are called. Of commands that is in the facts about them."""
     if need.kind not in ("read", "edit") or need.problem is not None:
         return need
-    targets = [real for path in need.paths if (real := os.path.realpath(path)) != path]
+    targets = [real for path in need.paths if (real := _real(path)) != path]
     return replace(need, paths=(*need.paths, *targets)) if targets else need
 
 
@@ -239,6 +239,14 @@ def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
     roots = [os.path.realpath(folder) for folder in folders]
     path = next((each for each in need.paths if not any(is_in(each, root) for root in roots)), None)
     return None if path is None else Verdict("deny", f"{path} is not in the session's folders any more")
+
+
+def _real(path: str) -> str:
+    """Where it leads. If a running command exchanges links all the time, that cannot be told: then outside."""
+    try:
+        return real_path(path)
+    except OSError:
+        return os.sep
 
 
 def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:

@@ -5,7 +5,6 @@ or none.
 """
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 
@@ -16,6 +15,7 @@ from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.text_file import text_file
 from coderelay.workspace.disk import Content
+from coderelay.workspace.folders import real_path
 from coderelay.workspace.line_diff import count_changes, differences, with_ends
 from coderelay.workspace.workspace import Workspace
 
@@ -119,7 +119,10 @@ def quoting(path: str, workspace: Workspace) -> Generator[None]:
 
 def is_hidden(path: str, workspace: Workspace) -> bool:
     """Where a link leads counts as well."""
-    return bool(workspace.hidden([path, os.path.realpath(path)]))
+    try:
+        return bool(workspace.hidden([path, real_path(path)]))
+    except OSError:  # where it leads cannot be told
+        return True
 
 
 async def _make_one(change: Change, workspace: Workspace, ways_back: list[_WayBack]) -> None:

@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from coderelay.protocol.errors import ToolFailed
 
+_ATTEMPTS = 20
 _PATH_MAX = 4096  # what is longer no other program could open
 
 
@@ -32,7 +34,10 @@ class Folders:
 
     def target(self, path: str) -> str:
         """Where a name leads, links followed. Raises ToolFailed if that is outside."""
-        real = os.path.realpath(self.locate(path))
+        try:
+            real = real_path(self.locate(path))
+        except OSError as error:
+            raise ToolFailed(f"{shown(path)} is exchanged all the time, so where it leads cannot be told") from error
         if self.top_of(real) is None:
             roots = ", ".join(self.roots)
             raise ToolFailed(f"{shown(path)} is outside the workspace {roots}: it leads to {shown(real)}")
@@ -57,9 +62,18 @@ class Folders:
         names = full.split(os.sep)
         for depth in range(2, len(names) + 1):
             above = os.sep.join(names[:depth])
-            if os.path.islink(above) and self.top_of(real := os.path.realpath(above)) is not None:
+            if os.path.islink(above) and self.top_of(real := real_path(above)) is not None:
                 return os.path.join(real, *names[depth:])
         return None
+
+
+def real_path(path: str) -> str:
+    """As os.path.realpath, which fails if a running command exchanges a link for something else while it looks.
+    Raises OSError if that goes on."""
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(OSError):
+            return os.path.realpath(path)
+    return os.path.realpath(path)
 
 
 def is_in(full: str, folder: str) -> bool:

@@ -1,5 +1,6 @@
 """X-15 and facts on git: nothing a repository, a person's settings or the environment name is ever run by us."""
 
+import asyncio
 import os
 import stat
 from contextlib import suppress
@@ -9,7 +10,7 @@ from subprocess import CalledProcessError
 import pytest
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
-from coderelay.workspace.trees import Tree
+from coderelay.workspace.trees import NotTaken, Tree
 
 HOOKS = (
     "pre-commit",
@@ -240,3 +241,30 @@ async def test_x15_settings_that_include_others_or_move_the_work_tree(tmp_path: 
     await _whole_turn(repo)
     assert trap.sprung() == []
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [".gitignore", "inner/.gitignore", ".gitattributes", ".git/objects/info/alternates"])
+@story
+async def test_a_fifo_where_git_reads_does_not_stop_undo(tmp_path: Path, name: str):
+    """Symptom: a .gitignore that a command had made a FIFO held our git for minutes at every look."""
+    repo = Repo(tmp_path / "repo")
+    repo.write("inner/a", "one\n")
+    repo.commit()
+    os.mkfifo(repo.root / name)
+    trees = trees_of(repo)
+    async with asyncio.timeout(60):
+        before = await taken(trees, repo.root)
+        repo.write("inner/a", "two\n")
+        after = await taken(trees, repo.root)
+        assert [change.path for change in await trees.changes(before, after)] == ["inner/a"]
+        assert (await trees.worktree_changes(str(repo.root))).changes != ()
+
+
+@story
+async def test_rules_without_end_do_not_take_all_memory(tmp_path: Path):
+    repo = Repo(tmp_path / "repo")
+    repo.write(".gitignore", "")
+    os.truncate(repo.root / ".gitignore", 20 << 30)  # takes no room on disk
+    async with asyncio.timeout(60):
+        result = await trees_of(repo).take(str(repo.root))
+    assert isinstance(result, NotTaken | Tree)

@@ -16,6 +16,7 @@ from msgspec import Struct
 from coderelay.protocol.errors import Refusal
 from coderelay.workspace.diff import MARKED, shown
 from coderelay.workspace.git import Git, GitFailed, nul_ended, nul_split
+from coderelay.workspace.openat import open_folder
 from coderelay.workspace.repository import NoRepository, read_regular, repository_at
 from coderelay.workspace.shadow import Shadow
 
@@ -127,10 +128,22 @@ class _Found:
     def _blobs(self) -> Iterator[bytes]:
         """Many new objects become one file this way; git finds them there when it takes the files one by one."""
         for path in self.kept:
-            content = read_regular(os.path.join(self._top, path), self._limits.file_bytes + 1)
+            content = self._content(path)
             if content is not None:
                 yield b"blob\ndata %d\n" % len(content)
                 yield content
+
+    def _content(self, path: bytes) -> bytes | None:
+        """Never through a link, which a command may have put there since the file was listed."""
+        above, name = os.path.split(os.fsdecode(path))
+        try:
+            folder = open_folder(os.fsdecode(self._top), above)
+        except OSError:
+            return None
+        try:
+            return read_regular(name, self._limits.file_bytes + 1, folder)
+        finally:
+            os.close(folder)
 
     def _sort_in(self, path: bytes) -> None:
         full = os.path.join(self._top, path)

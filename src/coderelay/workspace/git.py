@@ -19,10 +19,13 @@ from typing import IO, TypeVar
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
+from coderelay.workspace.fifo_release import fifos_released
 from coderelay.workspace.programs import find_program, outside_path
 
 SECONDS = 120.0
 MOST_BYTES = 1 << 28
+# Git reads rules whole, however large somebody made them. Packs that it maps do not count; kilobytes.
+_IN_LITTLE_MEMORY = ("/bin/sh", "-c", 'ulimit -d 4194304; exec "$@"', "sh")
 _CHUNK = 1 << 20
 _FIXED = {
     "LC_ALL": "C",
@@ -104,13 +107,15 @@ class Git(Struct, frozen=True):
     env: dict[str, str]
     leash: Leash
     lent: tuple[int, ...] = ()
+    lenders: tuple[str, ...] = ()
 
     def at(self, work_tree: str) -> Git:
         return structs.replace(self.with_env(GIT_WORK_TREE=work_tree), work_tree=work_tree)
 
     def reading(self, *objects: str) -> Git:
         """It may read objects from these folders too, and leaves them alone."""
-        return self.with_env(GIT_ALTERNATE_OBJECT_DIRECTORIES=os.pathsep.join(map(_quoted, objects)))
+        named = os.pathsep.join(map(_quoted, objects))
+        return structs.replace(self.with_env(GIT_ALTERNATE_OBJECT_DIRECTORIES=named), lenders=objects)
 
     def lending(self, *descriptors: int) -> Git:
         """It inherits them: a lock held so is held until it ends, even if we are killed before."""
@@ -132,7 +137,7 @@ class Git(Struct, frozen=True):
         """At most the first `most` bytes it says, and whether there were more."""
         with tempfile.TemporaryFile() as errors, _file_of(given) as stdin:
             process = self._start(arguments, stdin, errors)
-            with self.leash.hold(process):
+            with self.leash.hold(process), fifos_released(self.work_tree, self.lenders):
                 output, cut = _read(process, most)
                 if cut:
                     return output, True
@@ -173,7 +178,7 @@ class Git(Struct, frozen=True):
         self.leash.check()
         try:
             return subprocess.Popen(
-                [self.program, "--no-pager", *arguments],
+                [*_IN_LITTLE_MEMORY, self.program, "--no-pager", *arguments],
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,

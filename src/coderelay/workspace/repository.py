@@ -91,10 +91,12 @@ def repository_at(root: str) -> Repository | None:
     return found if complete else None
 
 
-def read_regular(path: str | bytes, most: int) -> bytes | None:
-    """None if it is no regular file that we can read. Never waits for a FIFO."""
+def read_regular(path: str | bytes, most: int, folder: int | None = None) -> bytes | None:
+    """None if it is no regular file that we can read. Never waits for a FIFO. In a `folder` that is open, a link is
+    no regular file either."""
+    no_link = 0 if folder is None else os.O_NOFOLLOW
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | no_link, dir_fd=folder)
     except (OSError, ValueError):
         return None
     try:

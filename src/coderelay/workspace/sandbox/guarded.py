@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
 from coderelay.workspace.folders import is_in
+from coderelay.workspace.repository import read_regular
 from coderelay.workspace.sandbox.git_named import named_by_git
 
 _ALWAYS = (".coder", *(name for files in OBEYED_FILES if files.guard == "always" for name in files.names))
@@ -137,8 +138,4 @@ def _names_in(folder: str) -> list[str]:
 
 
 def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1 << 16)
-    except OSError:
-        return ""
+    return (read_regular(path, 1 << 16) or b"").decode("utf-8", "replace")

@@ -193,6 +193,20 @@ async def test_a_known_repository_keeps_its_settings_and_gets_back_what_was_repl
     assert (hook.read_text(), os.access(hook, os.X_OK)) == ("#!/bin/sh\nexit 0\n", True)
 
 
+@story
+async def test_a_folder_of_hooks_that_is_a_link_into_the_workspace_is_guarded(tmp_path: Path, rung: Rung):
+    work = tmp_path / "work"
+    make_repository(work)
+    for hook in (work / ".git/hooks").iterdir():
+        hook.unlink()
+    (work / ".git/hooks").rmdir()
+    (work / "githooks").mkdir()
+    (work / ".git/hooks").symlink_to("../githooks")
+    async with confined(tmp_path, rung) as inside:
+        assert (await inside.bash("echo evil > githooks/post-index-change")).exit_code == 1
+    assert os.listdir(work / "githooks") == []
+
+
 def moved_aside(work: Path) -> list[str]:
     return sorted(name for _, folders, files in os.walk(work) for name in (*folders, *files) if ".moved-" in name)
 

@@ -22,7 +22,7 @@ _TELLING = frozenset({".git", "head", "commondir", "objects", "refs"})
 
 
 class _Seen(NamedTuple):
-    """What a folder held. `entry` is the name of its `.git`, if that is no folder."""
+    """What a folder held. `folders` are the paths of those in it, `entry` that of its `.git`, if it is no folder."""
 
     mark: tuple[int, int, int] | None
     folders: tuple[str, ...]
@@ -60,10 +60,10 @@ class GitSearch:
                 found = _look(path, now)
             if found is not None and path not in seen:
                 seen[path] = found
-                waiting += [f"{path.rstrip('/')}/{name}" for name in found.folders]
+                waiting += found.folders
         self._known = seen
         folders = [path for path, each in seen.items() if each.is_git]
-        entries = [os.path.join(path, each.entry) for path, each in seen.items() if each.entry is not None]
+        entries = [each.entry for each in seen.values() if each.entry is not None]
         return GitPlaces(folders, entries, len(seen) < self._most)
 
 
@@ -82,10 +82,11 @@ def _look(path: str, now: int) -> _Seen | None:
     is_git = "head" in telling and ("commondir" in telling or ("objects" in telling and "refs" in telling))
     if is_git and _is_within_git(path):
         folders = [name for name in folders if name != "objects"]  # nobody works there, and no index may name it
-    entry = telling.get(".git")
+    git = telling.get(".git")
+    entry = os.path.join(path, git) if git is not None and git not in folders else None
     is_settled = state.st_ctime_ns < now - _MARKS_REST_NS
     mark = (state.st_dev, state.st_ino, state.st_ctime_ns) if is_settled else None
-    return _Seen(mark, tuple(folders), is_git, entry if entry not in folders else None)
+    return _Seen(mark, tuple(os.path.join(path, name) for name in folders), is_git, entry)
 
 
 def _open(path: str) -> int | None:

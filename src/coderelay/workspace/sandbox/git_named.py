@@ -12,6 +12,7 @@ from coderelay.workspace.sandbox.git_config import Setting, is_harmless, setting
 
 _MOST_BYTES = 1 << 20
 _DEEPEST = 5
+_GUARDED = ("config", "hooks")  # a mount cannot guard a link
 _HUSKY = "_"  # the folder of husky's own hooks, which run those in the folder around it
 _NAMES_DATA = {"template", "ignorerevsfile", "excludesfile", "attributesfile", "file", "allowedsignersfile"}
 
@@ -19,8 +20,10 @@ _NAMES_DATA = {"template", "ignorerevsfile", "excludesfile", "attributesfile", "
 def named_by_git(git: str, tree: str, home: str, folders: Collection[str]) -> Iterator[str]:
     """Of the git folder `git` with the work tree `tree`, and of the person whose home is `home`. Only what lies
     beneath `folders`, whether it is there or not."""
+    linked = [path for name in _GUARDED if os.path.islink(path := os.path.join(git, name))]
     files = [os.path.join(git, "config"), os.path.join(git, "config.worktree"), *_configs_of_person(home)]
-    for path in dict.fromkeys(each for file in files for each in _named_in(file, tree, home, _DEEPEST)):
+    named = [each for file in files for each in _named_in(file, tree, home, _DEEPEST)]
+    for path in dict.fromkeys([*named, *(_real(git, each, home) for each in linked)]):
         if any(path != folder and is_in(path, folder) for folder in folders):
             yield path
 

@@ -48,9 +48,8 @@ def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], *, has_mounts
     absent = tuple(path for path in guard.named if not os.path.lexists(path))
     files = {} if has_mounts else {path: content for path in there if (content := read_file(path)) is not None}
     folders = {} if has_mounts else {path: _number(path) for path in pinned}
-    return Before(
-        search.tops, obeyed(search.find(), search.tops), there if has_mounts else (), absent, files, folders
-    )
+    mounted = tuple(path for path in there if has_mounts and os.path.realpath(path) == path)
+    return Before(search.tops, obeyed(search.find(), search.tops), mounted, absent, files, folders)
 
 
 def mend(before: Before, search: GitSearch) -> Mended:

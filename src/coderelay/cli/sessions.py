@@ -1,6 +1,7 @@
-"""`coder sessions`: list, search, show, export and delete sessions."""
+"""`coder sessions`: list, search, show, export, delete and back up sessions."""
 
 import argparse
+import os
 import sys
 import time
 from typing import Any
@@ -13,12 +14,14 @@ from coderelay.cli.house import me, run_with_house
 from coderelay.client.background import background_line
 from coderelay.client.changed_files import changed_line
 from coderelay.client.columns import padded
-from coderelay.client.language import retell, t
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell, speak, t
 from coderelay.client.session_names import session_by_id
 from coderelay.client.visible import visible
+from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
-from coderelay.protocol.errors import UnknownSession
+from coderelay.protocol.errors import BadInput, CoderError, UnknownSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import (
     ExportSession,
@@ -36,13 +39,15 @@ from coderelay.protocol.summary import Summary
 def main(arguments: list[str]) -> int:
     is_listing = bool(arguments) and arguments[0] in ("--here", "--json", "--limit")
     options = _parser().parse_args(["list", *arguments] if is_listing else arguments)
+    if options.action == "backup":
+        return _back_up(options.file)
     return run_with_house(lambda host: _run(host, options))
 
 
 def _parser() -> Arguments:
     parser = Arguments(prog="coder sessions", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list", here=False, json=False, limit=50, text=())
-    actions = parser.add_subparsers(dest="action", metavar="list|search|show|export|delete")
+    actions = parser.add_subparsers(dest="action", metavar="list|search|show|export|delete|backup")
     listing = actions.add_parser("list", help=t("newest first"))
     searching = actions.add_parser("search", help=t("those with these words in title, last prompt, folder or id"))
     searching.add_argument("text", metavar="TEXT", nargs="+")
@@ -59,7 +64,26 @@ def _parser() -> Arguments:
         action.add_argument("session", metavar="ID")
         if name == "show":
             action.add_argument("--diff", action="store_true", help=t("what its turns changed in the files"))
+    backing_up = actions.add_parser("backup", help=t("all of them, copied to a new file while they are in use"))
+    backing_up.add_argument("file", metavar="FILE")
     return parser
+
+
+def _back_up(file: str) -> int:
+    """Without a house: a log that cannot be written to any more can still be copied."""
+    from coderelay.store.sqlite_backup import back_up  # the other actions need none of it
+
+    try:
+        config = load(os.environ)
+        speak(config.lang)
+        if config.database_url is not None:
+            raise BadInput("the sessions are on PostgreSQL, whose own tools copy them", "Use pg_dump.")
+        events = back_up(config.database, file)
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
+        return 1
+    _print(t("{file} holds the log with its {count} events", file=visible(file), count=events))
+    return 0
 
 
 async def _run(host: Host, options: argparse.Namespace) -> int:

@@ -79,9 +79,11 @@ answer, 4 step limit, 5 parked, 130 interrupted
     ),
     "which shell it is for": "用于哪个 shell",
     # sessions, resume
-    "`coder sessions`: list, search, show, export and delete sessions.": (
-        "`coder sessions`：列出、查找、查看、导出和删除会话。"
+    "`coder sessions`: list, search, show, export, delete and back up sessions.": (
+        "`coder sessions`：列出、搜索、查看、导出、删除和备份会话。"
     ),
+    "all of them, copied to a new file while they are in use": "全部会话，在使用中复制到新文件",
+    "{file} holds the log with its {count} events": "{file} 已保存日志，共 {count} 个事件",
     "those with these words in title, last prompt, folder or id": "标题、最后的提示、目录或 ID 中含有这些文字的会话",
     "`coder resume [ID]`: open a session again, without ID the newest here, and carry on what was cut off.": (
         "`coder resume [ID]`：重新打开会话（不带 ID 则为当前目录中最新的），并继续被中断的工作。"

@@ -147,6 +147,11 @@ SHAPES: dict[str, str] = {
     "the model ended without an answer": "模型没有给出回答就结束了",
     "the model gave an empty answer": "模型给出了空的回答",
     "the model made no summary": "模型没有给出摘要",
+    "{file} exists already": "{file} 已存在",
+    "Name a file that does not exist yet. Nothing was changed.": "请指定一个尚不存在的文件。没有任何改动。",
+    "there is no log at {file}": "{file} 处没有日志",
+    "the sessions are on PostgreSQL, whose own tools copy them": "会话在 PostgreSQL 上，由它自己的工具备份",
+    "Use pg_dump.": "请使用 pg_dump。",
     "ended because the disk of {folder} is almost full: less than {size} is left": (
         "已终止：{folder} 所在磁盘将满，剩余不到 {size}"
     ),

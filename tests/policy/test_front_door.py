@@ -270,6 +270,40 @@ def test_c08_auto_edit_runs_tests_unasked_where_there_is_a_sandbox(
 
 
 @pytest.mark.quick
+def test_a_secret_file_reached_the_model_by_a_link_and_by_a_search(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    (folder / ".env").write_text("KEY=hunter2\n")
+    (folder / "notes.txt").symlink_to(".env")
+    (folder / "src").mkdir()
+    (folder / "src" / "a.py").write_text("KEY\n")
+    coder = coder_on(serve(by_history(commands("cat notes.txt", "grep -r KEY .", "grep -r KEY src"))))
+    assert coder.run("-p", "go").out == "no | no | yes\n"
+    assert "hunter2" not in json.dumps(list(read_logs(coder.home / "sessions.db").values()))
+
+
+def test_an_approval_with_the_network_covered_another_target(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    (folder / "Makefile").write_text("test:\n\t@echo test >> made\ndeploy:\n\t@echo deploy >> made\n")
+    current = ["CODER_NETWORK=1 make test"]
+
+    def make(history: History) -> Answer:
+        if history[-1].role == "tool":
+            return says("no" if "Not allowed" in history[-1].text else "yes")
+        return proposes(bash(current[0]))
+
+    coder = coder_on(serve(by_history(make)))
+    coder.run("-p", "go", "--unattended", "park")
+    (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
+    assert coder.run("answer", row["ask"]["id"], "project").code == 0
+    assert "bash: CODER_NETWORK=1 make test, with the network  (" in coder.run("permissions", "list").out
+    said: dict[str, str] = {}
+    for current[0] in ("CODER_NETWORK=1 make test", "CODER_NETWORK=1 make deploy", "make deploy", "make test"):
+        said[current[0]] = coder.run("-p", "go").out
+    assert list(said.values()) == ["yes\n", "no\n", "no\n", "no\n"]
+    assert (folder / "made").read_text() == "test\ntest\n"
+
+
+@pytest.mark.quick
 def test_d17_d23_a_background_command_is_asked_about_like_any_other(serve: Serve, coder_on: CoderOn) -> None:
     def leaves(history: History) -> Answer:
         results = [said.text for said in history if said.role == "tool"]

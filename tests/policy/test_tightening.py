@@ -36,7 +36,7 @@ WRAPPED = (
     "for x in a b; do {}; done",
     "true && {}", "! {}", "echo $({})", "f() {{ {}; }}; f", "eval '{}'", "env -S '{}'", "bash <<< '{}'",
     "sh <<E\n{}\nE", "echo '{}' | sh", "stdbuf -o L {}", "strace -f {}", "setsid {}", "coproc {}", "ltrace {}",
-    "busybox {}",
+    "su me -c '{}'", "flock x -c '{}'", "busybox {}",
 )  # fmt: skip
 
 

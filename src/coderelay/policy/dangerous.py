@@ -6,6 +6,7 @@ is asked about with its reason.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -168,6 +169,10 @@ def _vector(words: list[str], rules: _Ruled, depth: int) -> Iterator[Danger]:
                 yield from _inner(" ".join([joined, *rest[at + 1 :]]), rules, depth)
     elif name in ("eval", "trap", "watch", "su"):
         yield from _inner(" ".join(each for each in rest if not each.startswith("-")), rules, depth)
+    if name in ("su", "runuser", "flock", "sg"):
+        for option, text in pairwise(rest[:_MOST_WORDS]):
+            if option in ("-c", "--command"):
+                yield from _inner(text, rules, depth)
     if name in STARTERS:
         yield from _wrapped(name, rest, rules, depth)
     if name == "git" and (reason := _git_danger(rest)):

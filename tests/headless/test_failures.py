@@ -79,7 +79,7 @@ def test_a_failure_in_mid_turn_said_that_nothing_was_changed(coder: Coder, folde
     failed = fail(coder, "call.ended")
     session = the_session(coder)
     assert failed.code == 1
-    assert f"The turn had begun; what it has done is kept in session {session['id']}." in failed.err
+    assert f"may have changed files; session {session['id']} holds what is known of it." in failed.err
     assert "Nothing was changed" not in failed.err
     assert (folder / "effects").read_text() == "x\n"
     coder.run("resume", session["id"])

@@ -9,6 +9,7 @@ from coderelay.cli.house import me, new_house
 from coderelay.cli.session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
+from coderelay.client.visible import visible
 from coderelay.config.chosen_model import remember_model
 from coderelay.protocol.errors import CoderError
 from coderelay.surfaces.terminal.opened import Opened
@@ -24,7 +25,7 @@ async def work(options: argparse.Namespace, folder: str, opening: Opening) -> in
     try:
         return await _show(options, folder, opening, new_house(folder))
     except CoderError as error:
-        opening.screen.print(f"coder: {error_in_words(error)}")
+        opening.screen.print(visible(f"coder: {error_in_words(error)}"))
         return 1
 
 

@@ -3,12 +3,27 @@
 import os
 
 from coderelay.client.language import t
-from coderelay.protocol.errors import BadInput
+
+
+def resolved(given: str) -> str:
+    """The real path of a folder, of the current one if nothing is given. Raises OSError if that was removed."""
+    return os.path.realpath(given if os.path.isabs(given) else os.path.join(os.getcwd(), given))
 
 
 def real_folder(given: str = "") -> str:
-    """The real path of a folder, of the current one if nothing is given. Raises BadInput if that was removed."""
+    """The same. Raises BadInput."""
     try:
-        return os.path.realpath(given if os.path.isabs(given) else os.path.join(os.getcwd(), given))
+        return resolved(given)
     except OSError as error:
-        raise BadInput(t("the current folder is gone"), t("Go to another folder first.")) from error
+        from coderelay.protocol.errors import BadInput  # the first prompt does not wait for it
+
+        raise BadInput(gone()) from error
+
+
+def gone() -> str:
+    return t("the current folder is gone; go to another one first")
+
+
+def is_broad(folder: str) -> bool:
+    """Whether everything that the person has lies beneath this real path: their home folder, or `/`."""
+    return folder in ("/", os.path.realpath(os.path.expanduser("~")))

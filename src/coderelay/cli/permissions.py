@@ -10,7 +10,7 @@ import msgspec
 
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.broad_folder import broad_in_words
-from coderelay.cli.current_folder import real_folder
+from coderelay.cli.current_folder import is_broad, real_folder
 from coderelay.cli.house import me, new_house, run_with_house
 from coderelay.client.asking import agrees
 from coderelay.client.errors import error_in_words
@@ -19,7 +19,7 @@ from coderelay.client.permission_asks import approval_in_words
 from coderelay.client.session_names import session_by_id
 from coderelay.config.folder_texts import folder_texts
 from coderelay.config.load import home_of
-from coderelay.config.place import folder_file, is_broad, printable, shown
+from coderelay.config.place import folder_file, printable, shown
 from coderelay.config.trust import (
     agree_to_broad,
     is_agreed_to,

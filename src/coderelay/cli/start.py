@@ -6,6 +6,7 @@ import sys
 
 from coderelay import __version__
 from coderelay.cli.arguments import Arguments
+from coderelay.cli.current_folder import gone, is_broad, resolved
 from coderelay.client.language import t
 
 _EXIT_CODES = """\
@@ -62,8 +63,6 @@ def main(arguments: list[str]) -> int:
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     """With what the place needs: --help and usage errors need no house, pipes no terminal."""
-    from coderelay.config.place import is_broad
-
     is_named = options.cwd or options.path or options.resume is not None or options.latest
     if not is_named and is_broad(folder) and (problem := _why_not_in(folder)):
         sys.stderr.write(f"coder: {problem}\n")
@@ -118,13 +117,10 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
 
 def folder_of(given: str | None) -> str:
     """Leaves with 2 if the current one is meant, and is gone."""
-    from coderelay.cli.current_folder import real_folder
-    from coderelay.protocol.errors import BadInput
-
     try:
-        return real_folder(given or "")
-    except BadInput as error:
-        parser().error(str(error))
+        return resolved(given or "")
+    except OSError:
+        parser().error(gone())
 
 
 def _bytes(argument: str | None) -> bytes | None:

@@ -143,8 +143,8 @@ def _in_words(fate: Fate, session: SessionId) -> str:
             )
         case "begun":
             return t(
-                "The turn had begun; what it has done is kept in session {session}. `coder resume {session}` carries "
-                "it on; the prompt sent once more would do it twice.",
+                "The turn had begun and may have changed files; session {session} holds what is known of it. "
+                "`coder resume {session}` carries it on; the prompt sent once more could do things twice.",
                 session=session,
             )
         case "unknown":

@@ -74,11 +74,6 @@ def beneath(folder: str, path: str) -> Generator[tuple[int, str], None, None]:
         os.close(parent)
 
 
-def is_broad(folder: str) -> bool:
-    """Whether everything that the person has lies beneath this real path: their home folder, or `/`."""
-    return folder in ("/", os.path.realpath(os.path.expanduser("~")))
-
-
 def shown(path: str) -> str:
     """A path for people."""
     own = os.path.expanduser("~")

@@ -206,7 +206,7 @@ class PostgresStore:
         return read_summary(session, summary, self._damaged)
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
-        hint = "Restore the database from a backup. Nothing was changed."
+        hint = "Restore the database from a backup. The log is as it was before."
         return StoreDamaged(f"the log on {self._server.name} is damaged: {what}: {why}", hint)
 
     @staticmethod

@@ -138,7 +138,7 @@ class SqliteStore:
         return read_summary(session, summary, self._damaged)
 
     def _damaged(self, what: str, why: str) -> StoreDamaged:
-        hint = "Restore the file from a backup. Nothing was changed."
+        hint = "Restore the file from a backup. The log is as it was before."
         return StoreDamaged(f"{self.path} is damaged: {what}: {why}", hint)
 
     def _query(self, sql: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:

@@ -235,17 +235,16 @@ ID 只要不产生歧义即可缩写。权限审批：allow、session、project�
         "提示在会话 {session} 中等待，尚未开始。`coder resume {session}` 继续执行，"
         "`coder sessions delete {session}` 将其丢弃。"
     ),
-    "The turn had begun; what it has done is kept in session {session}. `coder resume {session}` carries it "
-    "on; the prompt sent once more would do it twice.": (
-        "本轮已经开始；已完成的内容保存在会话 {session} 中。`coder resume {session}` 继续执行；"
-        "再次发送该提示会重复执行。"
+    "The turn had begun and may have changed files; session {session} holds what is known of it. "
+    "`coder resume {session}` carries it on; the prompt sent once more could do things twice.": (
+        "本轮已经开始，可能已改动文件；已知的内容保存在会话 {session} 中。`coder resume {session}` 继续执行；"
+        "再次发送该提示可能会重复执行。"
     ),
     "Whether the prompt was saved is not known; `coder sessions show {session}` tells.": (
         "不确定提示是否已保存；可用 `coder sessions show {session}` 查看。"
     ),
     # folders
-    "the current folder is gone": "当前目录已不存在",
-    "Go to another folder first.": "请先切换到其他目录。",
+    "the current folder is gone; go to another one first": "当前目录已不存在；请先切换到其他目录",
     "This is the root of the file system: an agent here can read and change all files that you can.": (
         "这里是文件系统的根目录：在这里 agent 可以读取和修改你能访问的所有文件。"
     ),

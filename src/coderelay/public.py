@@ -11,7 +11,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
 from coderelay.app import House
@@ -24,6 +24,7 @@ from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.commands import (
     AnswerAsk,
+    Command,
     CreateSession,
     DeleteSession,
     OpenSession,
@@ -35,17 +36,69 @@ from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Mode, Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
+from coderelay.protocol.queries import ListAsks, ListSessions, Query, ShowSession, Value
 from coderelay.protocol.summary import AskRow, Summary
 
 T = TypeVar("T")
 
 
+class ConnectedClient:
+    """A Client for as long as its connection is open. Leaving the connection cancels the calls under way. A task that
+    calls again later is cancelled too; only the one that left, which must know better, is told StoreFailed."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._under_way: set[asyncio.Task[Any]] = set()
+        self._last_ended = asyncio.Event()
+        self._left_by: asyncio.Task[Any] | None = None
+
+    async def send(self, command: Command) -> Outcome:
+        async with self._call():
+            return await self._host.send(command)
+
+    async def get(self, query: Query[Value]) -> Value:
+        async with self._call():
+            return await self._host.get(query)
+
+    async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
+        async with aclosing(self._host.follow(session, after)) as feed:
+            while True:
+                async with self._call():
+                    each = await anext(feed, None)
+                if each is None:
+                    return
+                yield each
+
+    async def leave(self) -> None:
+        """Returns when no call is under way."""
+        self._left_by = asyncio.current_task()
+        for task in self._under_way:
+            task.cancel()
+        if self._under_way:
+            self._last_ended.clear()
+            await self._last_ended.wait()
+
+    @asynccontextmanager
+    async def _call(self) -> AsyncGenerator[None, None]:
+        task = asyncio.current_task()
+        assert task is not None
+        if self._left_by not in (None, task):
+            task.cancel()
+            await asyncio.sleep(0)  # where the cancellation arrives
+        self._under_way.add(task)
+        try:
+            yield
+        finally:
+            self._under_way.discard(task)
+            if not self._under_way:
+                self._last_ended.set()
+
+
 class Coder:
     """The public client, asynchronous. `client` is the whole contract behind it."""
 
-    def __init__(self, host: Host, house: House, who: str) -> None:
-        self.client = host
+    def __init__(self, client: ConnectedClient, house: House, who: str) -> None:
+        self.client = client
         self._house = house
         self._by = By(who=who, via="script")
 
@@ -208,15 +261,19 @@ class Connection:
         self._who = who
         self._house = House(load(os.environ), learn(os.environ).added_to(os.environ))
         self._host: Host | None = None
+        self._client: ConnectedClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
     async def __aenter__(self) -> Coder:
         self._host = self._house.open()
-        return Coder(self._host, self._house, self._who)
+        self._client = ConnectedClient(self._host)
+        return Coder(self._client, self._house, self._who)
 
     async def __aexit__(self, *_: object) -> None:
         assert self._host is not None
+        assert self._client is not None
+        await self._client.leave()
         await self._house.close(self._host)
 
     def __enter__(self) -> SyncCoder:

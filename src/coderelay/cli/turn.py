@@ -91,6 +91,8 @@ async def _headless(
 
     def interrupt() -> None:
         standard_streams.hurry()
+        if main.done():
+            return  # the house is being closed: there is nothing left to stop
         if stopping or run.is_over:
             main.cancel()  # a second Ctrl-C leaves at once; the turn is carried on by whoever opens it next
         else:

@@ -43,7 +43,7 @@ from coderelay.protocol.commands import (
     UndoTurn,
     WriteSnapshot,
 )
-from coderelay.protocol.errors import BadInput, CannotRun, UnknownSession
+from coderelay.protocol.errors import BadInput, CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live, Notice
@@ -128,6 +128,7 @@ class Host:
         self._files = files
         self._spending = Spending(store, limits, partial(family_of, self))
         self._records: dict[SessionId, Record] = {}
+        self._is_closed = False
         self._backgrounds: Backgrounds | None = None
         self._children: Children | None = None
         self._wakeups = Wakeups(store, ownership, exchange, self._worker)
@@ -138,6 +139,7 @@ class Host:
         await self._ownership.me()
 
     async def send(self, command: Command) -> Outcome:
+        self._refuse_when_closed()
         record = await self.record(command.session)
         if isinstance(command, UndoTurn):
             return await self._undo(record, command)
@@ -165,6 +167,7 @@ class Host:
         return outcome
 
     async def get(self, query: Query[Value]) -> Value:
+        self._refuse_when_closed()
         return cast("Value", await self._answer(cast("AnyQuery", query)))  # each query says what its answer is
 
     async def _answer(self, query: AnyQuery) -> object:
@@ -222,6 +225,7 @@ class Host:
                 return await self._why_waiting((await self.record(query.session)).state)
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
+        self._refuse_when_closed()
         record = await self.record(session)
         if record.state.head == 0:
             raise UnknownSession(session)
@@ -244,8 +248,14 @@ class Host:
             await self._backgrounds.close()
         for agent in self._agents.values():
             await agent.close()
+        self._is_closed = True
         await self._ownership.close()
         await self.store.close()
+
+    def _refuse_when_closed(self) -> None:
+        """A late request would enter the owners again, and nobody would ever leave them."""
+        if self._is_closed:
+            raise StoreFailed("this host was closed", "Nothing was changed.")
 
     async def _undo(self, record: Record, command: UndoTurn) -> Outcome:
         """The files first: if this process dies in between, the same undo again finds them done."""

@@ -11,7 +11,7 @@ from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
-from coderelay.store.sqlite_file import failure, open_file
+from coderelay.store.sqlite_file import closed, failure, open_file
 from coderelay.store.sqlite_writer import Writer
 from coderelay.store.store import Projection
 from coderelay.store.stored import bodies, place, read_event, read_summary, refuse_holes
@@ -44,6 +44,7 @@ class SqliteStore:
         self.path = path
         self._projection = projection
         self._clock = clock
+        self._is_closed = False
         self._reader = open_file(path, lock_seconds)
         try:
             self._writer = Writer(open_file(path, lock_seconds), path, lock_seconds)
@@ -102,7 +103,11 @@ class SqliteStore:
         await self._writer.submit(self._rebuild)
 
     async def close(self) -> None:
-        await self._writer.close(self._reader)
+        """The reader is closed here, on the event loop that uses it, and the writer by its own thread: nobody may
+        close a connection that another thread might be using."""
+        self._is_closed = True
+        self._reader.close()
+        await self._writer.close()
 
     def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:
         """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
@@ -142,6 +147,8 @@ class SqliteStore:
         return StoreDamaged(f"{self.path} is damaged: {what}: {why}", hint)
 
     def _query(self, sql: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
+        if self._is_closed:
+            raise closed(self.path)
         try:
             return self._reader.execute(sql, values).fetchall()
         except UnicodeEncodeError:

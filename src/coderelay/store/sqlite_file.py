@@ -102,6 +102,10 @@ def _create_private(path: str) -> None:
                 raise StoreFailed(message, "Set CODER_HOME to a folder you own.") from error
 
 
+def closed(path: str) -> StoreFailed:
+    return StoreFailed(f"{path} was closed by this program", _UNCHANGED)
+
+
 def failure(error: sqlite3.Error, path: str) -> StoreFailed:
     """The engine's error as one of ours. Whatever was being written has been rolled back whole."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF

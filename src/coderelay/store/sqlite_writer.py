@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from coderelay.protocol.errors import CoderError, StoreFailed, StoreLocked
-from coderelay.store.sqlite_file import failure, patiently
+from coderelay.store.sqlite_file import closed, failure, patiently
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Writer:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
-        self._closing: tuple[sqlite3.Connection, ...] = ()
+        self._is_closing = False
         connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see patiently
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -44,22 +44,21 @@ class Writer:
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
         with self._door:
-            if self._closing:
-                raise StoreFailed(f"{self._path} was closed by this program", "The log is as it was before.")
+            if self._is_closing:
+                raise closed(self._path)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
                 self._thread.start()
             self._jobs.put(job)
         return await asyncio.shield(job.future)
 
-    async def close(self, reader: sqlite3.Connection) -> None:
-        """Finish what was submitted, then close both connections. Nothing is taken any more."""
+    async def close(self) -> None:
+        """Finish what was submitted, then close the connection. Nothing is taken any more."""
         with self._door:
-            # The last to be closed folds the -wal file into the database, so not on the event loop.
-            self._closing = (reader, self._connection)
+            self._is_closing = True
             self._jobs.put(None)
         if self._thread is None:
-            self._close_connections()
+            self._connection.close()
         else:
             await asyncio.to_thread(self._thread.join)
 
@@ -70,11 +69,7 @@ class Writer:
                 mine = [job for job in group if job.loop is loop]
                 with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
                     loop.call_soon_threadsafe(_resolve, mine)
-        self._close_connections()
-
-    def _close_connections(self) -> None:
-        for connection in self._closing:
-            connection.close()
+        self._connection.close()  # the last one folds the -wal file into the database: not on the event loop
 
     def _next_group(self) -> list[_Job]:
         group: list[_Job] = []

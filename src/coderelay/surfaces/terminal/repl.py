@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Coroutine, Iterable
+from typing import Any
 
 from msgspec.structs import replace
 from prompt_toolkit.buffer import Buffer
@@ -269,8 +270,12 @@ class Repl:
             told = t("the question stays open; `coder resume {session}` shows it again", session=row.id)
         self._screen.print(note(told, self._screen.width))
 
-    def _soon(self, work: Awaitable[object]) -> None:
-        """A key that changes the session does not wait behind lines."""
+    def _soon(self, work: Coroutine[Any, Any, object]) -> None:
+        """A key that changes the session does not wait behind lines. Once the person has left, keys do nothing: the
+        house is being closed."""
+        if self._left.done():
+            work.close()
+            return
         task = asyncio.create_task(self._guarded(work))
         self._pressed.add(task)
         task.add_done_callback(self._pressed.discard)

@@ -1,0 +1,62 @@
+"""Left at any moment, `coder` exits as it was asked to: never by another signal, and without a traceback."""
+
+import random
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says
+from tests.conftest import Serve
+from tests.terminal.pty import at_terminal
+from tests.terminal.repl import BUSY
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+ROUNDS = 12
+PARKED, INTERRUPTED = 5, 130
+
+
+def test_ctrl_c_shortly_after_parking_leaves_cleanly(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: exit by SIGSEGV (8 of 200), or a `closed database` traceback."""
+    coder = coder_on(serve(by_history(lambda _: proposes(bash("touch never")))))
+    for number in range(1, ROUNDS + 1):
+        started = coder.start("-p", "go", "--unattended", "park")
+        _wait_for_batches(coder.home / "sessions.db", number)
+        time.sleep(random.uniform(0, 0.025))  # the moment differs, and any of them must do
+        started.send(signal.SIGINT)
+        ran = started.wait()
+        assert ran.code in (PARKED, INTERRUPTED)
+        assert "Traceback" not in ran.err
+        assert "closed" not in ran.err
+
+
+def test_a_repl_left_in_mid_turn_leaves_cleanly(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: exit by SIGSEGV (3 of 100)."""
+    coder = coder_on(serve(by_history(lambda _: hangs(says("one two three four"), after_pieces=3))))
+    for _ in range(ROUNDS // 2):
+        with at_terminal(coder) as terminal:
+            terminal.enter("go")
+            terminal.wait_until(lambda seen: BUSY in seen.text, "the turn")
+            terminal.press("c-d", "escape", "c-d")
+            assert terminal.wait() == 0
+            assert "Traceback" not in terminal.seen.all_text
+
+
+def _wait_for_batches(path: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists():
+            connection = sqlite3.connect(path)
+            try:
+                found = connection.execute("SELECT count(*) FROM event WHERE kind = 'batch.opened'").fetchone()
+            except sqlite3.OperationalError:
+                found = (0,)  # its tables are being made
+            finally:
+                connection.close()
+            if found == (count,):
+                return
+        time.sleep(0.002)
+    raise AssertionError("it did not park")

@@ -69,6 +69,7 @@ class CrashingStore:
             store.session,
             store.messages,
         )
+        self.waiting, self.named = store.waiting, store.named
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
         self._mutant = mutant
 

@@ -52,8 +52,8 @@ class SessionMachine(Persons, Owners, Processes):
     def the_row_agrees(self) -> None:
         row = self.play.row
         assert (row is None) == self.state.deleted
-        if row is not None and of_row(row) != of_state(self.state):
-            raise BrokenPromise(f"the row says {of_row(row)}, the state {of_state(self.state)}")
+        if row is not None and (told := of_row(row, self.play.log)) != of_state(self.state):
+            raise BrokenPromise(f"the row says {told}, the state {of_state(self.state)}")
 
     @invariant()
     def it_can_be_exported_at_any_time(self) -> None:

@@ -1,14 +1,19 @@
 """The row of a session and its state, in words that can be compared."""
 
+from collections.abc import Sequence
+
+from coderelay.protocol.events import Recorded
 from coderelay.protocol.summary import Summary
+from coderelay.session.open_asks import open_asks
 from coderelay.session.state import State
 
 
-def of_row(row: Summary) -> dict[str, object]:
+def of_row(row: Summary, log: Sequence[Recorded]) -> dict[str, object]:
     return {
         "phase": row.phase,
         "owner": row.owner,
-        "open_asks": row.open_asks,
+        "open_asks": [each.id for each in open_asks(log[row.asks_after :])] if row.open_asks else [],
+        "asks": row.open_asks,
         "queued": row.queued,
         "head": row.head,
         "epoch": row.epoch,
@@ -27,7 +32,8 @@ def of_state(state: State) -> dict[str, object]:
     return {
         "phase": state.phase,
         "owner": state.owner,
-        "open_asks": len(state.open_asks()),
+        "open_asks": [each.id for each in state.open_asks()],
+        "asks": len(state.open_asks()),
         "queued": len(state.queue),
         "head": state.head,
         "epoch": state.epoch,

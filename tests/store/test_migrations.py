@@ -19,6 +19,7 @@ from tests.store.outside import connected, events, is_whole, rows, tables
 PINNED = [
     "c4658896faa4ae9c00c4843cbea0812e2de6d04138fb7a024627426edfef91b7",
     "b242b7167f63d74e4fdbd065a57cb67e16053d8b495ecd3f8bc651bbd0bd4b87",
+    "0d19ebedf0c9dce690cf0b2e9a48e630a9ec150a45102e0aa13b75181201345c",
 ]
 
 

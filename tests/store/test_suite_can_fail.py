@@ -193,6 +193,16 @@ class OldestFirst(Broken):
         return (await super().sessions(cwd=cwd, limit=limit))[::-1]
 
 
+class AllOfThemWait(Broken):
+    async def waiting(self) -> list[Summary]:
+        return await self.sessions()
+
+
+class NamesAreWords(Broken):
+    async def named(self, beginning: str) -> list[Summary]:
+        return [each for each in await super().named(beginning) if each.id == beginning]
+
+
 class OneIdForAll(Broken):
     async def messages(self, session: SessionId) -> list[MessageRow]:
         rows = await super().messages(session)
@@ -271,6 +281,8 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (TurnsTimeBack, suite.time_never_runs_backwards_within_a_session),
     (without_rows, suite.rows_follow_from_the_events),
     (rows_apart, suite.events_and_their_rows_are_one_transaction),
+    (AllOfThemWait, suite.sessions_that_wait_are_found_among_the_others),
+    (NamesAreWords, suite.sessions_are_found_by_the_beginning_of_their_ids),
     (OldestFirst, suite.the_newest_change_comes_first),
     (BelievesClocks, suite.the_newest_change_comes_first),
     (OneIdForAll, suite.a_message_id_counts_once_in_each_session),

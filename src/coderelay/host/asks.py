@@ -1,7 +1,6 @@
 """Asks across sessions: what is open, and what became of the others."""
 
 import logging
-from collections.abc import Callable
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -9,14 +8,18 @@ from msgspec.structs import replace
 from coderelay.host.record import Record
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
+from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.short_ids import the_id_meant
 from coderelay.protocol.summary import AskRow, Summary
+from coderelay.session import open_asks as tail
 from coderelay.session.children import children
 from coderelay.session.state import AskState, State
 from coderelay.store.store import Store
 
 log = logging.getLogger(__name__)
+
+_PAGE = 1000
 
 
 class Records(Protocol):
@@ -27,28 +30,26 @@ class Records(Protocol):
 
 
 async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]:
-    found = await _family(records, session) if session else await records.store.sessions(limit=100_000)
-    waiting = [each for each in found if each.open_asks]
-    return [row for each in waiting for row in await _rows(records, each, _is_open)]
+    waiting = await _family(records, session) if session else await records.store.waiting()
+    return [row for each in waiting for row in await _open_rows(records, each)]
 
 
 async def _family(records: Records, session: SessionId) -> list[Summary]:
-    """Who asks for a child asks for its parent."""
+    """Those that wait: who asks for a child asks for its parent."""
     own = await records.summary(session)
     ids = children((await records.record(session)).state) if own.children else []
-    found = [await records.store.session(each) for each in ids]
-    return [own, *(each for each in found if each is not None)]
+    found = [own, *[await records.store.session(each) for each in ids]]
+    return [each for each in found if each is not None and each.open_asks]
 
 
 async def find_ask(records: Records, text: str) -> AskRow:
-    """Raises UnknownAsk, or BadInput if the text is too short to be clear."""
-    found = _meant(text, await open_asks(records, None))
-    if not found:
-        name, dash, _ = text.partition("-")
-        sessions = await records.store.sessions(limit=100_000) if dash else []
-        belongs = [each for each in sessions if each.id.startswith(name)]
-        rows = [row for each in belongs for row in await _rows(records, each, lambda _: True)]
-        found = _meant(text, rows)
+    """Raises UnknownAsk, or BadInput if the text is too short to be clear. An ask's id begins with the first
+    characters of its session's id, so that only those sessions are looked at."""
+    beginning, dash, _ = text.partition("-")
+    sessions = await records.store.named(beginning) if beginning else []
+    found = _meant(text, [row for each in sessions if each.open_asks for row in await _open_rows(records, each)])
+    if not found and dash:
+        found = _meant(text, [row for each in sessions for row in await _all_rows(records, each)])
     if not found:
         raise UnknownAsk(text)
     return found[0]
@@ -60,17 +61,42 @@ def _meant(text: str, rows: list[AskRow]) -> list[AskRow]:
     return [row for row in rows if row.ask.id == meant]
 
 
-async def _rows(records: Records, summary: Summary, wanted: Callable[[AskState], bool]) -> list[AskRow]:
+async def _open_rows(records: Records, summary: Summary) -> list[AskRow]:
+    """Read from where its asks were opened: a waiting session may be long."""
+    try:
+        asks = tail.open_asks(await _read_after(records.store, summary.id, summary.asks_after))
+    except StoreDamaged as error:
+        log.warning("%s", error)  # one damaged session must not keep people from answering the others
+        return []
+    rows = [AskRow(summary.id, summary.title, summary.cwd, ask) for ask in asks]
+    return await _with_parent(records, summary, rows)
+
+
+async def _read_after(store: Store, session: SessionId, after: int) -> list[Recorded]:
+    read: list[Recorded] = []
+    while page := await store.read(session, after, _PAGE):
+        read += page
+        after = page[-1].seq
+        if len(page) < _PAGE:
+            break
+    return read
+
+
+async def _all_rows(records: Records, summary: Summary) -> list[AskRow]:
+    """Those that are decided, too."""
     try:
         record = await records.record(summary.id)
     except StoreDamaged as error:
-        log.warning("%s", error)  # one damaged session must not keep people from answering the others
+        log.warning("%s", error)
         return []
     rows = [
         AskRow(summary.id, summary.title, summary.cwd, each.ask, _is_open(each), each.decision, each.by)
         for each in record.state.asks.values()
-        if wanted(each)
     ]
+    return await _with_parent(records, summary, rows)
+
+
+async def _with_parent(records: Records, summary: Summary, rows: list[AskRow]) -> list[AskRow]:
     if summary.parent is None or not rows:
         return rows
     parent = await records.store.session(summary.parent)

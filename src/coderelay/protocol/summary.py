@@ -20,7 +20,8 @@ _DAY_MS = 86_400_000
 class Summary(Struct, frozen=True, omit_defaults=True):
     """`cost` is what is known of it, in US dollars; `day_cost` what of that was spent on `day`, in UTC.
     `context_tokens` is how much of the model's window the conversation fills; `background` how many background
-    commands have no end yet; `children` how many sessions its calls opened, `parent` the session it works for."""
+    commands have no end yet; `children` how many sessions its calls opened, `parent` the session it works for. All
+    asks that are open were opened after the event `asks_after`: reading on from there finds them."""
 
     id: SessionId
     cwd: str
@@ -39,6 +40,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     epoch: int = 0
     owner: OwnerId | None = None
     open_asks: int = 0
+    asks_after: int = 0
     queued: int = 0
     turn_open: bool = False
     think: Think = "auto"

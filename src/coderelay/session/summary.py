@@ -62,11 +62,9 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or _title(event.said))
         case BatchOpened():
             asks = sum(1 for each in event.judged if each.ask is not None)
-            return replace(row, phase="waiting", owner=None, open_asks=asks) if asks else row
-        case AskOpened():
-            return replace(row, phase="waiting", owner=None, open_asks=row.open_asks + 1)
-        case CallAsked():
-            return replace(row, phase="waiting", owner=None, open_asks=row.open_asks + 1)
+            return _waiting(row, recorded, asks) if asks else row
+        case AskOpened() | CallAsked():
+            return _waiting(row, recorded, row.open_asks + 1)
         case AskAnswered():
             left = row.open_asks - 1
             return replace(row, open_asks=left, phase="waiting" if left else "running")
@@ -85,6 +83,11 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, phase=phase, owner=None, open_asks=0, turn_open=False, error=event.error)
         case _:
             return row
+
+
+def _waiting(row: Summary, recorded: Recorded, asks: int) -> Summary:
+    after = row.asks_after if row.open_asks else recorded.seq - 1
+    return replace(row, phase="waiting", owner=None, open_asks=asks, asks_after=after)
 
 
 def _spent(row: Summary, usage: Usage, cost: float | None, at: int) -> Summary:

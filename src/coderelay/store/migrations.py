@@ -67,6 +67,10 @@ STEPS = (
         SELECT id, session_id, data, created_at FROM messages_before ORDER BY rowid;
     DROP TABLE messages_before;
     """,
+    # Finds the few sessions that wait for a person among thousands that do not.
+    """
+    CREATE INDEX sessions_waiting ON sessions (updated_at) WHERE phase = 'waiting';
+    """,
 )
 
 

@@ -30,7 +30,7 @@ from coderelay.store.postgres_migrations import migrate
 from coderelay.store.postgres_text import can_be_kept, given, kept
 from coderelay.store.sqlite import wall_clock
 from coderelay.store.store import Projection
-from coderelay.store.stored import read_event, read_summary, refuse_holes
+from coderelay.store.stored import LAST_CHARACTER, read_event, read_summary, refuse_holes
 
 T = TypeVar("T")
 
@@ -46,11 +46,13 @@ _BY_CHANGE = """
 (SELECT number FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC NULLS LAST,
 updated_at DESC, id
 """
+_WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
 _SESSIONS = f"SELECT id, summary FROM sessions ORDER BY {_BY_CHANGE} LIMIT %s"
 _SESSIONS_IN = f"""
 SELECT id, summary FROM sessions WHERE hashtextextended(cwd, 0) = hashtextextended(%s, 0) AND cwd = %s
 ORDER BY {_BY_CHANGE} LIMIT %s
 """
+_NAMED = "SELECT id, summary FROM sessions WHERE id >= %s AND id < %s ORDER BY id"
 _SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
 _MESSAGES = "SELECT id, data FROM messages WHERE session_id = %s ORDER BY created_at, number"
 _WRITE_ROWS = f"SELECT write_rows(%s, {ROWS})"
@@ -112,6 +114,15 @@ class PostgresStore:
         if not can_be_kept(cwd):
             return []
         return [self._summary(*row) for row in await self._query(_SESSIONS_IN, (kept(cwd), kept(cwd), limit))]
+
+    async def waiting(self) -> list[Summary]:
+        return [self._summary(*row) for row in await self._query(_WAITING, ())]
+
+    async def named(self, beginning: str) -> list[Summary]:
+        if not can_be_kept(beginning):
+            return []
+        found = await self._query(_NAMED, (kept(beginning), kept(beginning) + LAST_CHARACTER))
+        return [self._summary(*row) for row in found]
 
     async def session(self, session: SessionId) -> Summary | None:
         found = await self._query(_SESSION, (kept(session),)) if can_be_kept(session) else []

@@ -136,6 +136,10 @@ STEPS = (
     ALTER TABLE event ALTER COLUMN number SET DEFAULT nextval('event_number');
     ALTER SEQUENCE event_number OWNED BY event.number;
     """,
+    # Finds the few sessions that wait for a person among thousands that do not.
+    """
+    CREATE INDEX sessions_waiting ON sessions (updated_at) WHERE phase = 'waiting';
+    """,
 )
 
 # Tables of extensions (statistics, maps) are not a sign of another program.

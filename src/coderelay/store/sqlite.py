@@ -14,15 +14,17 @@ from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.sqlite_file import closed, failure, open_file
 from coderelay.store.sqlite_writer import Writer
 from coderelay.store.store import Projection
-from coderelay.store.stored import bodies, place, read_event, read_summary, refuse_holes
+from coderelay.store.stored import LAST_CHARACTER, bodies, place, read_event, read_summary, refuse_holes
 
 # The body as bytes: whether it is text at all is for `_recorded` to say, which knows where it stands.
 _EVENTS = (
     "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 )
+_NAMED = "SELECT id, summary FROM sessions WHERE id >= ? AND id < ? ORDER BY id"
 _SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
 # The order in which events were appended, which is that of their row numbers: clocks may be wrong.
 _BY_CHANGE = "(SELECT rowid FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC, id"
+_WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
 _HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 
@@ -85,6 +87,12 @@ class SqliteStore:
         where, values = ("", (limit,)) if cwd is None else ("WHERE cwd = ?", (cwd, limit))
         rows = self._query(f"SELECT id, summary FROM sessions {where} ORDER BY {_BY_CHANGE} LIMIT ?", values)
         return [self._summary(*row) for row in rows]
+
+    async def waiting(self) -> list[Summary]:
+        return [self._summary(*row) for row in self._query(_WAITING)]
+
+    async def named(self, beginning: str) -> list[Summary]:
+        return [self._summary(*row) for row in self._query(_NAMED, (beginning, beginning + LAST_CHARACTER))]
 
     async def session(self, session: SessionId) -> Summary | None:
         rows = self._query(_SUMMARY, (session,))

@@ -51,6 +51,15 @@ class Store(Protocol):
         """Newest change first."""
         ...
 
+    async def waiting(self) -> list[Summary]:
+        """The sessions in which a person is asked something, newest change first. Costs as much as there are of
+        them, however many others there are."""
+        ...
+
+    async def named(self, beginning: str) -> list[Summary]:
+        """The sessions whose ids begin so, in the order of their ids."""
+        ...
+
     async def session(self, session: SessionId) -> Summary | None: ...
 
     async def messages(self, session: SessionId) -> list[MessageRow]:

@@ -13,6 +13,9 @@ from coderelay.protocol.summary import Summary
 Damaged = Callable[[str, str], StoreDamaged]
 """An engine's way to say what is damaged, and why."""
 
+LAST_CHARACTER = "\U0010ffff"
+"""Sorts behind all that ids hold: whatever lies between a text and that text followed by it begins with the text."""
+
 _summaries = msgspec.json.Decoder(Summary)
 
 

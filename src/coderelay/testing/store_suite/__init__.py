@@ -108,5 +108,11 @@ from coderelay.testing.store_suite.rows import (
     rows_follow_from_the_events as rows_follow_from_the_events,
 )
 from coderelay.testing.store_suite.rows import (
+    sessions_are_found_by_the_beginning_of_their_ids as sessions_are_found_by_the_beginning_of_their_ids,
+)
+from coderelay.testing.store_suite.rows import (
+    sessions_that_wait_are_found_among_the_others as sessions_that_wait_are_found_among_the_others,
+)
+from coderelay.testing.store_suite.rows import (
     the_newest_change_comes_first as the_newest_change_comes_first,
 )

@@ -5,6 +5,7 @@ from coderelay.protocol.events import (
     Recorded,
     SessionDeleted,
 )
+from coderelay.protocol.ids import SessionId
 from coderelay.testing.store_suite.check import Log, promise
 from coderelay.testing.store_suite.events import (
     BY,
@@ -75,6 +76,30 @@ async def the_newest_change_comes_first(log: Log) -> None:
     assert [each.id for each in await store.sessions()] == [A, C, B], "a clock that was ahead counts for good"
     await store.rebuild()
     assert [each.id for each in await store.sessions(cwd="/one")] == [A, C]
+
+
+@promise
+async def sessions_that_wait_are_found_among_the_others(log: Log) -> None:
+    times = iter(range(1, 100))
+    store = await log.open(clock=lambda: next(times))
+    for session in (A, B, C):
+        await write(store, session, [[created()], *whole_turn()[:3]])  # it waits for a person
+    assert await store.waiting() == [await store.session(each) for each in (C, B, A)]
+    await write(store, B, whole_turn()[3:])
+    await write(store, C, [[SessionDeleted(by=BY)]])
+    assert [each.id for each in await store.waiting()] == [A]
+    assert [each.open_asks for each in await store.waiting()] == [1]
+
+
+@promise
+async def sessions_are_found_by_the_beginning_of_their_ids(log: Log) -> None:
+    store = await log.open()
+    for name in ("b1-2", "a", "b1", "b", "B1", "b1\u00e9", "c"):
+        await store.append(SessionId(name), 0, [created()])
+    assert [each.id for each in await store.named("b1")] == ["b1", "b1-2", "b1\u00e9"]
+    assert await store.named("b1") == [await store.session(SessionId(each)) for each in ("b1", "b1-2", "b1\u00e9")]
+    assert await store.named("d") == []
+    assert len(await store.named("")) == 7
 
 
 @promise

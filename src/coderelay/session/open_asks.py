@@ -1,0 +1,34 @@
+"""The open asks of a session, from the end of its log alone: no fold of the whole session is needed."""
+
+from collections.abc import Iterable
+
+from coderelay.protocol.asks import Ask
+from coderelay.protocol.events import (
+    AskAnswered,
+    AskOpened,
+    BatchOpened,
+    CallAsked,
+    Recorded,
+    SessionDeleted,
+    StopRequested,
+    TurnEnded,
+)
+from coderelay.protocol.ids import AskId
+
+
+def open_asks(tail: Iterable[Recorded]) -> list[Ask]:
+    """`tail` is the log after `Summary.asks_after`, or from any earlier place, up to its end."""
+    asks: dict[AskId, Ask] = {}
+    for recorded in tail:
+        match event := recorded.event:
+            case BatchOpened():
+                asks.update({each.ask.id: each.ask for each in event.judged if each.ask is not None})
+            case AskOpened() | CallAsked():
+                asks[event.ask.id] = event.ask
+            case AskAnswered():
+                asks.pop(event.ask_id, None)
+            case StopRequested() | TurnEnded() | SessionDeleted():
+                asks.clear()
+            case _:
+                pass
+    return list(asks.values())

@@ -1,5 +1,7 @@
 """A model server that must end without a violation, and `coder` as a process in a folder of its own."""
 
+import os
+import subprocess
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
@@ -38,3 +40,17 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def coder_on(tmp_path: Path, folder: Path) -> Callable[[ModelServerThread], Coder]:
     return lambda server: Coder(tmp_path / "home", folder, server.base_url)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Generator[Path]:
+    """A folder on a file system of two megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("a small file system needs the right to mount; a full database is tested without one too")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import psycopg
 import pytest
 
 from coderelay import __version__
@@ -217,6 +218,17 @@ def test_postgresql_is_really_asked(patient: Patient, database: str) -> None:
     assert log["state"] == "found"
     assert log["found"].startswith("PostgreSQL ")
     assert log["found"].endswith(" answers")
+
+
+def test_a_postgresql_log_of_a_newer_version_is_bad(patient: Patient, database: str) -> None:
+    """Symptom: the doctor was content with a log that `coder` refuses."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("CREATE TABLE schema_version (program TEXT PRIMARY KEY, version INTEGER NOT NULL)")
+        connection.execute("INSERT INTO schema_version VALUES ('coderelay', 2001)")
+    log = patient.findings(CODER_DATABASE_URL=database)["log"]
+    assert log["state"] == "bad"
+    assert "newer version" in log["found"]
+    assert "pgrade" in log["do"]
 
 
 def test_a_postgresql_that_is_not_there_is_bad_and_its_password_is_not_told(patient: Patient, tmp_path: Path) -> None:

@@ -1,10 +1,7 @@
 """A disk without room: the append is refused whole, and works when there is room again."""
 
 import asyncio
-import os
 import sqlite3
-import subprocess
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -42,19 +39,6 @@ def test_a_full_disk_refuses_the_append_and_works_again_with_room(
     use(path, story)
     assert is_whole(path)
     assert set(log) < set(events(path))
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Generator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("a small file system needs the right to mount; a full database is tested without one too")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 def test_a_disk_that_fills_up_loses_nothing_that_was_acknowledged(small_disk: Path) -> None:

@@ -184,6 +184,9 @@ async def _log(config: Config) -> Finding:
     except StoreFailed as error:
         return Finding("log", error.message, "bad", error.hint)
     size = os.path.getsize(config.database) / 1e6
+    if not size:
+        do = "if it held sessions, restore it from a backup; otherwise the next session is written to it"
+        return Finding("log", f"{config.database} is empty", "missing", do)
     return Finding("log", f"{config.database}: whole, {sessions} sessions, {events} events, {size:.1f} MB")
 
 
@@ -207,7 +210,10 @@ async def _postgres(url: str) -> Finding:
         async with asyncio.timeout(_DATABASE_SECONDS):
             connection = await server.connect()
             version = connection.info.server_version // 10000
-            await connection.close()
+            try:
+                await import_module("coderelay.store.postgres_migrations").check_version(connection, server.name)
+            finally:
+                await connection.close()
     except TimeoutError:
         problem = f"PostgreSQL at {server.name} does not answer within {_DATABASE_SECONDS:g} s"
         return Finding("log", problem, "bad", "check CODER_DATABASE_URL and the network")

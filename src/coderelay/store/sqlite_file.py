@@ -44,6 +44,23 @@ def open_file(path: str, lock_seconds: float) -> sqlite3.Connection:
     return connection
 
 
+def open_alone(path: str) -> sqlite3.Connection:
+    """To read a database where there is no room for the -shm file that processes share: without one, and only if no
+    other process has the database open. Raises StoreFull if that does not help."""
+    full = StoreFull(f"no space left to use {path}", f"Free some space. {_UNCHANGED}")
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if not check_version(connection, path):
+            raise full
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise full from error
+        raise
+    return connection
+
+
 def _prepare(connection: sqlite3.Connection, path: str, lock_seconds: float) -> None:
     check_version(connection, path)  # first: a file that is not ours must not be switched to WAL
     if _switch_to_wal(connection, lock_seconds) != "wal":
@@ -67,9 +84,17 @@ def patiently(action: Callable[[], T], lock_seconds: float) -> T:
         try:
             return action()
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if not is_busy(error) or time.monotonic() > deadline:
                 raise
-        time.sleep(random.uniform(0.0005, 0.003))
+        pause()
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def pause(*, long: bool = False) -> None:
+    time.sleep(random.uniform(0.01, 0.03) if long else random.uniform(0.0005, 0.003))
 
 
 def _refuse_lone_wal(path: str) -> None:
@@ -116,7 +141,7 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
             return _read_only(path)
         case sqlite3.SQLITE_CANTOPEN if not _writable(path):
             return _read_only(path)
-        case sqlite3.SQLITE_FULL:
+        case _ if getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE):
             return StoreFull(f"no space left to write {path}", f"Free some space. {_UNCHANGED}")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreDamaged(f"{path} is damaged or not a database: {error}", _MEND)

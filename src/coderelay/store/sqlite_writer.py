@@ -1,22 +1,25 @@
 """One thread that writes. Jobs that arrive together share one commit; each stands or falls alone."""
 
 import asyncio
-import os
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from coderelay.protocol.errors import CoderError, StoreFailed, StoreLocked
-from coderelay.store.sqlite_file import closed, failure, patiently
+from coderelay.protocol.errors import CoderError, StoreLocked
+from coderelay.store.lock_holder import TELL_SECONDS, waiting_words
+from coderelay.store.sqlite_file import closed, failure, is_busy, pause
+from coderelay.store.sqlite_files import OpenFiles
 
 T = TypeVar("T")
 
 GROUP = 256
+_LEAVING_SECONDS = 3.0
 
 
 class _Job(Struct):
@@ -28,16 +31,28 @@ class _Job(Struct):
 
 
 class Writer:
-    def __init__(self, connection: sqlite3.Connection, path: str, lock_seconds: float) -> None:
+    """`lock_seconds` is how long another program's lock is waited for; None is as long as it takes. `tell` is called
+    on the event loop when that becomes long, with words about who holds it."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: str,
+        files: OpenFiles,
+        lock_seconds: float | None,
+        tell: Callable[[str], None],
+    ) -> None:
         self._connection = connection
         self._path = path
+        self._files = files
         self._lock_seconds = lock_seconds
-        self._file = _identity(path)
+        self._tell = tell
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
         self._is_closing = False
-        connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see patiently
+        self._lastly: Callable[[], None] = connection.close
+        connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see pause
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` in a transaction. Returns when it is on disk; is not undone by cancellation."""
@@ -54,11 +69,28 @@ class Writer:
 
     async def close(self) -> None:
         """Finish what was submitted, then close the connection. Nothing is taken any more."""
+        await self._end(self._connection.close)
+
+    async def close_removed(self) -> None:
+        """The same when the -wal file was removed: what it holds is written into the database first. Raises
+        StoreFailed if that cannot be done; then the connection stays as it is."""
+        await self._end(lambda: None)
+        await asyncio.to_thread(self._fold_and_close)
+
+    def _fold_and_close(self) -> None:
+        try:
+            self._files.fold_removed_wal(self._connection)
+        except sqlite3.Error as error:
+            raise failure(error, self._path) from error
+        self._connection.close()
+
+    async def _end(self, lastly: Callable[[], None]) -> None:
         with self._door:
             self._is_closing = True
+            self._lastly = lastly
             self._jobs.put(None)
-        if self._thread is None:
-            self._connection.close()
+        if self._thread is None or not self._thread.is_alive():
+            lastly()
         else:
             await asyncio.to_thread(self._thread.join)
 
@@ -69,7 +101,7 @@ class Writer:
                 mine = [job for job in group if job.loop is loop]
                 with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
                     loop.call_soon_threadsafe(_resolve, mine)
-        self._connection.close()  # the last one folds the -wal file into the database: not on the event loop
+        self._lastly()  # the last connection closed folds the -wal file into the database: not on the event loop
 
     def _next_group(self) -> list[_Job]:
         group: list[_Job] = []
@@ -102,9 +134,9 @@ class Writer:
         return failure(error, self._path) if isinstance(error, sqlite3.Error) else error
 
     def _transact(self, group: list[_Job]) -> None:
-        patiently(lambda: self._connection.execute("BEGIN IMMEDIATE"), self._lock_seconds)
+        self._begin(group[0].loop)
         try:
-            self._check_place()
+            self._files.refuse_removed(self._connection)
             for job in group:
                 self._perform(job)
             self._connection.execute("COMMIT")
@@ -113,13 +145,30 @@ class Writer:
                 self._connection.execute("ROLLBACK")
             raise
 
-    def _check_place(self) -> None:
-        """What is written to a file that was removed would be lost, though SQLite accepts it."""
-        if _identity(self._path) != self._file:
-            raise StoreFailed(
-                f"{self._path} was moved or deleted while in use",
-                "Put it back together with its -wal file, or start again to begin a new one. Nothing was written.",
-            )
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A process may have been stopped while it writes, for hours: it is waited for, and named."""
+        began = time.monotonic()
+        tell_at, is_told = began + TELL_SECONDS, False
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                break
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or self._has_waited_enough(began):
+                    raise
+            if not is_told and time.monotonic() > tell_at:
+                is_told = True
+                loop.call_soon_threadsafe(self._tell, waiting_words(self._path))
+            pause(long=is_told)
+        if is_told:
+            loop.call_soon_threadsafe(self._tell, f"{self._path} is free again")
+
+    def _has_waited_enough(self, began: float) -> bool:
+        """Whoever leaves does not wait for ever."""
+        limit = self._lock_seconds
+        if self._is_closing:
+            limit = min(_LEAVING_SECONDS, _LEAVING_SECONDS if limit is None else limit)
+        return limit is not None and time.monotonic() - began > limit
 
     def _perform(self, job: _Job) -> None:
         """A refused job takes back what it wrote; the others of its group stay."""
@@ -131,14 +180,6 @@ class Writer:
             job.error = refused
             self._connection.execute("ROLLBACK TO job")
         self._connection.execute("RELEASE job")
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _resolve(jobs: list[_Job]) -> None:

@@ -1,0 +1,63 @@
+"""Who holds the lock of a SQLite database, as far as this machine tells."""
+
+import os
+from contextlib import suppress
+
+from msgspec import Struct
+
+_WRITE_LOCK = 120
+"""The byte of the -shm file that whoever writes has locked."""
+_DATABASE_LOCKS = 0x40000000
+_COMMAND_CHARS = 60
+TELL_SECONDS = 2.0
+"""How long a lock is waited for before anybody is told: most are held for milliseconds."""
+
+
+def waiting_words(path: str) -> str:
+    return f"{path} is locked by {find_holder(path) or 'another program'}; waiting for it"
+
+
+class Holder(Struct, frozen=True):
+    pid: int
+    command: str
+    is_stopped: bool
+
+    def __str__(self) -> str:
+        told = f"process {self.pid} ({self.command})" if self.command else f"process {self.pid}"
+        return f"{told}, which is stopped" if self.is_stopped else told
+
+
+def find_holder(path: str) -> Holder | None:
+    """None if it cannot be found out, or has let go meanwhile."""
+    for file, byte in ((f"{path}-shm", _WRITE_LOCK), (path, _DATABASE_LOCKS)):
+        with suppress(OSError, ValueError):
+            pid = _writer_of(os.stat(file).st_ino, byte)
+            if pid is not None:
+                return Holder(pid, _command(pid), _is_stopped(pid))
+    return None
+
+
+def _writer_of(inode: int, byte: int) -> int | None:
+    """From lines like `4: POSIX  ADVISORY  WRITE 1234 fd:01:5678 120 120`."""
+    with open("/proc/locks") as locks:
+        for line in locks:
+            fields = line.split()
+            if len(fields) != 8 or fields[3] != "WRITE" or int(fields[5].rpartition(":")[2]) != inode:
+                continue
+            ends_behind = fields[7] == "EOF" or int(fields[7]) >= byte
+            if ends_behind and int(fields[4]) not in (0, -1, os.getpid()):
+                return int(fields[4])
+    return None
+
+
+def _command(pid: int) -> str:
+    with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        words = file.read().rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+        return words if len(words) <= _COMMAND_CHARS else f"{words[: _COMMAND_CHARS - 1]}…"
+    return ""
+
+
+def _is_stopped(pid: int) -> bool:
+    with suppress(OSError), open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] in ("T", "t")
+    return False

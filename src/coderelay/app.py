@@ -1,8 +1,10 @@
 """Wiring: the only file that knows concrete parts."""
 
+import asyncio
+import logging
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -32,13 +34,14 @@ from coderelay.models.providers import Providers
 from coderelay.models.retry import FIRST_SECONDS
 from coderelay.policy.rules import read_rules
 from coderelay.policy.secrets import Secrets, passwords_in, secret_values, worth_hiding
-from coderelay.protocol.errors import BadInput, StoreFailed
+from coderelay.protocol.errors import BadInput, StoreFailed, StoreLocked
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.overview import FilesShown, ModelShown, SkillsShown
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.session.summary import summarise
 from coderelay.store.live import LiveFile
+from coderelay.store.lock_holder import TELL_SECONDS, waiting_words
 from coderelay.store.owners import FileOwners
 from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Projection, Store
@@ -73,6 +76,9 @@ if TYPE_CHECKING:
 
 _SHORT_RUN_SECONDS = 0.3
 _ALWAYS_IN_SANDBOXES = {".lock", "rung.json"}
+_OPEN_SECONDS = 0.1
+
+log = logging.getLogger(__name__)
 
 
 class Rows:
@@ -106,10 +112,17 @@ class House:
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self._settings: dict[str, tuple[object, Settings]] = {}
         self._providers: list[tuple[object, Providers]] = []
+        self.tell: Callable[[str], None] = log.warning
+        """How people are told that the log makes this process wait. A surface puts its own way here."""
 
     def store(self) -> Store:
         if self.config.database_url is None:
-            return SqliteStore(self.config.database, self.projection())
+            return SqliteStore(
+                self.config.database,
+                self.projection(),
+                open_seconds=_OPEN_SECONDS,
+                tell=lambda text: self.tell(text),
+            )
         postgres = _postgres("coderelay.store.postgres")
         return postgres.PostgresStore(self.config.database_url, self.projection())
 
@@ -363,6 +376,18 @@ class House:
 
     def programs(self) -> Sequence[str]:
         return agents_on_path(self.env)
+
+    async def open_patiently(self) -> Host:
+        """As `open` does, but a log that another process has locked is waited for without blocking the event loop."""
+        began, is_told = time.monotonic(), False
+        while True:
+            try:
+                return self.open()
+            except StoreLocked:
+                if not is_told and time.monotonic() - began > TELL_SECONDS:
+                    is_told = True
+                    self.tell(waiting_words(self.config.database))
+            await asyncio.sleep(_OPEN_SECONDS)
 
     def open(self) -> Host:
         """Raises StoreFailed if the log cannot be used."""

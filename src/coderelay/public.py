@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from coderelay.app import House
 from coderelay.client.asking import understand
+from coderelay.client.client import Client
 from coderelay.client.family import follow_family
 from coderelay.config.detect import detect
 from coderelay.config.detect_files import learn
@@ -97,7 +98,7 @@ class ConnectedClient:
 class Coder:
     """The public client, asynchronous. `client` is the whole contract behind it."""
 
-    def __init__(self, client: ConnectedClient, house: House, who: str) -> None:
+    def __init__(self, client: Client, house: House, who: str) -> None:
         self.client = client
         self._house = house
         self._by = By(who=who, via="script")
@@ -266,7 +267,7 @@ class Connection:
         self._thread: threading.Thread | None = None
 
     async def __aenter__(self) -> Coder:
-        self._host = self._house.open()
+        self._host = await self._house.open_patiently()
         self._client = ConnectedClient(self._host)
         return Coder(self._client, self._house, self._who)
 

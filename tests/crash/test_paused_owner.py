@@ -5,8 +5,8 @@ import signal
 import pytest
 
 from coderelay.testing.checker import BrokenPromise
-from coderelay.testing.command import Started
-from tests.crash.journey import Journey, wait_until
+from coderelay.testing.command import Ran, Started
+from tests.crash.journey import CRASHING, Journey, wait_until
 
 STILL = {"CODER_STILL_SECONDS": "0.6"}
 ARROWS = [
@@ -29,8 +29,27 @@ def test_x25_an_owner_paused_past_its_time_writes_nothing_when_it_wakes(journey:
     journey.wait_until_paused(paused)
     journey.carry_on(**STILL)
     paused.send(signal.SIGCONT)
-    assert journey.finish(paused) == 0
+    ran = paused.wait()
+    assert ran.code == 0
+    assert "Traceback" not in ran.err  # it is told in words, if at all
+    journey.printed.append(ran.out.splitlines(keepends=True))
     journey.check()
+
+
+def test_an_owner_that_wakes_after_another_took_over_says_so_in_a_line(journey: Journey) -> None:
+    """Symptom: a traceback of `Fenced`."""
+    pause = {"CODER_PAUSE": "after:tool.ran:1", "HOME": str(journey.coder.home)}
+    first = journey.coder.start("-p", "do first", "--mode", "yolo", env=pause, program=CRASHING)
+    journey.wait_until_paused(first)
+    second = journey.start("-p", "do last", "--continue", CODER_PAUSE="before:tool.ran:1", **STILL)
+    journey.wait_until_paused(second)
+    first.send(signal.SIGCONT)
+    assert first.process.stderr is not None
+    told = first.process.stderr.readline()
+    assert told == "coder: another process has taken over this session and goes on with it\n"
+    second.send(signal.SIGCONT)
+    assert journey.finish(second) == 0
+    assert first.wait() == Ran(0, "done first\n", "")
 
 
 def test_the_checker_sees_an_owner_without_an_epoch(journey: Journey) -> None:

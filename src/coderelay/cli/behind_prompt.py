@@ -1,6 +1,7 @@
 """What is loaded and opened while the first prompt is there already."""
 
 import argparse
+import asyncio
 import gc
 import os
 
@@ -11,11 +12,16 @@ from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.client.visible import visible
 from coderelay.config.chosen_model import remember_model
-from coderelay.protocol.errors import CoderError
+from coderelay.host.host import Host
+from coderelay.protocol.asks import By
+from coderelay.protocol.errors import CoderError, StoreFull
+from coderelay.surfaces.terminal.drawing.lines import note
 from coderelay.surfaces.terminal.opened import Opened
 from coderelay.surfaces.terminal.opening import Opening
 from coderelay.surfaces.terminal.region import Region
 from coderelay.surfaces.terminal.repl import Repl
+
+_ROOM_SECONDS = 1.0
 
 
 async def work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
@@ -30,10 +36,12 @@ async def work(options: argparse.Namespace, folder: str, opening: Opening) -> in
 
 
 async def _show(options: argparse.Namespace, folder: str, opening: Opening, house: House) -> int:
-    host = house.open()
+    screen = opening.screen
+    house.tell = lambda text: screen.print(note(retell(text), screen.width))
+    host = await house.open_patiently()
     try:
         by = me("terminal")
-        chosen = await choose_session(host, options, folder, house, by, to_run=False)
+        chosen = await _choose_when_there_is_room(host, options, folder, house, by)
         opened = Opened(
             client=host,
             session=chosen.session,
@@ -48,6 +56,21 @@ async def _show(options: argparse.Namespace, folder: str, opening: Opening, hous
         return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
     finally:
         await house.close(host)
+
+
+async def _choose_when_there_is_room(
+    host: Host, options: argparse.Namespace, folder: str, house: House, by: By
+) -> Chosen:
+    """On a full disk the prompt stays, and with it what the person has typed meanwhile."""
+    is_told = False
+    while True:
+        try:
+            return await choose_session(host, options, folder, house, by, to_run=False)
+        except StoreFull as error:
+            if not is_told:
+                house.tell(str(error))
+                is_told = True
+        await asyncio.sleep(_ROOM_SECONDS)
 
 
 def _told(chosen: Chosen, house: House) -> tuple[str, ...]:

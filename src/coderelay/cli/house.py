@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 
 from coderelay.app import House
 from coderelay.client.errors import error_in_words
-from coderelay.client.language import speak
+from coderelay.client.language import retell, speak
+from coderelay.client.visible import visible
 from coderelay.config.detect_files import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
@@ -22,7 +23,14 @@ def new_house(cwd: str | None = None) -> House:
     spoken to in the language that is set."""
     config = load(os.environ, cwd)
     speak(config.lang)
-    return House(config, learn(os.environ).added_to(os.environ))
+    house = House(config, learn(os.environ).added_to(os.environ))
+    house.tell = _tell
+    return house
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"coder: {visible(retell(text))}\n")
+    sys.stderr.flush()
 
 
 def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
@@ -36,7 +44,7 @@ def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
 
 
 async def _run(work: Callable[[Host], Awaitable[int]], house: House) -> int:
-    host = house.open()
+    host = await house.open_patiently()
     try:
         return await work(host)
     finally:

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
 
 
 async def _run(options: argparse.Namespace, folder: str, prompt: str | None, house: House) -> int:
-    host = house.open()
+    host = await house.open_patiently()
     try:
         by = me("terminal" if prompt is None else "headless")
         for told in filter(None, (untrusted_words(house), mended_words(house))):
@@ -94,6 +94,8 @@ async def _headless(
         if main.done():
             return  # the house is being closed: there is nothing left to stop
         if stopping or run.is_over:
+            for each in stopping:
+                each.cancel()  # it may wait for a locked log
             main.cancel()  # a second Ctrl-C leaves at once; the turn is carried on by whoever opens it next
         else:
             stopping.append(asyncio.create_task(stop()))

@@ -1,8 +1,8 @@
 """One session as this process knows it: its state, and the one way to change it."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
 
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import AnyEvent, CallEnded, MessageAdded, Recorded, TurnEnded
@@ -11,6 +11,8 @@ from coderelay.protocol.live import Live, Notice, OutputDelta, Placed, TextDelta
 from coderelay.session.fold import apply
 from coderelay.session.state import State
 from coderelay.store.store import Store
+
+T = TypeVar("T")
 
 Decide = Callable[[State], list[AnyEvent]]
 
@@ -45,7 +47,7 @@ class Record:
 
         Carried out whole even if the caller is cancelled.
         """
-        return await asyncio.shield(self._append(decide, epoch))
+        return await carried_out(self._append(decide, epoch))
 
     async def sync(self) -> None:
         """Read what others appended."""
@@ -113,6 +115,13 @@ class Record:
             watcher(self.state)
         for follower in self.followers:
             follower.wake()
+
+
+async def carried_out(work: Coroutine[Any, Any, T]) -> T:
+    """Carry it out whole, also if the caller is cancelled; then its failure, which nobody asks for, is not told."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+    return await asyncio.shield(task)
 
 
 def _end_of(placed: Placed) -> Placed:

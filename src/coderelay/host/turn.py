@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from coderelay.host.judging import Judging, now
-from coderelay.host.record import Record
+from coderelay.host.record import Record, carried_out
 from coderelay.host.spending import Spending
 from coderelay.host.trees_taken import before_change, before_wait, files_left
 from coderelay.host.turn_files import OpenTurnFiles
@@ -204,7 +204,7 @@ class HostTurn:
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from failures  # the first says what went wrong
         finally:
-            await asyncio.shield(self._end(running))
+            await carried_out(self._end(running))
 
     async def _keep_files(self, calls: Sequence[Call]) -> None:
         needs = [self.state.calls[call.id].judged.need for call in calls]

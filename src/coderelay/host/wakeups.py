@@ -6,12 +6,15 @@ import logging
 import time
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from coderelay.host.deadlines import expire
 from coderelay.host.exchange import Exchange
 from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
 from coderelay.host.turn import now as wall_clock
 from coderelay.host.worker import Worker
+from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.session.next_action import needs_owner
 from coderelay.store.store import Store
@@ -21,6 +24,7 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.02
 _OWNERS_SECONDS = 0.25
 _BEAT_SECONDS = 1.0
+_REST_SECONDS = 2.0
 
 
 class Wakeups:
@@ -33,6 +37,7 @@ class Wakeups:
         self._new_worker = new_worker
         self._records: dict[SessionId, Record] = {}
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
+        self._resting: dict[SessionId, float] = {}
         self._again: set[SessionId] = set()
         self._look_out: asyncio.Task[None] | None = None
         self._newly_attended = False
@@ -71,7 +76,9 @@ class Wakeups:
         self._exchange.close()
 
     def _finished(self, record: Record) -> None:
-        _, task = self._workers.pop(record.session)
+        worker, task = self._workers.pop(record.session)
+        if worker.is_failed:
+            self._resting[record.session] = time.monotonic() + _REST_SECONDS
         if not task.cancelled() and (error := task.exception()) is not None:
             record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
         if record.session in self._again:
@@ -86,25 +93,34 @@ class Wakeups:
                 record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
 
     async def _look(self) -> None:
-        """Follow the log of attended sessions, the lives of their owners, and show our own."""
-        counter = self._store.change_counter()
-        owners_at = beat_at = 0.0
+        """Follow the log of attended sessions, the lives of their owners, and show our own. A log that cannot be used
+        now may be usable again: whoever follows is told, and the look-out stays."""
+        look = _Look()
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            now = time.monotonic()
-            seen = self._store.change_counter()
-            if seen != counter or self._newly_attended:  # it may have moved between the reading and the attending
-                counter, self._newly_attended = seen, False
-                await self._read_on()
-            self._exchange.tick(self._records, self._workers, now)
-            if now - owners_at >= _OWNERS_SECONDS:
-                owners_at = now
-                self._look_at_owners()
-                for record in await expire(self._records.values(), wall_clock()):
-                    self.wake(record)
-            if self._workers and now - beat_at >= _BEAT_SECONDS:
-                beat_at = now
-                await self._ownership.beat()
+            try:
+                await self._look_once(look)
+            except StoreFailed as error:
+                for record in self._records.values():
+                    record.fail(error)
+                await asyncio.sleep(_REST_SECONDS)
+
+    async def _look_once(self, look: "_Look") -> None:
+        now = time.monotonic()
+        seen = self._store.change_counter()
+        if seen != look.counter or self._newly_attended:  # it may have moved between the reading and the attending
+            self._newly_attended = False
+            await self._read_on()
+            look.counter = seen
+        self._exchange.tick(self._records, self._workers, now)
+        if now - look.owners_at >= _OWNERS_SECONDS:
+            look.owners_at = now
+            self._look_at_owners()
+            for record in await expire(self._records.values(), wall_clock()):
+                self.wake(record)
+        if self._workers and now - look.beat_at >= _BEAT_SECONDS:
+            look.beat_at = now
+            await self._ownership.beat()
 
     async def _read_on(self) -> None:
         heads = await self._store.heads(list(self._records))
@@ -116,7 +132,18 @@ class Wakeups:
                     self.wake(record)
 
     def _look_at_owners(self) -> None:
-        """A session that needs an owner and has one elsewhere is ours when that one dies."""
+        """A session that needs an owner and has one elsewhere is ours when that one dies. One whose log could not be
+        written a moment ago rests a little."""
+        now = time.monotonic()
         for record in tuple(self._records.values()):
-            if record.session not in self._workers and needs_owner(record.state):
+            is_free = record.session not in self._workers and now >= self._resting.get(record.session, 0.0)
+            if is_free and needs_owner(record.state):
                 self.wake(record)
+
+
+class _Look(Struct):
+    """What was seen last, and when."""
+
+    counter: int | None = None
+    owners_at: float = 0.0
+    beat_at: float = 0.0

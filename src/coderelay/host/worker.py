@@ -22,6 +22,7 @@ from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CannotRun, CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
+from coderelay.protocol.live import Notice
 from coderelay.session import background, progress, shell
 from coderelay.session.children import cut_off, open_tasks
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
@@ -86,6 +87,8 @@ class Worker:
         self._limits = limits
         self._agent_task: asyncio.Task[None] | None = None
         self._leaving = False
+        self.is_failed = False
+        self._is_taken_over = False
 
     async def run(self) -> None:
         """Until the session rests, waits for people, or belongs to somebody else."""
@@ -93,8 +96,9 @@ class Worker:
             while not self._leaving and (epoch := await self._claim()) is not None:
                 await self._carry_on(epoch)
         except Fenced:
-            log.info("session %s has another owner now", self._record.session)
+            self._tell_taken_over()
         except StoreFailed as error:
+            self.is_failed = True
             self._record.fail(error)
 
     def leave(self) -> None:
@@ -102,6 +106,12 @@ class Worker:
         self._leaving = True
         if self._agent_task is not None:
             self._agent_task.cancel()
+
+    def _tell_taken_over(self) -> None:
+        """This process stood still for so long that another one claimed its session. Told once."""
+        if not self._is_taken_over:
+            self._is_taken_over = True
+            self._record.show(Notice("another process has taken over this session and goes on with it"))
 
     async def _claim(self) -> int | None:
         """The epoch of our claim, as it was written: the state may have moved on to another owner's since."""
@@ -216,6 +226,8 @@ class Worker:
         task = self._agent_task = asyncio.create_task(_run(agent, turn))
 
         def watch(state: State) -> None:
+            if state.epoch != turn.epoch and not state.deleted:
+                self._tell_taken_over()
             if state.epoch != turn.epoch or state.turn is None or state.turn.stop_requested:
                 self._record.watchers.discard(watch)  # once: the agent is still writing down how it was cut short
                 task.cancel()

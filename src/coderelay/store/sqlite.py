@@ -208,7 +208,9 @@ class SqliteStore:
                 raise
             self._lost = None
             if self._writer is None:
-                raise StoreFull(f"no space left to write {self.path}", "Free some space. The log is as it was before.")
+                raise StoreFull(
+                    f"no space left to write {self.path}", "Free some space. The log is as it was before."
+                )
 
     def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:
         """The rows follow from the events one by one: how they were grouped into appends makes no difference."""

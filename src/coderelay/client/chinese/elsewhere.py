@@ -294,6 +294,20 @@ SHAPES: dict[str, str] = {
     ),
     "{path} is read-only": "{path} 是只读的",
     "{path} is locked by another program": "{path} 被其他程序锁定",
+    "{path} is locked by {holder}; waiting for it": "{path} 被 {holder} 锁定；正在等待",
+    "another process has taken over this session and goes on with it": "另一个进程已接管本会话并继续执行",
+    "{path} is free again": "{path} 已解锁",
+    "process {pid} ({command})": "进程 {pid}（{command}）",
+    "process {pid} ({command}), which is stopped": "已暂停的进程 {pid}（{command}）",
+    "{path}-wal was removed while in use; what it held was written into {database}": (
+        "{path}-wal 在使用中被删除；其内容已写入 {database}"
+    ),
+    "{path} was moved or deleted while in use": "{path} 在使用中被移动或删除",
+    "{path} was emptied or cut short while in use": "{path} 在使用中被清空或截断",
+    "{path} is empty": "{path} 是空的",
+    "if it held sessions, restore it from a backup; otherwise the next session is written to it": (
+        "若曾有会话，请从备份恢复；否则下一个会话会写入其中"
+    ),
     "no space left to write {path}": "没有空间写入 {path}",
     "Free some space. {rest}": "请腾出一些空间。{rest}",
     "Close it. {rest}": "请关闭该程序。{rest}",

@@ -123,6 +123,7 @@ WORDS = {
     ),
     "{count} queued; they go on with the next line you send": "{count} 条在排队；发送下一行后继续",
     "that question is decided; nothing was sent": "那个提问已有结果；没有发送",
+    "not sent: it stands in the input again": "没有发送：内容已回到输入框",
     # standard streams
     "standard output cannot be written: {problem}": "无法写入标准输出：{problem}",
 }

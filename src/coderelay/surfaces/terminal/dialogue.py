@@ -1,6 +1,6 @@
 """What a person says to one session, line by line, and what becomes of it."""
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ from coderelay.client.session_commands import SessionCommands
 from coderelay.client.slash import Changes, Left, Moved, Prompted, Shell, Slash, classify
 from coderelay.protocol.asks import BudgetAsk, PermissionAsk, QuestionAsk
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
-from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
 from coderelay.protocol.queries import WhyNotRun
 from coderelay.surfaces.terminal.answering import split_all
@@ -118,8 +118,13 @@ class Dialogue:
 
     async def _tell_why_not(self) -> None:
         """It waits for another process if this one cannot run the session."""
-        if self._region.busy_since is None and (why := await self._client.get(WhyNotRun(self._session))) is not None:
-            self._note(t("it waits, because this process cannot run the session: {problem}", problem=retell(why)))
+        with suppress(
+            StoreFailed
+        ):  # what was sent is sent; what follows the session says that the log cannot be used
+            why = await self._client.get(WhyNotRun(self._session)) if self._region.busy_since is None else None
+            if why is not None:
+                told = t("it waits, because this process cannot run the session: {problem}", problem=retell(why))
+                self._note(told)
 
     async def _take_command(self, slash: Slash, prepared: Prepared) -> Moved | Left | None:
         echo, width = user_line(prepared.text, self._screen.width), self._screen.width

@@ -12,7 +12,7 @@ from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
 from coderelay.client.slash import Left, Moved
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
-from coderelay.protocol.errors import CoderError
+from coderelay.protocol.errors import CoderError, StoreFailed
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.surfaces.terminal.answering import decides_at_once
@@ -33,6 +33,7 @@ from coderelay.surfaces.terminal.visit import Visit
 log = logging.getLogger(__name__)
 
 _KEY_SECONDS = 0.3
+_AGAIN_SECONDS = 1.0
 
 
 class Repl:
@@ -186,7 +187,7 @@ class Repl:
             self._screen.refresh()
 
     async def _take(self, sent: Sent | Left) -> None:
-        match told := sent if isinstance(sent, Left) else await self._dialogue.take(sent):
+        match told := sent if isinstance(sent, Left) else await self._say(sent):
             case Moved():
                 await self._move(told)
             case Left():
@@ -195,6 +196,16 @@ class Repl:
                 self._is_given_back = True
             case None:
                 pass
+
+    async def _say(self, sent: Sent) -> Moved | Left | GivenBack | None:
+        """A line that the log cannot take stands in the input again, before what was typed since."""
+        try:
+            return await self._dialogue.take(sent)
+        except StoreFailed as error:
+            told = f"{error_in_words(error)}\n{t('not sent: it stands in the input again')}"
+            self._screen.print(error_line(told, self._screen.width))
+            self._screen.write("\n".join(filter(None, [sent.text, self._screen.buffer.text])))
+            return GivenBack()
 
     async def _guarded(self, work: Awaitable[object]) -> None:
         """The door around one request: a refusal is told, and so is a fault, which is logged once."""
@@ -249,13 +260,28 @@ class Repl:
 
         async def follow() -> None:
             nonlocal ends_well
-            await self._visit.follow()
+            await self._follow_whatever_fails()
             ends_well = True
 
         await self._guarded(follow())
         if ends_well:
             self._region.summary = None  # somebody deleted the session
         self.end(0 if ends_well else 1)
+
+    async def _follow_whatever_fails(self) -> None:
+        """A full disk or a log that cannot be used is said once, and tried again until it passes: nobody's terminal
+        ends because of it."""
+        told, head = "", 0
+        while True:
+            try:
+                return await self._visit.follow()
+            except StoreFailed as error:
+                words = error_in_words(error)
+                if words != told or self._visit.head != head:
+                    told, head = words, self._visit.head
+                    self._screen.print(error_line(words, self._screen.width))
+                    self._screen.refresh()
+            await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _say_goodbye(self) -> None:
         row = self._region.summary

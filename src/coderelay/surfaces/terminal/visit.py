@@ -53,7 +53,7 @@ class Visit:
         self._region = region
         self._attention = attention
         self._conversation = Conversation(session, by)
-        self._head = 0
+        self.head = 0
         self._facts: asyncio.Task[None] | None = None
         self._facts_are_old = False
         self._answered: set[AskId] = set()
@@ -93,7 +93,7 @@ class Visit:
         waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
         children = await self._client.get(ListChildren(self.session))
         sandbox = await self._sandbox()
-        self._head = row.head
+        self.head = row.head
         for child in children:
             self.asks.name(child.id, child.title)
         region = self._region
@@ -112,14 +112,14 @@ class Visit:
 
     async def tell_earlier(self) -> None:
         """The last part of the session once more, from the beginning of a turn on if there is one in it."""
-        if self._head == 0:
+        if self.head == 0:
             return
         events: list[Recorded] = []
-        async with aclosing(self._client.follow(self.session, max(0, self._head - _EARLIER_EVENTS))) as feed:
+        async with aclosing(self._client.follow(self.session, max(0, self.head - _EARLIER_EVENTS))) as feed:
             async for each in feed:
                 if isinstance(each, Recorded):
                     events.append(each)
-                    if each.seq >= self._head:
+                    if each.seq >= self.head:
                         break
         whole = events[0].seq == 1
         begin = next((at for at, each in enumerate(events) if isinstance(each.event, TurnStarted)), 0)
@@ -136,8 +136,8 @@ class Visit:
             self._screen.print(note(told, self._screen.width))
 
     async def follow(self) -> None:
-        """Until the session is deleted."""
-        already, events = await join_family(self._client, self.session, self._head)
+        """Until the session is deleted. Called again after a failure, it goes on where it stood."""
+        already, events = await join_family(self._client, self.session, self.head)
         for row in already:
             self.asks.put(row)
         if len(self.asks):
@@ -155,6 +155,7 @@ class Visit:
         self._screen.print(self._conversation.take(each, self._screen.width))
         self._show_change(self.asks.take(each))
         if each.session == self.session:
+            self.head = each.seq
             self._keep_up(each)
         self._screen.refresh()
 

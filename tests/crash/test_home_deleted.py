@@ -1,0 +1,54 @@
+"""The home of coder deleted while it runs: said in words, and nothing is taken for written that is not."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from coderelay.testing.command import Coder
+from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says
+from tests.conftest import Serve
+from tests.terminal.repl import repl, settle
+
+CoderOn = Callable[[ModelServerThread], Coder]
+
+
+def test_a_turn_whose_log_is_deleted_fails_in_words(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
+    """Symptom: a traceback."""
+    wait = "touch began; until [ -e go ]; do sleep 0.01; done"
+    coder = coder_on(serve(by_history(lambda _: proposes(bash(wait)))))
+    started = coder.start("-p", "go", "--mode", "yolo")
+    while not (folder / "began").exists():
+        assert started.process.poll() is None
+    shutil.rmtree(coder.home)
+    (folder / "go").touch()
+    ran = started.wait()
+    assert ran.code == 1
+    assert "sessions.db was moved or deleted while in use" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_terminal_whose_log_is_deleted_stays_and_says_so(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(by_history(lambda _: says("done"))))
+    with repl(coder) as terminal:
+        terminal.enter("first")
+        settle(terminal, "done")
+        shutil.rmtree(coder.home)
+        terminal.enter("second")
+        terminal.wait_for("not sent")
+        assert "moved or deleted while in use" in " ".join(terminal.everything.split())
+        terminal.press("c-c", "c-d")
+        assert terminal.wait() == 0
+        assert "Traceback" not in terminal.everything
+
+
+def test_an_idle_turn_whose_log_is_deleted_can_be_left(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(by_history(lambda _: hangs(says("one two three four"), after_pieces=3))))
+    with repl(coder) as terminal:
+        terminal.enter("first")
+        terminal.wait_for("one two")
+        shutil.rmtree(coder.home)
+        terminal.press("escape")
+        terminal.wait_for("moved or deleted")
+        terminal.press("c-d", "c-d")
+        assert terminal.wait() == 0
+        assert "Traceback" not in terminal.everything

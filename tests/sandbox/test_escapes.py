@@ -90,7 +90,7 @@ async def test_a_link_that_comes_and_goes_while_a_sandbox_starts_opens_nothing_o
         flipping = await inside.start("python3 flip.py")
         await eventually((work / "flips").exists)
         refused = 0
-        for _ in range(60):
+        for _ in range(300):
             if refused > 2:
                 break
             try:

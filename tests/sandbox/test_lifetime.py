@@ -166,4 +166,4 @@ async def test_input_is_empty_and_can_be_closed(tmp_path: Path, rung: Rung):
 async def test_a_file_without_end_is_cut_off(tmp_path: Path, rung: Rung):
     async with confined(tmp_path, rung) as inside:
         limits = await inside.output("ulimit -f; ulimit -c")
-        assert limits == f"{32 << 20}\n0\n"
+        assert limits == f"{8 << 20}\n0\n"

@@ -64,6 +64,13 @@ def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) 
 
 def look_up(sought: Sought) -> DiskFacts:
     """Takes at most about a second, in a large tree."""
+    try:
+        return _look_up(sought)
+    except OSError:  # a running command exchanges links while they are resolved: nothing can be told
+        return DiskFacts(too_many=True)
+
+
+def _look_up(sought: Sought) -> DiskFacts:
     search = _Search(sought.folders, time.monotonic() + _SECONDS)
     secret = next((found for each in sought.contents for found in search.secrets(each)), "")
     return DiskFacts(

@@ -1,6 +1,7 @@
 """A profile as bubblewrap takes it: namespaces of its own, and a tree of mounts."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -60,13 +61,14 @@ def expected_mounts(profile: Profile) -> Iterator[str]:
 
 
 def _identity(path: str) -> str:
-    """That of nothing if it cannot be reached without a link: then the start fails, and says why."""
+    """That of nothing if it is a link, or cannot be reached without one: then the start fails, and says why. The
+    identity of a link itself would be believed if the link is there again when the supervisor looks."""
     try:
         with folder_of(path) as (folder, name):
             found = os.stat(name or ".", dir_fd=folder, follow_symlinks=False)
     except OSError:
         return _NOTHING
-    return f"{found.st_dev}:{found.st_ino}"
+    return _NOTHING if stat.S_ISLNK(found.st_mode) else f"{found.st_dev}:{found.st_ino}"
 
 
 def _mounts(profile: Profile) -> dict[str, Kind]:

@@ -12,18 +12,18 @@ from coderelay.workspace.sandbox.git_config import Setting, is_harmless, setting
 
 _MOST_BYTES = 1 << 20
 _DEEPEST = 5
-_GUARDED = ("config", "hooks")  # a mount cannot guard a link
 _HUSKY = "_"  # the folder of husky's own hooks, which run those in the folder around it
 _NAMES_DATA = {"template", "ignorerevsfile", "excludesfile", "attributesfile", "file", "allowedsignersfile"}
 
 
-def named_by_git(git: str, tree: str, home: str, folders: Collection[str]) -> Iterator[str]:
-    """Of the git folder `git` with the work tree `tree`, and of the person whose home is `home`. Only what lies
-    beneath `folders`, whether it is there or not."""
-    linked = [path for name in _GUARDED if os.path.islink(path := os.path.join(git, name))]
-    files = [os.path.join(git, "config"), os.path.join(git, "config.worktree"), *_configs_of_person(home)]
+def named_by_git(git: str | None, tree: str, home: str, folders: Collection[str]) -> Iterator[str]:
+    """Of the git folder `git`, if there is one, with the work tree `tree`, and of the person whose home is `home`.
+    Only what lies beneath `folders`, whether it is there or not."""
+    own = [] if git is None else [os.path.join(git, name) for name in ("config", "config.worktree", "hooks")]
+    files = [*own[:2], *_configs_of_person(home)]
     named = [each for file in files for each in _named_in(file, tree, home, _DEEPEST)]
-    for path in dict.fromkeys([*named, *(_real(git, each, home) for each in linked)]):
+    linked = [_real(os.sep, path, home) for path in own if os.path.islink(path)]  # a mount cannot guard a link
+    for path in dict.fromkeys([*named, *linked]):
         if any(path != folder and is_in(path, folder) for folder in folders):
             yield path
 

@@ -36,7 +36,7 @@ def guarded(folders: tuple[str, ...], home: str) -> Guarded:
         if os.path.isfile(link := os.path.join(folder, ".git")):
             paths[link] = None  # who changes it chooses whose hooks are run
         git, tree = _git_folder(folder)
-        named |= dict.fromkeys(named_by_git(git or "", tree, home, folders))
+        named |= dict.fromkeys(named_by_git(git, tree, home, folders))
         if git is None:
             continue
         if not any(is_in(git, each) for each in folders):

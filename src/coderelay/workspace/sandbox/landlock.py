@@ -60,7 +60,9 @@ def _policy(profile: Profile) -> dict[str, object]:
 
 def _must_be_readable(path: str, profile: Profile) -> bool:
     """For git, and for the tools in the sandbox that obey such a file too: package managers, compilers, linters."""
-    if os.path.basename(path) in _READ_BY_GIT or (path in profile.named and not os.path.isdir(path)):
+    if path in profile.named:
+        return not os.path.isdir(path)  # what is in a folder would not be put back
+    if os.path.basename(path) in _READ_BY_GIT:
         return True
     folder = max((each for each in profile.folders if is_in(path, each)), key=len, default="/")
     found = obeyed_by(os.path.relpath(path, folder))

@@ -61,7 +61,7 @@ def mend(before: Before, search: GitSearch) -> Mended:
     for path in before.absent:
         if os.path.lexists(path):
             changed.append(path)
-            _move_aside(path)
+            move_aside(path)
     places = search.find()
     for each in obeyed(places, before.tops).values():
         known = before.obeyed.get(each.path)

@@ -7,7 +7,7 @@ WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 SPEC ?= ../shared/spec/requirements.md
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test quick lint soak bench bench-peers test-local eval requirements lock clean
+.PHONY: help run setup test quick lint soak mutants bench bench-peers test-local eval requirements lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,7 +30,10 @@ lint: setup
 	$(BIN)/pyright --warnings >.pyright.log || { cat .pyright.log; exit 1; }
 
 soak: setup ## hundreds of random kills; about half an hour
-	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k random tests/crash tests/asks
+	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k random tests/crash tests/asks tests/session
+
+mutants: setup ## record anew how each wrong rule of the session is found; about five minutes
+	CODER_SOAK=record $(BIN)/python -m pytest -q -n $(WORKERS) -k random_search tests/session/test_machine.py
 
 bench: setup ## one table, each row beside a floor measured in the same run
 	$(BIN)/python -m bench

@@ -1,14 +1,16 @@
-"""Lists the ids of a specification that no test names, like `C-30` in `test_c30_…` or in a docstring.
+"""Lists the ids of a specification that no test names: `test_c30_…` in the name of a test, `C-30` in a docstring.
 
 requirements.py SPEC [ID ...]     with ids or ranges (C-01..C-03), only those
 """
 
+import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ID = re.compile(r"\b([A-EX])-(\d\d)\b")
-NAMED = re.compile(r"(?<![a-z])([a-ex])[-_]?(\d\d)(?!\d)", re.IGNORECASE)
+IN_TEST_NAME = re.compile(r"_([a-ex])(\d\d)(?=_|\b)")
 
 
 def main(arguments: list[str]) -> int:
@@ -47,9 +49,18 @@ def _asked(words: list[str]) -> set[str]:
 
 
 def _named(folder: Path) -> set[str]:
-    text = "\n".join(path.read_text() for path in folder.rglob("*.py"))
-    places = "\n".join(re.findall(r"def test_\w+|\"\"\".*?\"\"\"|# .*", text, re.DOTALL))
-    return {f"{letter.upper()}-{number}" for letter, number in NAMED.findall(places)}
+    found = [each for path in sorted(folder.rglob("*.py")) for each in _named_in(path.read_text())]
+    return {f"{letter.upper()}-{number}" for letter, number in found}
+
+
+def _named_in(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        yield from ID.findall(line.partition("# ")[2])
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            yield from IN_TEST_NAME.findall(node.name)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+            yield from ID.findall(ast.get_docstring(node) or "")
 
 
 if __name__ == "__main__":

@@ -16,10 +16,13 @@ that is over goes first, none while one is open, and the model knows nothing of 
 background: each has a number of its own and ends once, whoever owns the session; a claim says which are gone (D-17).
 """
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.session import recorded_failures
 from tests.session.asking_mutants import ASKING_MUTANTS
 from tests.session.background_mutants import BACKGROUND_MUTANTS
 from tests.session.machine import SessionMachine
@@ -47,29 +50,49 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
     run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=400, stateful_step_count=70))
 
 
-@pytest.mark.parametrize(
-    "mutant",
-    [
-        *MUTANTS,
-        *READING_MUTANTS,
-        *ASKING_MUTANTS,
-        *PROMPT_MUTANTS,
-        *SPENDING_MUTANTS,
-        *UNDO_MUTANTS,
-        *BACKGROUND_MUTANTS,
-    ],
-    ids=lambda mutant: mutant.__name__,
-)
-def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
-    class MutantMachine(SessionMachine):
-        played_by = mutant
+ALL_MUTANTS = [
+    *MUTANTS,
+    *READING_MUTANTS,
+    *ASKING_MUTANTS,
+    *PROMPT_MUTANTS,
+    *SPENDING_MUTANTS,
+    *UNDO_MUTANTS,
+    *BACKGROUND_MUTANTS,
+]
+any_mutant = pytest.mark.parametrize("mutant", ALL_MUTANTS, ids=lambda mutant: mutant.__name__)
 
+
+@any_mutant
+def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
+    """Replays the moves that were recorded when a search found the fault, so that no search is needed."""
+    with pytest.raises(BrokenPromise, match=mutant.breaks):
+        recorded_failures.replay(_machine_of(mutant), mutant.__name__, _FIXED)
+
+
+@pytest.mark.skipif("CODER_SOAK" not in os.environ, reason="a search takes minutes: `make soak` and `make mutants`")
+@pytest.mark.timeout(3600)
+@any_mutant
+def test_a_random_search_finds_a_wrong_rule(mutant: type[Mutant]) -> None:
     until_it_fails = settings(
         _FIXED,
         max_examples=2000,
         stateful_step_count=60,
         phases=(Phase.generate,),
+        print_blob=True,
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much),
     )
-    with pytest.raises(BrokenPromise, match=mutant.breaks):
-        run_state_machine_as_test(MutantMachine, settings=until_it_fails)
+    with pytest.raises(BrokenPromise, match=mutant.breaks) as failure:
+        run_state_machine_as_test(_machine_of(mutant), settings=until_it_fails)
+    if os.environ["CODER_SOAK"] == "record":
+        recorded_failures.record(mutant.__name__, failure.value)
+
+
+def test_no_recorded_failure_is_left_over() -> None:
+    assert recorded_failures.names() == {mutant.__name__ for mutant in ALL_MUTANTS}
+
+
+def _machine_of(mutant: type[Mutant]) -> type[SessionMachine]:
+    class MutantMachine(SessionMachine):
+        played_by = mutant
+
+    return MutantMachine

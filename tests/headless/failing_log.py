@@ -22,7 +22,12 @@ class FailingStore:
         self._append = store.append
         self._failing = os.environ["CODER_FAILING"].split(",")
         self.read, self.heads, self.messages = store.read, store.heads, store.messages
-        self.sessions, self.session = store.sessions, store.session
+        self.sessions, self.session, self.waiting, self.named = (
+            store.sessions,
+            store.session,
+            store.waiting,
+            store.named,
+        )
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
 
     async def append(

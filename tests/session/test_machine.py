@@ -35,6 +35,7 @@ from tests.session.undo_mutants import UNDO_MUTANTS
 
 _ANY = settings(deadline=None, report_multiple_bugs=False)
 _FIXED = settings(_ANY, derandomize=True, database=None)
+_SEARCHED = settings(_FIXED, stateful_step_count=60)
 
 
 # A failure is made as short as possible before it is told, which may take minutes.
@@ -66,7 +67,7 @@ any_mutant = pytest.mark.parametrize("mutant", ALL_MUTANTS, ids=lambda mutant: m
 def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
     """Replays the moves that were recorded when a search found the fault, so that no search is needed."""
     with pytest.raises(BrokenPromise, match=mutant.breaks):
-        recorded_failures.replay(_machine_of(mutant), mutant.__name__, _FIXED)
+        recorded_failures.replay(_machine_of(mutant), mutant.__name__, _SEARCHED)
 
 
 @pytest.mark.skipif("CODER_SOAK" not in os.environ, reason="a search takes minutes: `make soak` and `make mutants`")
@@ -74,9 +75,8 @@ def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
 @any_mutant
 def test_a_random_search_finds_a_wrong_rule(mutant: type[Mutant]) -> None:
     until_it_fails = settings(
-        _FIXED,
+        _SEARCHED,
         max_examples=2000,
-        stateful_step_count=60,
         phases=(Phase.generate,),
         print_blob=True,
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.filter_too_much),

@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -271,8 +272,10 @@ def test_a_key_meant_for_one_question_answered_the_next(serve: Serve, coder_on: 
         terminal.enter("go")
         asks(terminal, "touch one")
         first, _ = open_asks(coder)
-        terminal.type("y")  # and, before that counts, elsewhere:
+        terminal.process.send_signal(signal.SIGSTOP)  # so that the key cannot count before the other's answer does
+        terminal.type("y")
         ran = coder.run("answer", "--no-wait", first, "deny")
+        terminal.process.send_signal(signal.SIGCONT)
         assert ran.code == 0
         terminal.wait_until(lambda seen: is_asking(seen) and "$ touch two" in seen.text, "the second question")
         terminal.wait_until(lambda seen: typed_in(seen) in ("y", ""), "the key")

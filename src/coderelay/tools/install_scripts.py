@@ -4,8 +4,9 @@
 script is started by its name, as a target of a Makefile is.
 """
 
-import json
 from typing import Any, cast
+
+import msgspec
 
 from coderelay.protocol.obeyed_files import is_package_json
 from coderelay.tools.changes import Change
@@ -24,12 +25,12 @@ def changes_install_scripts(change: Change) -> bool:
     before = change.before.data if change.before is not None and is_package_json(change.path) else b"{}"
     try:
         return _run_unasked(before) != _run_unasked(change.after)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, msgspec.DecodeError):
         return True  # nobody can say
 
 
 def _run_unasked(data: bytes) -> dict[str, Any]:
-    content = json.loads(data, parse_int=str, parse_float=str)
+    content = msgspec.json.decode(data)
     if not isinstance(content, dict):
         raise ValueError("a package.json is an object")
     package = cast(dict[str, Any], content)

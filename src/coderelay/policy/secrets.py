@@ -128,8 +128,12 @@ def _looks_secret(value: str) -> bool:
 def _spellings(value: str) -> set[str]:
     """As it is, as it stands in an address, and as it stands in JSON."""
     encoded = "".join(map(_percent_encoded, value))
-    in_json = msgspec.json.encode(value).decode()[1:-1]
-    return {value, encoded, encoded.replace("%20", "+"), in_json}
+    found = {value, encoded, encoded.replace("%20", "+"), msgspec.json.encode(value).decode()[1:-1]}
+    if not value.isascii():
+        from json import dumps  # it writes other letters as numbers; few values have any
+
+        found.add(dumps(value)[1:-1])
+    return found
 
 
 def _percent_encoded(character: str) -> str:

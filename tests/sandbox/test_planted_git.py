@@ -43,6 +43,13 @@ PLANTS = {
     "known-nested": "git -C vendored config core.fsmonitor {evil}",
     "known-nested-hook": "cp evil.sh vendored/.git/hooks/post-index-change",
     "odd-config": r"""git init -q src; printf '[core]\nbare=0\n[core] fsmonitor = "{evil}"\n' > src/.git/config""",
+    "nul": "git init -q $PIP_CACHE_DIR/r; git -C $PIP_CACHE_DIR/r config core.fsmonitor {evil}; "
+    r"mkdir src; printf 'gitdir: %s/r/.git\0x' $PIP_CACHE_DIR > src/.git",
+    "capitals": "git init -q $PIP_CACHE_DIR/r; git -C $PIP_CACHE_DIR/r config core.fsmonitor {evil}; "
+    "mkdir -p src/.GIT src/.Git src/.gIT src/.giT; echo gitdir: $PIP_CACHE_DIR/r/.git > src/.git",
+    "shared-without-head": "mkdir -p nested/objects nested/refs nested/worktrees/x src; "
+    "echo ref: refs/heads/main > nested/worktrees/x/HEAD; echo ../.. > nested/worktrees/x/commondir; "
+    "git config --file nested/config core.fsmonitor {evil}; echo gitdir: ../nested/worktrees/x > src/.git",
     "included": "git init -q src; git config --file i core.fsmonitor {evil}; git -C src config include.path $PWD/i",
 }
 FOLDERS = (".", "src", "nested", "vendored", "odd/objects/nested")

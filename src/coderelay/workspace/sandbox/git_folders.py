@@ -18,16 +18,16 @@ from coderelay.workspace.openat import LOOK, open_folder
 
 MOST_FOLDERS = 200_000
 _MARKS_REST_NS = 2_000_000_000
-_TELLING = frozenset({".git", "head", "commondir", "objects", "refs"})
+_TELLING = frozenset({"head", "commondir", "objects", "refs"})
 
 
 class _Seen(NamedTuple):
-    """What a folder held. `folders` are the paths of those in it, `entry` that of its `.git`, if it is no folder."""
+    """What a folder held. `folders` are the paths of those in it, `entries` each `.git` that is no folder."""
 
     mark: tuple[int, int, int] | None
     folders: tuple[str, ...]
     is_git: bool
-    entry: str | None
+    entries: tuple[str, ...]
 
 
 class GitPlaces(NamedTuple):
@@ -63,7 +63,7 @@ class GitSearch:
                 waiting += found.folders
         self._known = seen
         folders = [path for path, each in seen.items() if each.is_git]
-        entries = [each.entry for each in seen.values() if each.entry is not None]
+        entries = [entry for each in seen.values() for entry in each.entries]
         return GitPlaces(folders, entries, len(seen) < self._most)
 
 
@@ -74,7 +74,7 @@ def _look(path: str, now: int) -> _Seen | None:
     try:
         state = os.fstat(folder)
         with os.scandir(folder) as entries:
-            folders, telling = _sorted_in(entries)
+            folders, gits, telling = _sorted_in(entries)
     except OSError:
         return None
     finally:
@@ -82,11 +82,10 @@ def _look(path: str, now: int) -> _Seen | None:
     is_git = "head" in telling and ("commondir" in telling or ("objects" in telling and "refs" in telling))
     if is_git and _is_within_git(path):
         folders = [name for name in folders if name != "objects"]  # nobody works there, and no index may name it
-    git = telling.get(".git")
-    entry = os.path.join(path, git) if git is not None and git not in folders else None
     is_settled = state.st_ctime_ns < now - _MARKS_REST_NS
     mark = (state.st_dev, state.st_ino, state.st_ctime_ns) if is_settled else None
-    return _Seen(mark, tuple(os.path.join(path, name) for name in folders), is_git, entry)
+    within, entries = (tuple(os.path.join(path, name) for name in names) for names in (folders, gits))
+    return _Seen(mark, within, is_git, entries)
 
 
 def _open(path: str) -> int | None:
@@ -106,17 +105,21 @@ def _open(path: str) -> int | None:
     return None
 
 
-def _sorted_in(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], dict[str, str]]:
-    """The names of the folders, and those that git looks for; some file systems do not tell capitals apart."""
+def _sorted_in(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str], set[str]]:
+    """The names of the folders, of each `.git` that is none, and in small letters of what git looks for in a git
+    folder. Some file systems do not tell capitals apart; on others `.git` and `.GIT` may lie side by side."""
     folders: list[str] = []
-    telling: dict[str, str] = {}
+    gits: list[str] = []
+    telling: set[str] = set()
     for entry in entries:
-        name = entry.name
+        lower = entry.name.lower()
         if entry.is_dir(follow_symlinks=False):
-            folders.append(name)
-        if (lower := name.lower()) in _TELLING:
-            telling[lower] = name
-    return folders, telling
+            folders.append(entry.name)
+        elif lower == ".git":
+            gits.append(entry.name)
+        if lower in _TELLING:
+            telling.add(lower)
+    return folders, gits, telling
 
 
 def _is_within_git(path: str) -> bool:

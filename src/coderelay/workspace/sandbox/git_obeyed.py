@@ -4,7 +4,7 @@ git to another folder. Only what is not known to be harmless is listed."""
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
@@ -34,9 +34,9 @@ def obeyed(places: GitPlaces, tops: Sequence[str]) -> dict[str, Obeyed]:
     """`tops` are the folders that were searched."""
     listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
     targets = [each for entry in places.entries for each in _target(entry) if os.path.lexists(f"{each}/HEAD")]
-    for folder in dict.fromkeys([*places.folders, *targets]):
-        if any(is_in(folder, top) for top in tops):
-            listed += _in_folder(folder, tops)
+    folders = {folder for folder in (*places.folders, *targets) if any(is_in(folder, top) for top in tops)}
+    for folder in sorted(folders):
+        listed += _in_folder(folder, folders, tops)
     return {each.path: each for each in listed}
 
 
@@ -54,7 +54,8 @@ def read_file(path: str) -> bytes | None:
     return content if len(content) <= MOST_BYTES else None
 
 
-def _in_folder(git: str, tops: Sequence[str]) -> Iterator[Obeyed]:
+def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[Obeyed]:
+    """`folders` are all that are looked at, this one among them."""
     # Some other folder of the project may have been made a repository: what it calls `hooks` is not git's to move.
     switch = None if _is_gits_own(git) else os.path.join(git, "HEAD")
     for name in _CONFIGS:
@@ -63,7 +64,7 @@ def _in_folder(git: str, tops: Sequence[str]) -> Iterator[Obeyed]:
             says = (_sight(path),) if content is None else harmful_settings(content, git, tops)
             if says:
                 yield Obeyed(path, says, content, switch or path)
-    if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git):
+    if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git, folders):
         yield _whole(path, switch or path)
     for path in _hooks(os.path.join(git, "hooks")):
         yield _whole(path, switch or path)
@@ -77,20 +78,26 @@ def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[Obeyed]:
 
 
 def _target(entry: str) -> list[str]:
-    """The folder that a `.git` file names, if it has the form that git believes."""
+    """The folder that a `.git` file names, if it has the form that git believes. An empty name if a command exchanges
+    parts of the path. Git reads the name only up to a NUL."""
     content = read_file(entry) or b""
-    if content.startswith(_NAMES_FOLDER):
-        with suppress(OSError, ValueError):  # a command exchanges parts of it, or it is no path
-            named = os.fsdecode(content.removeprefix(_NAMES_FOLDER).rstrip(b"\r\n"))
-            return [os.path.realpath(os.path.join(os.path.dirname(entry), named))]
-    return []
+    if not content.startswith(_NAMES_FOLDER):
+        return []
+    named = os.fsdecode(content.removeprefix(_NAMES_FOLDER).rstrip(b"\r\n").partition(b"\0")[0])
+    try:
+        return [os.path.realpath(os.path.join(os.path.dirname(entry), named))]
+    except OSError:
+        return [""]
 
 
-def _leads_to_own_repository(path: str, git: str) -> bool:
-    """That of a further work tree names the folder of the repository that it lies in."""
+def _leads_to_own_repository(path: str, git: str, folders: Collection[str]) -> bool:
+    """That of a further work tree names the folder of the repository that it lies in. Git would also share a folder
+    that is no repository by itself, and nobody looks at the configuration in that."""
     trees = os.path.dirname(git)
-    names = (b"../..", os.fsencode(os.path.dirname(trees)))
-    return os.path.basename(trees) == "worktrees" and (read_file(path) or b"").rstrip(b"\r\n") in names
+    own = os.path.dirname(trees)
+    if os.path.basename(trees) != "worktrees" or own not in folders:
+        return False
+    return (read_file(path) or b"").rstrip(b"\r\n") in (b"../..", os.fsencode(own))
 
 
 def _hooks(folder: str) -> Iterator[str]:

@@ -200,6 +200,75 @@ async def test_a_known_repository_keeps_its_settings_and_gets_back_what_was_repl
     assert (hook.read_text(), os.access(hook, os.X_OK)) == ("#!/bin/sh\nexit 0\n", True)
 
 
+@pytest.mark.parametrize("attack", ["git config --file config core.fsmonitor evil", "echo evil > hooks/update"])
+@pytest.mark.parametrize("name", ["nested/.git", ".bare", "repository.git"])
+@story
+async def test_a_repository_that_was_there_works_on_after_something_was_planted_in_it(
+    tmp_path: Path, rung: Rung, name: str, attack: str
+):
+    make_repository(tmp_path / "work")
+    known = tmp_path / "work" / name
+    git(tmp_path, "init", "-q", "--bare", str(known))
+    git(known, "remote", "add", "origin", "https://example.org/r.git")
+    async with confined(tmp_path, rung) as inside:
+        assert "moved aside" in await inside.output(f"cd {name}; {attack}")
+    assert git(known, "--git-dir=.", "remote", "get-url", "origin") == "https://example.org/r.git"
+    assert "evil" not in (known / "config").read_text()
+    assert not (known / "hooks/update").exists()
+
+
+@story
+async def test_a_background_command_plants_nothing_in_a_configuration_that_the_person_has_replaced(
+    tmp_path: Path, bubblewrap: Rung
+):
+    """Git replaces the file, and the mount that guards it ends with the old one."""
+    work = tmp_path / "work"
+    make_repository(work)
+    plant = f"git config core.fsmonitor 'touch {tmp_path}/canary; :'"
+    async with confined(tmp_path, bubblewrap) as inside:
+        running = await inside.start(
+            f"until {plant} 2>/dev/null; do touch tried; sleep 0.02; done; touch planted; sleep 900"
+        )
+        await eventually(lambda: (work / "tried").exists())
+        git(work, "config", "branch.main.remote", "origin")
+        await eventually(lambda: (work / "planted").exists() and moved_aside(work) != [])
+        assert not git_runs_it(tmp_path)
+        assert not running.is_over
+        await running.stop()
+    assert not git_runs_it(tmp_path)
+
+
+@story
+async def test_the_person_configures_the_repository_and_adds_hooks_while_a_command_runs(
+    tmp_path: Path, bubblewrap: Rung
+):
+    work = tmp_path / "work"
+    make_repository(work)
+    async with confined(tmp_path, bubblewrap) as inside:
+        running = await inside.start("sleep 900")
+        git(work, "config", "branch.main.remote", "origin")
+        (work / ".git/hooks/pre-commit").write_text("#!/bin/sh\n")
+        assert "moved aside" not in await inside.output("true")
+        await running.stop()
+    assert (git(work, "config", "branch.main.remote"), moved_aside(work)) == ("origin", [])
+
+
+@story
+async def test_a_rebase_that_a_command_has_left_starts_no_program(tmp_path: Path, rung: Rung):
+    work = tmp_path / "work"
+    make_repository(work)
+    git(work, "commit", "-q", "--allow-empty", "-m", "one")
+    git(work, "commit", "-q", "--allow-empty", "-m", "two")
+    todo = rf"break\n x touch {tmp_path}/canary\n"
+    async with confined(tmp_path, rung) as inside:
+        left = await inside.output(f"GIT_SEQUENCE_EDITOR=\"printf '{todo}' >\" git rebase -i HEAD~1 2>&1")
+        assert "rebase-merge/git-rebase-todo" in left
+    with pytest.raises(subprocess.CalledProcessError):
+        git(work, "rebase", "--continue")
+    assert not (tmp_path / "canary").exists()
+    git(work, "rebase", "--abort")
+
+
 @story
 async def test_a_folder_of_hooks_that_is_a_link_into_the_workspace_is_guarded(tmp_path: Path, rung: Rung):
     work = tmp_path / "work"

@@ -1,8 +1,9 @@
 """What git would obey of what lies in the workspace: configuration that may name programs, hooks, and files that send
-git to another folder. Only what is not known to be harmless is listed."""
+git to another folder."""
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -18,16 +19,18 @@ MOST_BYTES = 1 << 20
 ASIDE = ".moved-"
 _CONFIGS = ("config", "config.worktree")
 _NAMES_FOLDER = b"gitdir: "
+_EXEC_LINE = re.compile(rb"^[ \t]*(?:x|exec)[ \t].*", re.MULTILINE)
 
 
 class Obeyed(Struct, frozen=True):
-    """One file or link. `says` are the things in it that git would obey; the same thing is the same text. `content`
-    is all of it, if it is a small file. To move `switch` aside keeps git from obeying it."""
+    """One file or link. `says` are the things in it that git would obey; the same thing is the same text. There is
+    nothing in a harmless configuration, which is listed to be put back later. `content` is all of it, if it is a
+    small file. `git` is the git folder that it belongs to; empty for what leads to one."""
 
     path: str
     says: tuple[str, ...]
     content: bytes | None
-    switch: str
+    git: str
 
 
 def obeyed(places: GitPlaces, tops: Sequence[str]) -> dict[str, Obeyed]:
@@ -56,25 +59,33 @@ def read_file(path: str) -> bytes | None:
 
 def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[Obeyed]:
     """`folders` are all that are looked at, this one among them."""
-    # Some other folder of the project may have been made a repository: what it calls `hooks` is not git's to move.
-    switch = None if _is_gits_own(git) else os.path.join(git, "HEAD")
     for name in _CONFIGS:
         if os.path.lexists(path := os.path.join(git, name)):
             content = read_file(path)
             says = (_sight(path),) if content is None else harmful_settings(content, git, tops)
-            if says:
-                yield Obeyed(path, says, content, switch or path)
+            yield Obeyed(path, says, content, git)
     if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git, folders):
-        yield _whole(path, switch or path)
+        yield _whole(path, git)
     for path in _hooks(os.path.join(git, "hooks")):
-        yield _whole(path, switch or path)
+        yield _whole(path, git)
+    yield from _in_rebase(os.path.join(git, "rebase-merge"), git)
+
+
+def _in_rebase(folder: str, git: str) -> Iterator[Obeyed]:
+    """The programs that `git rebase --continue` would start. The list is not put back: the rebase may be further."""
+    if os.path.islink(folder):
+        yield _whole(folder, git)
+    elif os.path.lexists(path := os.path.join(folder, "git-rebase-todo")):
+        content = read_file(path)
+        found = (_sight(path).encode(),) if content is None else _EXEC_LINE.findall(content)
+        yield Obeyed(path, tuple(line.decode("latin-1") for line in found), None, git)
 
 
 def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[Obeyed]:
     """A `.git` that is a file is harmless if it leads to a folder that is looked at too."""
     targets = _target(entry)
     if os.path.islink(entry) or (targets and not any(is_in(targets[0], top) for top in tops)):
-        yield _whole(entry, entry)
+        yield _whole(entry, "")
 
 
 def _target(entry: str) -> list[str]:
@@ -111,10 +122,10 @@ def _hooks(folder: str) -> Iterator[str]:
         )
 
 
-def _whole(path: str, switch: str) -> Obeyed:
+def _whole(path: str, git: str) -> Obeyed:
     content = read_file(path)
     says = _sight(path) if content is None else hashlib.sha256(content).hexdigest()
-    return Obeyed(path, (says,), content, switch)
+    return Obeyed(path, (says,), content, git)
 
 
 def _sight(path: str) -> str:
@@ -125,8 +136,3 @@ def _sight(path: str) -> str:
         seen = os.lstat(path)
         return f"{stat.S_IFMT(seen.st_mode):o} {seen.st_ino} {seen.st_ctime_ns}"
     return "gone"
-
-
-def _is_gits_own(git: str) -> bool:
-    """It is called `.git`, or lies in such a folder."""
-    return any(part.lower() == ".git" for part in git.split(os.sep))

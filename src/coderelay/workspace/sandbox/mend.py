@@ -10,6 +10,7 @@ The list is also kept on disk while commands run, so that somebody else can mend
 
 import json
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -24,13 +25,14 @@ from coderelay.workspace.sandbox.unlinked import folder_of
 
 
 class Before(Struct, frozen=True):
-    """How things were before a command ran. `mounted` is guarded by mounts: if it has changed, somebody outside did
-    that. `absent` was not there, and must not appear. `files` and `folders` are what a sandbox without mounts has to
-    put back: contents, and inode numbers."""
+    """How things were before a command ran. `mounted` is guarded by mounts as long as it is the same file or folder:
+    what is new in it then is the work of somebody outside. Who replaces a file from outside ends its mount, and a
+    command that still runs can write the new one. `absent` was not there, and must not appear. `files` and `folders`
+    are what a sandbox without mounts has to put back: contents, and inode numbers."""
 
     tops: tuple[str, ...]
     obeyed: Mapping[str, Obeyed]
-    mounted: tuple[str, ...]
+    mounted: Mapping[str, str]
     absent: tuple[str, ...]
     files: Mapping[str, bytes]
     folders: Mapping[str, int | None]
@@ -48,7 +50,7 @@ def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], *, has_mounts
     absent = tuple(path for path in guard.named if not os.path.lexists(path))
     files = {} if has_mounts else {path: content for path in there if (content := read_file(path)) is not None}
     folders = {} if has_mounts else {path: _number(path) for path in pinned}
-    mounted = tuple(path for path in there if has_mounts and os.path.realpath(path) == path)
+    mounted = {path: _identity(path) for path in there if has_mounts and os.path.realpath(path) == path}
     return Before(search.tops, obeyed(search.find(), search.tops), mounted, absent, files, folders)
 
 
@@ -62,14 +64,17 @@ def mend(before: Before, search: GitSearch) -> Mended:
         if os.path.lexists(path):
             changed.append(path)
             move_aside(path)
+    mounted = [path for path, identity in before.mounted.items() if _identity(path) == identity]
+    repositories = {each.git for each in before.obeyed.values()}
     places = search.find()
     for each in obeyed(places, before.tops).values():
         known = before.obeyed.get(each.path)
-        is_new = known is None or not {*each.says} <= {*known.says}
-        if is_new and each.switch not in changed and not any(is_in(each.path, path) for path in before.mounted):
-            changed.append(each.switch)
-            move_aside(each.switch)
-            if known is not None and known.content is not None and known.switch == each.path:
+        is_new = not {*each.says} <= {*(known.says if known else ())}
+        switch = each.path if each.git in repositories else _switch(each)
+        if is_new and switch not in changed and not any(is_in(each.path, path) for path in mounted):
+            changed.append(switch)
+            move_aside(switch)
+            if known is not None and known.content is not None:
                 _write(each.path, known.content)
     for path, content in before.files.items():
         if read_file(path) != content:
@@ -81,9 +86,9 @@ def mend(before: Before, search: GitSearch) -> Mended:
 
 def encoded(before: Before) -> str:
     """As JSON, which keeps names that are not UTF-8."""
-    listed = [[each.path, each.says, _text(each.content), each.switch] for each in before.obeyed.values()]
+    listed = [[each.path, each.says, _text(each.content), each.git] for each in before.obeyed.values()]
     files = {path: _text(content) for path, content in before.files.items()}
-    return json.dumps([before.tops, listed, before.mounted, before.absent, files, dict(before.folders)])
+    return json.dumps([before.tops, listed, dict(before.mounted), before.absent, files, dict(before.folders)])
 
 
 def decoded(text: str) -> Before:
@@ -91,11 +96,18 @@ def decoded(text: str) -> Before:
     written: Any = json.loads(text)
     try:
         tops, listed, mounted, absent, files, folders = written
-        known = {path: Obeyed(path, tuple(says), _bytes(content), switch) for path, says, content, switch in listed}
+        known = {path: Obeyed(path, tuple(says), _bytes(content), git) for path, says, content, git in listed}
         contents = {path: _bytes(content) or b"" for path, content in files.items()}
-        return Before(tuple(tops), known, tuple(mounted), tuple(absent), contents, dict(folders))
+        return Before(tuple(tops), known, dict(mounted), tuple(absent), contents, dict(folders))
     except (TypeError, AttributeError) as error:
         raise ValueError("not a list of what git obeys") from error
+
+
+def _switch(new: Obeyed) -> str:
+    """What has to be moved aside so that git does not obey it. Some folder of the project may have been made a
+    repository: what that calls `hooks` or `config` is not git's to move."""
+    is_gits_own = not new.git or any(part.lower() == ".git" for part in new.git.split(os.sep))
+    return new.path if is_gits_own else os.path.join(new.git, "HEAD")
 
 
 def _text(content: bytes | None) -> str | None:
@@ -111,6 +123,16 @@ def _number(path: str) -> int | None:
         return os.lstat(path).st_ino
     except OSError:
         return None
+
+
+def _identity(path: str) -> str:
+    """A new file may get the number of one that was removed, so the time of its last change belongs to it. That of a
+    folder changes with each new name in it."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ""
+    return str(found.st_ino) if stat.S_ISDIR(found.st_mode) else f"{found.st_ino} {found.st_ctime_ns}"
 
 
 def move_aside(path: str) -> None:

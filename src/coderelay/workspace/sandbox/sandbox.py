@@ -123,9 +123,9 @@ class Sandbox:
                 self._note([*self._untold, *mended.paths])
 
     def _note(self, untold: list[str]) -> None:
-        self._untold = untold
+        self._untold = list(dict.fromkeys(untold))
         if self._private is not None:
-            self._private.note_untold(untold)
+            self._private.note_untold(self._untold)
 
     async def _watch(self) -> None:
         """While anything runs, since the person may use git meanwhile; and once more when it has ended."""

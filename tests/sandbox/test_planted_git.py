@@ -218,6 +218,21 @@ async def test_a_repository_that_was_there_works_on_after_something_was_planted_
 
 
 @story
+async def test_settings_that_other_programs_add_to_nested_repositories_stay(tmp_path: Path, rung: Rung):
+    make_repository(tmp_path / "work")
+    make_repository(tmp_path / "work/one")
+    git(tmp_path / "work/one", "commit", "-q", "--allow-empty", "-m", "one")
+    async with confined(tmp_path, rung) as inside:
+        made = await inside.output(
+            "set -e; git clone -q --mirror one two.git; cd one; git config branch.main.vscode-merge-base origin/main"
+            "; git config remote.origin.gh-resolved base; git config commit.gpgsign false"
+            "; git config receive.denyCurrentBranch ignore"
+        )
+        assert "moved aside" not in made
+    assert moved_aside(inside.work) == []
+
+
+@story
 async def test_a_background_command_plants_nothing_in_a_configuration_that_the_person_has_replaced(
     tmp_path: Path, bubblewrap: Rung
 ):

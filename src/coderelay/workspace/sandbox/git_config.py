@@ -13,22 +13,34 @@ _SECTION = re.compile(r'\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=|(?=\n)|\Z)")
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "\\": "\\", '"': '"'}
 _HARMLESS = {
-    # Settings that `init`, `clone`, `commit`, `submodule` and `worktree` write, and that name no program.
+    # Settings that name no program: those that git's own commands write, that other programs add without being told
+    # to (editors and `gh` to branches and remotes), and that tests give to the repositories they make.
     "core": {"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode"}
     | {"symlinks", "worktree", "autocrlf", "eol", "safecrlf", "quotepath", "abbrev", "compression", "longpaths"}
-    | {"sparsecheckout", "sparsecheckoutcone", "sharedrepository", "hidedotfiles"},
-    "extensions": {"objectformat", "compatobjectformat", "refstorage", "worktreeconfig", "partialclone"},
+    | {"sparsecheckout", "sparsecheckoutcone", "sharedrepository", "hidedotfiles", "untrackedcache", "whitespace"},
+    "extensions": {"objectformat", "compatobjectformat", "refstorage", "worktreeconfig", "partialclone"}
+    | {"relativeworktrees", "preciousobjects", "noop"},
     "init": {"defaultbranch"},
-    "user": {"name", "email", "useconfigonly"},
+    "user": {"name", "email", "useconfigonly", "signingkey"},
     "author": {"name", "email"},
     "committer": {"name", "email"},
-    "remote": {"url", "pushurl", "fetch", "push", "tagopt", "prune", "promisor", "partialclonefilter"},
-    "branch": {"remote", "merge", "rebase", "description"},
-    "submodule": {"url", "active", "branch", "path"},
+    "remote": {"url", "pushurl", "fetch", "push", "tagopt", "prune", "promisor", "partialclonefilter", "mirror"}
+    | {"gh-resolved", "pushdefault"},
+    "branch": {"remote", "merge", "rebase", "description", "pushremote", "vscode-merge-base", "gh-merge-base"}
+    | {"github-pr-owner-number", "autosetupmerge", "autosetuprebase"},
+    "submodule": {"url", "active", "branch", "path", "shallow", "ignore", "recurse"},
     "pull": {"rebase", "ff"},
-    "push": {"default", "autosetupremote"},
-    "fetch": {"prune"},
-    "gc": {"auto"},
+    "push": {"default", "autosetupremote", "followtags"},
+    "fetch": {"prune", "prunetags", "writecommitgraph"},
+    "commit": {"gpgsign"},
+    "tag": {"gpgsign"},
+    "merge": {"conflictstyle", "ff"},
+    "receive": {"denycurrentbranch", "denynonfastforwards", "denydeletes", "shallowupdate"},
+    "uploadpack": {"allowfilter", "allowanysha1inwant", "allowreachablesha1inwant", "allowtipsha1inwant"},
+    "index": {"version", "sparse"},
+    "status": {"showuntrackedfiles"},
+    "gc": {"auto", "autodetach"},
+    "maintenance": {"auto", "strategy"},
     "advice": {"detachedhead"},
     "lfs": {"repositoryformatversion", "access"},
 }

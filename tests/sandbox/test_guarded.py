@@ -1,5 +1,6 @@
 """What others would obey later stays as it is, whatever a command tries; commits go on."""
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -209,6 +210,32 @@ async def test_a_command_that_makes_what_other_programs_obey_loses_it(tmp_path: 
         await inside.bash("mkdir .cursor; ln -s /etc .zed")
         assert not os.path.lexists(inside.work / ".zed")
         assert not (inside.work / ".cursor").exists()
+
+
+@pytest.mark.parametrize(
+    ("attack", "name"),
+    [
+        ("mkdir stuff; echo evil > stuff/config.toml; ln -s stuff .cargo", ".cargo"),
+        ("ln -s stuff .config", ".config"),
+        ("echo evil > x.moved-1.code-workspace", "x.moved-1.code-workspace"),
+    ],
+)
+@story
+async def test_what_other_programs_obey_is_found_behind_a_link_and_an_odd_name(
+    tmp_path: Path, rung: Rung, attack: str, name: str
+):
+    make_repository(tmp_path / "work")
+    async with confined(tmp_path, rung) as inside:
+        assert name in await inside.output(attack)
+    assert not os.path.lexists(inside.work / name)
+
+
+@story
+async def test_two_commands_at_once_leave_nothing_that_other_programs_obey(tmp_path: Path, rung: Rung):
+    make_repository(tmp_path / "work")
+    async with confined(tmp_path, rung) as inside:
+        await asyncio.gather(inside.output("echo evil > .vimrc"), inside.output("true"))
+        assert not os.path.lexists(inside.work / ".vimrc")
 
 
 @story

@@ -12,7 +12,14 @@ from coderelay.workspace.repository import read_regular
 from coderelay.workspace.sandbox.git_named import named_by_git
 
 _ALWAYS = (".coder", *(name for files in OBEYED_FILES if files.guard == "always" for name in files.names))
-_BELOW = {name.partition("/")[0] for files in OBEYED_FILES for name in files.names if "/" in name}
+_BELOW = {
+    name.partition("/")[0]
+    for files in OBEYED_FILES
+    if files.guard == "present"
+    for name in files.names
+    if "/" in name
+}
+_ASIDE = re.compile(r"\.moved-[0-9a-f]{8}$")
 _OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
 _CLAUDE_FILES = ("settings.json", "settings.local.json")
 
@@ -62,10 +69,16 @@ def _settings(folder: str) -> Iterator[str]:
 def obeyed_files_in(folder: str) -> Iterator[str]:
     """What there is at the top of a folder that other programs obey, and commands have no need to write."""
     for name in sorted(_names_in(folder)):
-        inner = sorted(_names_in(os.path.join(folder, name))) if name.lower() in _BELOW else []
-        for path in (name, *(f"{name}/{each}" for each in inner)):
-            if ".moved-" not in path and (found := obeyed_by(path)) is not None and found.guard == "present":
-                yield os.path.join(folder, path)
+        path = os.path.join(folder, name)
+        inner: list[str] = []
+        if name.lower() in _BELOW:
+            if os.path.islink(path):  # others follow it, now or when there is something behind it
+                yield path
+            inner = sorted(_names_in(path))
+        for each in (name, *(f"{name}/{each}" for each in inner)):
+            found = None if _ASIDE.search(each) else obeyed_by(each)
+            if found is not None and found.guard == "present":
+                yield os.path.join(folder, each)
 
 
 def _in_git(git: str) -> Iterator[str]:

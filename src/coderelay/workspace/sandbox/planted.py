@@ -18,8 +18,9 @@ class Planted:
         self._before: set[str] | None = None
 
     def look(self) -> None:
-        """Before a command."""
-        self._before = self._present()
+        """Before a command. The first of several that run at the same time counts."""
+        if self._before is None:
+            self._before = self._present()
 
     def move_aside(self) -> list[str]:
         """After it. Returns the names of what the command has made."""

@@ -181,8 +181,7 @@ class Sandbox:
             before = look(self._search, guard, pinned, has_mounts=has_mounts)
             private.remember(before)
             self._before = before
-        if self._entering == 1:
-            self._planted.look()
+        self._planted.look()
         self._looking_took = time.monotonic() - began
         return private, guard, marks
 

@@ -50,6 +50,12 @@ PLANTS = {
     "shared-without-head": "mkdir -p nested/objects nested/refs nested/worktrees/x src; "
     "echo ref: refs/heads/main > nested/worktrees/x/HEAD; echo ../.. > nested/worktrees/x/commondir; "
     "git config --file nested/config core.fsmonitor {evil}; echo gitdir: ../nested/worktrees/x > src/.git",
+    "linked": "git init -q $PIP_CACHE_DIR/r; git -C $PIP_CACHE_DIR/r config core.fsmonitor {evil}; "
+    "ln -s $PIP_CACHE_DIR/r src",
+    "linked-over-links": "git init -q $PIP_CACHE_DIR/a/r; git -C $PIP_CACHE_DIR/a/r config core.fsmonitor {evil}; "
+    "mkdir $PIP_CACHE_DIR/b; ln -s ../a $PIP_CACHE_DIR/b/c; ln -s $PIP_CACHE_DIR/b nested; ln -s nested/c/r src",
+    "linked-to-objects": "git init -q .git/objects/r; git -C .git/objects/r config core.fsmonitor {evil}; "
+    "ln -s .git/objects/r src",
     "included": "git init -q src; git config --file i core.fsmonitor {evil}; git -C src config include.path $PWD/i",
 }
 FOLDERS = (".", "src", "nested", "vendored", "odd/objects/nested")

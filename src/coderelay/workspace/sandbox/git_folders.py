@@ -2,7 +2,8 @@
 
 Git believes more than `.git`: a folder that holds HEAD, objects and refs is a bare repository to whoever works in it
 or below, and a `.git` that is a file or a link leads to another one. Git follows both at any depth, and so does this
-search; links are not followed. It is repeated around every command, so a folder is read again only if its change
+search. Links are followed only to what commands may write and is not searched otherwise: caches, temporary files and
+the objects of a repository. It is repeated around every command, so a folder is read again only if its change
 time is another one, which a command cannot forge; a folder that changed just before it was read is always read again,
 because a second change might not show in its change time.
 """
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from coderelay.workspace.folders import is_in, real_path
 from coderelay.workspace.openat import LOOK, open_folder
 
 MOST_FOLDERS = 200_000
@@ -22,12 +24,14 @@ _TELLING = frozenset({"head", "commondir", "objects", "refs"})
 
 
 class _Seen(NamedTuple):
-    """What a folder held. `folders` are the paths of those in it, `entries` each `.git` that is no folder."""
+    """What a folder held. `folders` are the paths of those in it, `entries` each `.git` that is no folder, `links`
+    those that are followed."""
 
     mark: tuple[int, int, int] | None
     folders: tuple[str, ...]
     is_git: bool
     entries: tuple[str, ...]
+    links: tuple[str, ...]
 
 
 class GitPlaces(NamedTuple):
@@ -42,8 +46,10 @@ class GitPlaces(NamedTuple):
 class GitSearch:
     """Of one sandbox. Remembers what it saw, to be quick the next time."""
 
-    def __init__(self, tops: tuple[str, ...], most: int = MOST_FOLDERS) -> None:
+    def __init__(self, tops: tuple[str, ...], lent: tuple[str, ...] = (), most: int = MOST_FOLDERS) -> None:
+        """`lent` are real paths of other places that commands may write."""
         self.tops = tops
+        self.lent = lent
         self._most = most
         self._known: dict[str, _Seen] = {}
 
@@ -57,35 +63,54 @@ class GitSearch:
                 break
             found = known.get(path)
             if found is None or found.mark is None or found.mark != _mark(path):
-                found = _look(path, now)
+                found = self._look(path, now)
             if found is not None and path not in seen:
                 seen[path] = found
                 waiting += found.folders
+                if found.links:
+                    waiting += (target for link in found.links if (target := self._led_to(link)))
         self._known = seen
         folders = [path for path, each in seen.items() if each.is_git]
         entries = [entry for each in seen.values() for entry in each.entries]
         return GitPlaces(folders, entries, len(seen) < self._most)
 
+    def _look(self, path: str, now: int) -> _Seen | None:
+        folder = _open(path)
+        if folder is None:
+            return None
+        try:
+            state = os.fstat(folder)
+            with os.scandir(folder) as entries:
+                folders, gits, links, telling = _sorted_in(entries)
+        except OSError:
+            return None
+        finally:
+            os.close(folder)
+        is_git = "head" in telling and ("commondir" in telling or ("objects" in telling and "refs" in telling))
+        if is_git and _is_within_git(path):
+            folders = [name for name in folders if name != "objects"]  # nobody works there, and no index may name it
+        is_settled = state.st_ctime_ns < now - _MARKS_REST_NS
+        mark = (state.st_dev, state.st_ino, state.st_ctime_ns) if is_settled else None
+        within = tuple([os.path.join(path, name) for name in folders])
+        entries = tuple([os.path.join(path, name) for name in gits])
+        linked = tuple([link for name in links if self._led_to(link := os.path.join(path, name))])
+        return _Seen(mark, within, is_git, entries, linked)
 
-def _look(path: str, now: int) -> _Seen | None:
-    folder = _open(path)
-    if folder is None:
-        return None
-    try:
-        state = os.fstat(folder)
-        with os.scandir(folder) as entries:
-            folders, gits, telling = _sorted_in(entries)
-    except OSError:
-        return None
-    finally:
-        os.close(folder)
-    is_git = "head" in telling and ("commondir" in telling or ("objects" in telling and "refs" in telling))
-    if is_git and _is_within_git(path):
-        folders = [name for name in folders if name != "objects"]  # nobody works there, and no index may name it
-    is_settled = state.st_ctime_ns < now - _MARKS_REST_NS
-    mark = (state.st_dev, state.st_ino, state.st_ctime_ns) if is_settled else None
-    within, entries = (tuple(os.path.join(path, name) for name in names) for names in (folders, gits))
-    return _Seen(mark, within, is_git, entries)
+    def _led_to(self, link: str) -> str | None:
+        """The real path of what it leads to, if that can be written and is not searched anyway: what is lent, or the
+        objects of a repository. A plain link within the folders that are searched can only get there by another link,
+        which is found by itself; the many links of package managers are of that kind."""
+        try:
+            named = os.readlink(link)
+            path = os.path.normpath(os.path.join(os.path.dirname(link), named))
+            is_plain = not os.path.isabs(named) and "/.." not in named.lstrip("./") and not _is_within_git(path)
+            if is_plain and _is_in_any(path, self.tops) and not _is_in_any(path, self.lent):
+                return None
+            target = real_path(link)
+        except OSError:  # it is gone, or a command exchanges parts of the path all the time
+            return None
+        is_wanted = _is_in_any(target, self.lent) or (_is_within_git(target) and _is_in_any(target, self.tops))
+        return target if is_wanted else None
 
 
 def _open(path: str) -> int | None:
@@ -105,11 +130,13 @@ def _open(path: str) -> int | None:
     return None
 
 
-def _sorted_in(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str], set[str]]:
-    """The names of the folders, of each `.git` that is none, and in small letters of what git looks for in a git
-    folder. Some file systems do not tell capitals apart; on others `.git` and `.GIT` may lie side by side."""
+def _sorted_in(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str], list[str], set[str]]:
+    """The names of the folders, of each `.git` that is none, of other links, and in small letters of what git looks
+    for in a git folder. Some file systems do not tell capitals apart; on others `.git` and `.GIT` may lie side by
+    side."""
     folders: list[str] = []
     gits: list[str] = []
+    links: list[str] = []
     telling: set[str] = set()
     for entry in entries:
         lower = entry.name.lower()
@@ -117,9 +144,15 @@ def _sorted_in(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str
             folders.append(entry.name)
         elif lower == ".git":
             gits.append(entry.name)
+        elif entry.is_symlink():
+            links.append(entry.name)
         if lower in _TELLING:
             telling.add(lower)
-    return folders, gits, telling
+    return folders, gits, links, telling
+
+
+def _is_in_any(path: str, folders: tuple[str, ...]) -> bool:
+    return any(is_in(path, folder) for folder in folders)
 
 
 def _is_within_git(path: str) -> bool:

@@ -34,10 +34,10 @@ class Obeyed(Struct, frozen=True):
 
 
 def obeyed(places: GitPlaces, tops: Sequence[str]) -> dict[str, Obeyed]:
-    """`tops` are the folders that were searched."""
+    """`tops` are the folders that were searched, without what links led to."""
     listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
     targets = [each for entry in places.entries for each in _target(entry) if os.path.lexists(f"{each}/HEAD")]
-    folders = {folder for folder in (*places.folders, *targets) if any(is_in(folder, top) for top in tops)}
+    folders = {*places.folders, *(target for target in targets if any(is_in(target, top) for top in tops))}
     for folder in sorted(folders):
         listed += _in_folder(folder, folders, tops)
     return {each.path: each for each in listed}

@@ -31,6 +31,7 @@ class Before(Struct, frozen=True):
     are what a sandbox without mounts has to put back: contents, and inode numbers."""
 
     tops: tuple[str, ...]
+    lent: tuple[str, ...]
     obeyed: Mapping[str, Obeyed]
     mounted: Mapping[str, str]
     absent: tuple[str, ...]
@@ -51,7 +52,7 @@ def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], *, has_mounts
     files = {} if has_mounts else {path: content for path in there if (content := read_file(path)) is not None}
     folders = {} if has_mounts else {path: _number(path) for path in pinned}
     mounted = {path: _identity(path) for path in there if has_mounts and os.path.realpath(path) == path}
-    return Before(search.tops, obeyed(search.find(), search.tops), mounted, absent, files, folders)
+    return Before(search.tops, search.lent, obeyed(search.find(), search.tops), mounted, absent, files, folders)
 
 
 def mend(before: Before, search: GitSearch) -> Mended:
@@ -88,17 +89,19 @@ def encoded(before: Before) -> str:
     """As JSON, which keeps names that are not UTF-8."""
     listed = [[each.path, each.says, _text(each.content), each.git] for each in before.obeyed.values()]
     files = {path: _text(content) for path, content in before.files.items()}
-    return json.dumps([before.tops, listed, dict(before.mounted), before.absent, files, dict(before.folders)])
+    return json.dumps(
+        [before.tops, before.lent, listed, dict(before.mounted), before.absent, files, dict(before.folders)]
+    )
 
 
 def decoded(text: str) -> Before:
     """Raises ValueError for what was not written by `encoded`, or not to its end."""
     written: Any = json.loads(text)
     try:
-        tops, listed, mounted, absent, files, folders = written
+        tops, lent, listed, mounted, absent, files, folders = written
         known = {path: Obeyed(path, tuple(says), _bytes(content), git) for path, says, content, git in listed}
         contents = {path: _bytes(content) or b"" for path, content in files.items()}
-        return Before(tuple(tops), known, dict(mounted), tuple(absent), contents, dict(folders))
+        return Before(tuple(tops), tuple(lent), known, dict(mounted), tuple(absent), contents, dict(folders))
     except (TypeError, AttributeError) as error:
         raise ValueError("not a list of what git obeys") from error
 

@@ -123,7 +123,7 @@ def _mend(folder: str) -> Sequence[str]:
             before = decoded(file.read())
     except (FileNotFoundError, ValueError):  # no command ran, or it was being written before one could
         return ()
-    return mend(before, GitSearch(before.tops)).paths
+    return mend(before, GitSearch(before.tops, before.lent)).paths
 
 
 def _clear_made(everything: str, folder: str) -> None:

@@ -175,7 +175,8 @@ class Sandbox:
         marks = tuple(_mark(path) for path in guard.paths)
         tops = (*self.folders, *guard.git)
         if self._search is None or self._search.tops != tops:
-            self._search = GitSearch(tops)
+            cache = cache_folder(self._coder_home, self.folders[0], self._environment)
+            self._search = GitSearch(tops, (os.path.realpath(cache), os.path.realpath(private.temporary)))
         if self._before is None:
             pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
             before = look(self._search, guard, pinned, has_mounts=has_mounts)

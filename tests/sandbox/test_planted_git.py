@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,31 @@ async def test_what_was_planted_before_the_owner_was_killed_is_moved_aside_at_th
     assert mended != []
     assert recover(str(tmp_path / "coder")) == []
     assert os.listdir(tmp_path / "coder/sandboxes") == [".lock"]
+
+
+@story
+async def test_what_the_person_did_long_after_the_owner_was_killed_stays(tmp_path: Path, rung: Rung):
+    work = tmp_path / "work"
+    make_repository(work)
+    make_repository(work / "nested")
+    argv = [sys.executable, "-c", OWNER, str(tmp_path), rung, "touch planted; exec sleep 900"]
+    owner = await asyncio.create_subprocess_exec(*argv)
+    try:
+        await eventually(lambda: (work / "planted").exists())
+    finally:
+        owner.kill()
+        await owner.wait()
+    await eventually(lambda: processes_with(str(tmp_path)) == [])
+    (written,) = (tmp_path / "coder/sandboxes").glob("*/before.json")
+    an_hour_ago = time.time() - 3600
+    os.utime(written, (an_hour_ago, an_hour_ago))
+    git(work, "remote", "add", "origin", "https://example.org/r.git")
+    git(work / "nested", "config", "alias.st", "status")
+    (work / "nested/.git/hooks/pre-commit").write_text("#!/bin/sh\n")
+    assert recover(str(tmp_path / "coder")) == []
+    assert git(work, "remote") == "origin"
+    assert git(work / "nested", "config", "alias.st") == "status"
+    assert moved_aside(work) == []
 
 
 @story

@@ -132,7 +132,9 @@ def _told(mended: Mended) -> str:
     told = ""
     if mended.paths:
         told += (
-            f"\n[Put back as it was or moved aside, since commands may not change it: {', '.join(mended.paths)}]\n"
+            f"\n[Put back as it was or moved aside, since commands may not change it: {', '.join(mended.paths)}\n"
+            "What was moved aside is beside it, called NAME.moved-XXXXXXXX; do not commit that it is missing. "
+            "If the project needs it, run the command again as `CODER_SANDBOX=0 COMMAND`; the person is asked.]\n"
         )
     if mended.unchecked:
         told += "\n[There are too many folders to look for new git repositories in all of them.]\n"

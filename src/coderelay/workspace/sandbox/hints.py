@@ -31,8 +31,9 @@ def sandbox_hint(output: str, rung: str, rights: Collection[Right] = ()) -> str:
         )
     if _OUTSIDE.search(output) or (rung == "sandlock" and _REFUSED.search(output)):
         return (
-            "[The sandbox lets commands write only in the workspace and in /tmp, and hides credentials and git's "
-            "configuration. If this command has to do more, run it again as `CODER_SANDBOX=0 COMMAND`; "
-            "the person is asked.]"
+            "[The sandbox lets commands write only in the workspace and in /tmp, and there not what other programs "
+            "obey: git's configuration and hooks, settings of editors, agents and package managers. It hides "
+            "credentials. If this command has to do more (such a file may differ between two branches), run it again "
+            "as `CODER_SANDBOX=0 COMMAND`; the person is asked.]"
         )
     return ""

@@ -9,6 +9,7 @@ The list is also kept on disk while commands run, so that somebody else can mend
 """
 
 import json
+import math
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -55,14 +56,15 @@ def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], *, has_mounts
     return Before(search.tops, search.lent, obeyed(search.find(), search.tops), mounted, absent, files, folders)
 
 
-def mend(before: Before, search: GitSearch) -> Mended:
-    """What is there instead keeps its content, under another name."""
+def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
+    """What is there instead keeps its content, under another name. A file that was changed after the time `until`,
+    when no command ran any more, is left alone."""
     changed = [path for path, number in before.folders.items() if _number(path) != number]
     for path in changed:
         move_aside(path)
         _bring_back(path, before.folders[path])
     for path in before.absent:
-        if os.path.lexists(path):
+        if os.path.lexists(path) and not _is_later(path, until):
             changed.append(path)
             move_aside(path)
     mounted = [path for path, identity in before.mounted.items() if _identity(path) == identity]
@@ -70,7 +72,7 @@ def mend(before: Before, search: GitSearch) -> Mended:
     places = search.find()
     for each in obeyed(places, before.tops).values():
         known = before.obeyed.get(each.path)
-        is_new = not {*each.says} <= {*(known.says if known else ())}
+        is_new = not {*each.says} <= {*(known.says if known else ())} and not _is_later(each.path, until)
         switch = each.path if each.git in repositories else _switch(each)
         if is_new and switch not in changed and not any(is_in(each.path, path) for path in mounted):
             changed.append(switch)
@@ -78,7 +80,7 @@ def mend(before: Before, search: GitSearch) -> Mended:
             if known is not None and known.content is not None:
                 _write(each.path, known.content)
     for path, content in before.files.items():
-        if read_file(path) != content:
+        if read_file(path) != content and not _is_later(path, until):
             move_aside(path)
             _write(path, content)
             changed.append(path)
@@ -126,6 +128,14 @@ def _number(path: str) -> int | None:
         return os.lstat(path).st_ino
     except OSError:
         return None
+
+
+def _is_later(path: str, until: float) -> bool:
+    """By the time of its last change, which nobody can set."""
+    try:
+        return os.lstat(path).st_ctime > until
+    except OSError:
+        return False
 
 
 def _identity(path: str) -> str:

@@ -21,6 +21,7 @@ _BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
 _NAME_LENGTH = 32
 _MADE, _LOCK, _TEMPORARY, _BLANK, _BEFORE = "made", "lock", "tmp", "blank", "before.json"
 _MENDED = "mended"
+_UNSURE_SECONDS = 120.0  # longer than between two looks at a large workspace
 
 
 class PrivateFolder:
@@ -65,6 +66,11 @@ class PrivateFolder:
     def remember(self, before: Before) -> None:
         """To be called before a command may change anything."""
         _write(os.path.join(self.path, _BEFORE), encoded(before))
+
+    def note_alive(self) -> None:
+        """To be called again and again while commands run: what is changed long after the last time is not theirs."""
+        with suppress(FileNotFoundError):
+            os.utime(os.path.join(self.path, _BEFORE))
 
     def forget(self) -> None:
         """No command runs any more, and what they changed is mended."""
@@ -117,13 +123,14 @@ def _clear(everything: str, folder: str) -> None:
 
 
 def _mend(folder: str) -> Sequence[str]:
-    """What commands changed in the workspace, if their owner did not come to that."""
+    """What commands changed in the workspace, if their owner did not come to that. They ended with the owner; the
+    person may have worked on for days since."""
     try:
         with open(os.path.join(folder, _BEFORE), encoding="utf-8") as file:
-            before = decoded(file.read())
+            before, until = decoded(file.read()), os.fstat(file.fileno()).st_mtime + _UNSURE_SECONDS
     except (FileNotFoundError, ValueError):  # no command ran, or it was being written before one could
         return ()
-    return mend(before, GitSearch(before.tops, before.lent)).paths
+    return mend(before, GitSearch(before.tops, before.lent), until).paths
 
 
 def _clear_made(everything: str, folder: str) -> None:

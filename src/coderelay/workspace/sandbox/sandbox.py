@@ -28,6 +28,7 @@ from coderelay.workspace.sandbox.wrapper import wrapped
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
 _LOOK_SHARE = 20  # looking takes at most a twentieth of the time
+_MOST_SECONDS_BETWEEN = 60.0
 _TEMPORARY = "/tmp"
 _HIDDEN_FOLDER = "XDG_RUNTIME_DIR"
 
@@ -130,8 +131,10 @@ class Sandbox:
     async def _watch(self) -> None:
         """While anything runs, since the person may use git meanwhile; and once more when it has ended."""
         while self._before is not None:
-            await asyncio.sleep(max(_LOOK_SECONDS, _LOOK_SHARE * self._looking_took))
+            await asyncio.sleep(min(max(_LOOK_SECONDS, _LOOK_SHARE * self._looking_took), _MOST_SECONDS_BETWEEN))
             await self._mend()
+            if self._private is not None:
+                self._private.note_alive()
 
     def forget_rung(self) -> None:
         """It does not start here, whatever was found out before."""

@@ -1,60 +1,123 @@
 """The paths in the index of a repository, read without git: git may start programs that a repository names."""
 
 import os
-import re
+import stat
 from collections.abc import Callable, Iterator
 
 _HEADER = 12
-_ENTRY = 62
 _MOST_BYTES = 64 * 1024 * 1024
+_LONGEST_PATH = 4096
+# An entry has 40 bytes before the hash of its object and two bytes of flags behind it.
+_BEFORE_HASH = 40
+_HASHES = (20, 32)
+_EXTENDED = 0x4000
+
+
+class UnreadableIndex(OSError):
+    """There is an index, but it cannot be told what is in it."""
 
 
 def indexed_paths(folder: str, wanted: Callable[[str], bool]) -> Iterator[str]:
-    """Absolute paths of what git has for this folder's repository, of those whose last name is wanted."""
-    found = _find_index(folder)
+    """Absolute paths of what git has for this folder's repository, of those whose last name is wanted. Raises
+    UnreadableIndex."""
+    found = _find_git_folder(folder)
     if found is None:
         return
-    root, index = found
-    try:
-        if os.path.getsize(index) > _MOST_BYTES:
-            return
-        with open(index, "rb") as file:
-            data = file.read()
-    except OSError:
-        return
-    version = int.from_bytes(data[4:8], "big")
-    names = _names(data, version) if version in (2, 3) else _loose_names(data)
-    yield from (os.path.join(root, name) for name in names if wanted(name.rpartition("/")[2]))
+    root, git_folder = found
+    names = ["index"]
+    for name in names:  # a split index names one more file
+        data = _read(os.path.join(git_folder, name))
+        if data is None:
+            continue
+        paths, shared = _parsed(data, lambda path: wanted(os.fsdecode(path.rpartition(b"/")[2])))
+        names += [f"sharedindex.{shared}"] if shared and len(names) == 1 else []
+        yield from (os.path.join(root, os.fsdecode(path)) for path in paths)
 
 
-def _find_index(folder: str) -> tuple[str, str] | None:
+def _find_git_folder(folder: str) -> tuple[str, str] | None:
     root = folder
     while True:
         beside = os.path.join(root, ".git")
         if os.path.isdir(beside):
-            return root, os.path.join(beside, "index")
+            return root, beside
         if os.path.isfile(beside):
-            with open(beside, "rb") as file:
-                line = file.read(4096).partition(b"\n")[0]
-            return root, os.path.join(root, os.fsdecode(line.removeprefix(b"gitdir:").strip()), "index")
+            line = (_read(beside) or b"").partition(b"\n")[0]
+            return root, os.path.join(root, os.fsdecode(line.removeprefix(b"gitdir:").strip()))
         above = os.path.dirname(root)
         if above == root:
             return None
         root = above
 
 
-def _names(data: bytes, version: int) -> Iterator[str]:
-    at = _HEADER
+def _read(path: str) -> bytes | None:
+    """None if there is no such file. What is not a plain file may have no end, or wait for a writer."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError as error:  # a NUL in the name
+        raise UnreadableIndex(path) from error
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnreadableIndex(path)
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise UnreadableIndex(path)
+    return data
+
+
+def _parsed(data: bytes, wanted: Callable[[bytes], bool]) -> tuple[list[bytes], str]:
+    """The wanted paths, and the hash of the index that this one is a change of."""
+    for hash_length in _HASHES:
+        paths, end = _entries(data, hash_length, wanted)
+        extensions = _extensions(data, end, len(data) - hash_length) if end else None
+        if extensions is not None:
+            shared = extensions.get(b"link", b"")[:hash_length]
+            return paths, shared.hex() if any(shared) else ""
+    raise UnreadableIndex("it is not an index of a known form")
+
+
+def _entries(data: bytes, hash_length: int, wanted: Callable[[bytes], bool]) -> tuple[list[bytes], int]:
+    """With the place behind them, or 0 if these are none."""
+    version = int.from_bytes(data[4:8], "big")
+    if data[:4] != b"DIRC" or version not in (2, 3, 4):
+        return [], 0
+    paths: list[bytes] = []
+    at, path, room = _HEADER, b"", _MOST_BYTES
     for _ in range(int.from_bytes(data[8:12], "big")):
-        flags = int.from_bytes(data[at + 60 : at + 62], "big")
-        begin = at + _ENTRY + (2 if version == 3 and flags & 0x4000 else 0)
+        flags_at = at + _BEFORE_HASH + hash_length
+        begin = flags_at + (4 if data[flags_at] & (_EXTENDED >> 8) else 2) if flags_at < len(data) else len(data)
+        kept = 0
+        if version == 4:  # what a path has in common with the one before it is left out
+            left_out, begin = _number(data, begin)
+            kept = len(path) - left_out
         end = data.find(b"\0", begin)
-        if end < 0:
-            return
-        yield os.fsdecode(data[begin:end])
-        at += (end - at + 8) // 8 * 8
+        if end < 0 or kept < 0 or kept + end - begin > _LONGEST_PATH or room < 0:
+            return [], 0
+        path = path[:kept] + data[begin:end]
+        if wanted(path):
+            paths.append(path)
+            room -= len(path)
+        at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8
+    return paths, at
 
 
-def _loose_names(data: bytes) -> Iterator[str]:
-    """Version 4 leaves out what two paths have in common; the last names are there nearly always."""
-    yield from (os.fsdecode(found) for found in re.findall(rb"[\x21-\x7e]+(?=\0)", data))
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits per byte, and the place behind it."""
+    value = -1
+    while at < len(data):
+        value = ((value + 1) << 7) | (data[at] & 0x7F)
+        at += 1
+        if not data[at - 1] & 0x80 or value > _MOST_BYTES:
+            break
+    return value, at
+
+
+def _extensions(data: bytes, at: int, end: int) -> dict[bytes, bytes] | None:
+    """By their names, or None if this is not what stands behind the entries of an index."""
+    found: dict[bytes, bytes] = {}
+    while at + 8 <= end:
+        size = int.from_bytes(data[at + 4 : at + 8], "big")
+        found[data[at : at + 4]] = data[at + 8 : at + 8 + size]
+        at += 8 + size
+    return found if at == end else None

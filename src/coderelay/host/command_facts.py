@@ -5,9 +5,8 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from glob import iglob
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -21,7 +20,6 @@ from coderelay.workspace.git_index import indexed_paths
 if TYPE_CHECKING:
     from coderelay.policy.contents import Contents
 
-_MOST_NAMES = 1000
 _MOST_ENTRIES = 100_000
 _MOST_HOPS = 16
 _SECONDS = 1.0
@@ -66,7 +64,7 @@ def look_up(sought: Sought) -> DiskFacts:
     """Takes at most about a second, in a large tree."""
     try:
         return _look_up(sought)
-    except OSError:  # a running command exchanges links while they are resolved: nothing can be told
+    except (OSError, RecursionError):  # links that are exchanged meanwhile, or that lead to links without end
         return DiskFacts(too_many=True)
 
 
@@ -74,16 +72,16 @@ def _look_up(sought: Sought) -> DiskFacts:
     search = _Search(sought.folders, time.monotonic() + _SECONDS)
     secret = next((found for each in sought.contents for found in search.secrets(each)), "")
     return DiskFacts(
-        targets=tuple(_targets(sought)),
+        targets=tuple(_targets(sought, search)),
         programs={word: hops for word in sought.programs if (hops := _hops(word, sought))},
         secret=secret,
         too_many=not secret and search.too_many,
     )
 
 
-def _targets(sought: Sought) -> list[str]:
+def _targets(sought: Sought, search: "_Search") -> list[str]:
     """Where links in the session's folders lead that a command names, or a pattern of it could mean."""
-    found = [path for each in sought.named if _is_inside(each, sought.folders) for path in _expanded(each)]
+    found = [path for each in sought.named if _is_inside(each, sought.folders) for path in search.expanded(each)]
     roots = {os.path.realpath(folder): folder for folder in sought.folders}
     targets = {_in_folder(os.path.realpath(path), roots) for path in found}
     return sorted(targets - {os.path.normpath(path) for path in found})
@@ -91,10 +89,6 @@ def _targets(sought: Sought) -> list[str]:
 
 def _is_inside(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(f"{folder.rstrip('/')}/") for folder in folders)
-
-
-def _expanded(path: str) -> list[str]:
-    return list(islice(iglob(path), _MOST_NAMES)) if set("*?") & set(path) else [path]
 
 
 def _in_folder(real: str, roots: Mapping[str, str]) -> str:
@@ -125,13 +119,13 @@ def _chain(path: str) -> Iterator[str]:
 
 
 class _Search:
-    """For files of secrets, until it has looked at too much."""
+    """On the disk, until it has looked at too much."""
 
     def __init__(self, folders: tuple[str, ...], until: float) -> None:
         self._folders = folders
         self._real = tuple(os.path.realpath(folder) for folder in folders)
         self._until = until
-        self._entries = 0
+        self._entries_seen = 0
         self.too_many = False
 
     def secrets(self, contents: "Contents") -> Iterator[str]:
@@ -140,18 +134,46 @@ class _Search:
         if contents.tracked:
             yield from self._tracked(contents)
             return
-        for path in _expanded(contents.path):
+        for path in self.expanded(contents.path):
             if contents.deep and os.path.isdir(path):
                 yield from self._below(path, contents)
             elif os.path.isfile(path) and (secret := self._named(path) or self._named(os.path.realpath(path))):
                 yield secret
 
+    def expanded(self, path: str) -> list[str]:
+        """The paths that a pattern of the shell becomes."""
+        if not set("*?") & set(path):
+            return [path]
+        found = ["/"]
+        for part in path.strip("/").split("/"):
+            if not set("*?") & set(part):
+                found = [os.path.join(folder, part) for folder in found]
+                continue
+            pattern = part.replace("[", "[[]")
+            found = [
+                entry.path
+                for folder in found
+                if not self.too_many
+                for entry in self._entries(folder)
+                if fnmatchcase(entry.name, pattern) and (entry.name[0] != "." or part[0] == ".")
+            ]
+        return [each for each in found if os.path.lexists(each)] if not self.too_many else []
+
+    def _entries(self, folder: str) -> "Iterator[os.DirEntry[str]]":
+        """One by one: a folder may hold millions."""
+        with suppress(OSError), os.scandir(folder) as found:
+            for entry in found:
+                self._entries_seen += 1
+                late = self._entries_seen % 1000 == 0 and time.monotonic() > self._until
+                if late or self._entries_seen > _MOST_ENTRIES:
+                    self.too_many = True
+                if self.too_many:
+                    return
+                yield entry
+
     def _named(self, path: str) -> str | None:
         """The folder of the session may itself be called anything."""
-        folder = max(
-            (each for each in (*self._folders, *self._real) if _is_inside(path, (each,))), key=len, default=""
-        )
-        return secret_place(path[len(folder) :])
+        return secret_place(_below_all(path, (*self._folders, *self._real)))
 
     def _tracked(self, contents: "Contents") -> Iterator[str]:
         for path in indexed_paths(self._folders[0], may_name_secret):
@@ -162,14 +184,10 @@ class _Search:
 
     def _below(self, start: str, contents: "Contents") -> Iterator[str]:
         folders, seen = [start], {os.path.realpath(start)}
-        if {*start.split("/")} & _OF_OTHERS:
+        if {*_below_all(start, self._folders).split("/")} & _OF_OTHERS:
             return
         while folders and not self.too_many:
-            for entry in _entries(folders.pop()):
-                self._entries += 1
-                if self._entries > _MOST_ENTRIES or (self._entries % 1000 == 0 and time.monotonic() > self._until):
-                    self.too_many = True
-                    return
+            for entry in self._entries(folders.pop()):
                 name = entry.name
                 if (name[0] == "." and not contents.hidden) or any(
                     fnmatchcase(name, each) for each in contents.without
@@ -206,9 +224,6 @@ def _holds_secret(path: str, place: str) -> bool:
         return False
 
 
-def _entries(folder: str) -> "list[os.DirEntry[str]]":
-    try:
-        with os.scandir(folder) as found:
-            return list(found)
-    except OSError:
-        return []
+def _below_all(path: str, folders: Sequence[str]) -> str:
+    """What is left of a path below the innermost of these folders."""
+    return path[max((len(each) for each in folders if _is_inside(path, (each,))), default=0) :]

@@ -1,5 +1,6 @@
 """The session's folders as names: which of them a path is in, and how it is shown."""
 
+import errno
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -37,7 +38,7 @@ class Folders:
         try:
             real = real_path(self.locate(path))
         except OSError as error:
-            raise ToolFailed(f"{shown(path)} is exchanged all the time, so where it leads cannot be told") from error
+            raise ToolFailed(f"{shown(path)} leads to links without end, or is exchanged all the time") from error
         if self.top_of(real) is None:
             roots = ", ".join(self.roots)
             raise ToolFailed(f"{shown(path)} is outside the workspace {roots}: it leads to {shown(real)}")
@@ -69,11 +70,14 @@ class Folders:
 
 def real_path(path: str) -> str:
     """As os.path.realpath, which fails if a running command exchanges a link for something else while it looks.
-    Raises OSError if that goes on."""
-    for _ in range(_ATTEMPTS - 1):
-        with suppress(OSError):
-            return os.path.realpath(path)
-    return os.path.realpath(path)
+    Raises OSError if that goes on, or if links lead to links without end."""
+    try:
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(OSError):
+                return os.path.realpath(path)
+        return os.path.realpath(path)
+    except RecursionError as error:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path) from error
 
 
 def is_in(full: str, folder: str) -> bool:

@@ -133,6 +133,42 @@ def test_a_rule_that_denies_means_the_program_and_its_words(rule: str, command: 
     assert verdict(command, allow=("bash",), deny=(rule,)) == likely
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("command", "likely"),
+    [
+        # What bash joins.
+        ("g\\\nit push", "deny"), ("git pu\\\nsh", "deny"), ("# x \\\ngit push", "deny"),
+        ("git >x push", "deny"), ("git 2>&1 push", "deny"), ("sudo 2>x git push", "deny"),
+        ("git $'\\U00000070ush'", "deny"), ("git $'\\x{70}ush'", "deny"), ("$'\\147it' push", "deny"),
+        # What bash reads as a command later.
+        ("printf -v 'a[$(git push)]' x", "ask"), ("[[ -v 'a[$(git push)]' ]]", "ask"),
+        ("x='a[`git push`]'; ((x))", "ask"), ("PS4='$(git push)'; set -x; true", "ask"),
+        ('echo "${x:-`git push`}"', "ask"), ("shopt -s expand_aliases\nalias x='git push'\nx", "deny"),
+        ("mapfile -C 'git push #' -c 1 < a", "deny"), ("hash -p /usr/bin/git x; x push", "deny"),
+        # Texts that another shell runs.
+        ("bash -cx 'git push'", "deny"), ("env -iS 'git push'", "deny"), ("su me -c'git push'", "deny"),
+        ("su --command='git push'", "deny"), ("cat <<E | bash\ngit push\nE", "ask"), ("rbash -c 'git push'", "deny"),
+        ("bash <(echo git push)", "ask"), (". /dev/stdin <<< 'git push'", "ask"),
+        ("base64 -d <<< Z2l0IHB1c2g= | sh", "ask"), ("printf '%s\\n' 'git push' | bash -s", "ask"),
+        # Other names and other starters of the same program.
+        ("git-push", "deny"), ("/usr/lib/git-core/git-push origin", "deny"), ("git -c alias.p=push p", "ask"),
+        ("nice -n5 -- git push", "deny"), ("uv run git push", "deny"), ("npm exec -- git push", "deny"),
+        ("git submodule foreach git push", "deny"), ("git rebase --exec 'git push' x", "deny"),
+        ("tmux new -d 'git push'", "deny"),
+        # Where nobody can look.
+        ("git push #" + " " * 70_000, "ask"), ("git push #\u200b", "ask"), ("true;" * 1900 + "git push", "deny"),
+        ("env " + "a=1 " * 70 + "git push", "ask"), ("su " * 9 + "git push", "deny"),
+        # Everyday work is not questioned because of it.
+        ("cat a | bash script.sh", "allow"), ("awk '{print $(NF-1)}' x", "allow"), ("git stash push", "allow"),
+        ("uv run pytest", "allow"), ("make \\\n  test", "allow"), ("git commit -m 'a `code` word'", "allow"),
+        ("git cherry-pick -x abc", "allow"), ("ls 2>&1 | head", "allow"),
+    ],
+)  # fmt: skip
+def test_a_denied_program_ran_under_another_spelling(command: str, likely: str) -> None:
+    assert verdict(command, deny=("bash(git push)",)) == likely
+
+
 def test_a_link_to_a_program_that_a_rule_denies(tmp_path: Path) -> None:
     folder = str(tmp_path)
     (tmp_path / "denied.sh").write_text("#!/bin/sh\n")

@@ -9,8 +9,35 @@ STARTERS = {
     "cpulimit": 0, "systemd-run": 0, "runuser": 0, "pkexec": 0, "unbuffer": 0, "rlwrap": 0, "faketime": 0,
     "fakeroot": 0, "nsenter": 0, "bwrap": 0, "firejail": 0, "setpriv": 0, "setarch": 0, "linux64": 0, "entr": 0,
     "hyperfine": 0, "caffeinate": 0, "xvfb-run": 0, "dbus-run-session": 0, "torsocks": 0, "proxychains": 0,
-    "npx": 0, "direnv": 0, "dotenv": 0, "ld-linux-x86-64.so.2": 0, "ld-linux-aarch64.so.1": 0, "toybox": 0,
+    "npx": 0, "screen": 0, "tmux": 1, "start-stop-daemon": 0, "ssh": 1, "direnv": 0, "dotenv": 0, "ld-linux-x86-64.so.2": 0, "ld-linux-aarch64.so.1": 0, "toybox": 0,
 }  # fmt: skip
+# These start what follows a subcommand of theirs.
+RUNNERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "conda", "mamba"), ("run",)),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bundle", "mise", "asdf", "opam"), ("exec", "x", "dlx")),
+    "git": ("foreach", "run", "--exec", "-x"),
+    "gdb": ("--args",),
+    "lldb": ("--",),
+    "nix": ("-c", "--command"),
+}
+# Among the words of these there may be the text of a command.
+TAKE_TEXTS = {
+    "alias",
+    "mapfile",
+    "readarray",
+    "compgen",
+    "complete",
+    "script",
+    "su",
+    "runuser",
+    "flock",
+    "sg",
+    "ssh",
+    "screen",
+    "tmux",
+    "nix-shell",
+    "npx",
+}
 DANGERS: dict[str, str] = {
     "sudo": "it runs with the rights of another person",
     "doas": "it runs with the rights of another person",

@@ -5,13 +5,14 @@ is asked about with its reason.
 """
 
 import re
+import sys
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.policy.danger_tables import DANGERS, GIT_DANGERS, PUBLISHES, STARTERS
+from coderelay.policy.danger_tables import DANGERS, GIT_DANGERS, PUBLISHES, RUNNERS, STARTERS, TAKE_TEXTS
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
 from coderelay.policy.rules import NO_RULES, CommandRules
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEEPEST = 6
-_MOST_COMMANDS = 2000
+_MOST_VECTORS = 2000
 _MOST_WORDS = 64
 
 _FETCHERS = {"curl", "wget", "fetch", "nc", "ncat", "aria2c"}
@@ -31,6 +32,7 @@ _NO_WORDS = {"variable_assignment", "file_redirect", "heredoc_redirect", "herest
 _FEEDS = {"file_redirect", "heredoc_body", "herestring_redirect"}
 _LOOKED_AT = (
     "command", "declaration_command", "unset_command", "pipeline", "redirected_statement", "file_redirect",
+    "raw_string", "expansion",
 )  # fmt: skip
 _DESTROYERS = {"rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs"}
 _WHOLE = re.compile(
@@ -38,11 +40,16 @@ _WHOLE = re.compile(
     /(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library)/?\*?)""",
     re.VERBOSE,
 )
+_NUMBERED = re.compile(
+    r"\\(?:(x\{[0-9a-fA-F]{1,8}\}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3})|(.))", re.DOTALL
+)
+_UNREAD = re.compile(r"<\(|/dev/(?:stdin|fd/|tcp/|udp/)|/proc/(?:self|thread-self)/fd/")
 _DISK = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-)\w*")
 _FORK_BOMB = re.compile(r"([\w:.]{1,40}) ?\( ?\)\s{0,9}\{[^}]{0,200}?\1 ?\| ?\1 ?&")
 
 
 _AS_WRITTEN = Spelling()
+_TOO_DEEP = "it hides commands too deep to look at"
 
 
 class Danger(Struct, frozen=True):
@@ -53,11 +60,18 @@ class Danger(Struct, frozen=True):
     ruled: bool = False
 
 
-class _Ruled(Struct, frozen=True):
-    """The person's rules, and what is known about how the command spells its programs."""
+class _Look(Struct):
+    """The person's rules, what is known about how the command spells its programs, and how much of it is still
+    looked at: wrappers in wrappers and texts in texts multiply."""
 
     rules: CommandRules
     spelling: Spelling
+    vectors: int = _MOST_VECTORS
+    characters: int = MOST_CHARACTERS
+
+    def unseen(self, reason: str) -> Danger:
+        """Where nobody looks, a rule may be about what is there."""
+        return Danger(reason, ruled=bool(self.rules.deny or self.rules.ask))
 
 
 def find_danger(
@@ -65,12 +79,20 @@ def find_danger(
 ) -> Danger | None:
     """The worst thing in a command: what is refused before what is asked about."""
     found: Danger | None = None
-    for danger in _walk(text, root, _Ruled(rules, spelling), 0):
+    look = _Look(rules, spelling)
+    for danger in chain(_walk(text, root, look, 0), _continued(text, look)):
         if danger.stop:
             return danger
         if found is None or (danger.ruled and not found.ruled):
             found = danger
     return found
+
+
+def _continued(text: str, look: _Look) -> Iterator[Danger]:
+    """To the parser a line that goes on in the next one ends a word; to bash it does not. But in a comment it does."""
+    joined = text.replace("\\\n", "")
+    if joined != text:
+        yield from _walk(joined, parse(joined).root_node, look, 0)
 
 
 def words_in(text: str) -> set[str]:
@@ -82,40 +104,57 @@ def words_in(text: str) -> set[str]:
     return {part for word in (*words, *redirected) for part in (word, *word.split()) if part}
 
 
-def _walk(text: str, root: "Node", rules: _Ruled, depth: int) -> Iterator[Danger]:
+def _walk(text: str, root: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
     if depth > _DEEPEST:
-        yield Danger("it hides commands too deep to look at")
+        yield rules.unseen(_TOO_DEEP)
         return
     if _FORK_BOMB.search(text):
         yield Danger("it starts itself without end", stop=True)
     if root.has_error and (rules.rules.deny or rules.rules.ask):
         yield Danger("it cannot be parsed, so that a rule may be about it", ruled=True)
-    seen = 0
     for node in find_nodes(root, *_LOOKED_AT):
         match node.type:
             case "command" | "declaration_command" | "unset_command":
-                seen += 1
                 yield from _fed(node, rules, depth)
                 yield from _vector([_text(child) for child in _words(node)], rules, depth)
+            case "raw_string" | "expansion":
+                yield from _substituted_later((node.text or b"").decode(errors="replace"), rules)
             case "pipeline":
                 yield from _pipeline(node, rules, depth)
             case "redirected_statement":
                 yield from _fed(node, rules, depth)
             case _:
                 yield from _redirection(node)
-        if seen > _MOST_COMMANDS:
-            yield Danger("it holds too many commands to look at")
+        if rules.vectors < 0:
             return
     if secret := secret_in_text(text):
         yield Danger(f"it touches {secret}, where secrets are kept")
 
 
 def _words(command: "Node") -> "list[Node]":
-    return [child for child in command.children if child.type not in _NO_WORDS]
+    """Those behind a redirection too, which the parser takes for more of its targets."""
+    words = [child for child in command.children if child.type not in _NO_WORDS]
+    statement = command.parent
+    if statement is not None and statement.type == "redirected_statement":
+        redirects = [child for child in statement.children if child.type == "file_redirect"]
+        words += [word for each in redirects for word in each.children_by_field_name("destination")[1:]]
+    return words
+
+
+def _substituted_later(text: str, look: _Look) -> Iterator[Danger]:
+    """Of a text that the shell may still read in another way: between backticks, or as the index of an array."""
+    if "`" not in text and "$(" not in text:
+        return
+    for part in re.split(r"\$\(|[`;|&()\n]", text)[1:_MOST_WORDS]:
+        if (words := part.split()) and any(ruled_dangers(words, look.rules, look.spelling)):
+            yield look.unseen("it may be what a rule is about")
+            return
 
 
 def _text(node: "Node") -> str:
     """A word without its quotes and escapes, roughly."""
+    if node.type == "command_name" and node.children:
+        return _text(node.children[0])
     raw = (node.text or b"").decode(errors="replace")
     if node.type == "raw_string":
         return raw[1:-1]
@@ -133,48 +172,55 @@ def _ansi_c(text: str) -> str:
 
     def letter(found: re.Match[str]) -> str:
         digits = found.group(1)
-        return chr(int(digits[1:], 16) if digits[0] in "xu" else int(digits, 8)) if digits else found.group(2)
+        if not digits:
+            return found.group(2)
+        number = int(digits[1:].strip("{}"), 16) if digits[0] in "xuU" else int(digits, 8)
+        return chr(number) if number <= sys.maxunicode else "$"
 
-    return re.sub(r"\\(?:(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|[0-7]{1,3})|(.))", letter, text, flags=re.DOTALL)
+    return _NUMBERED.sub(letter, text)
 
 
 def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) if "\\" in text else text
 
 
-def _vector(words: list[str], rules: _Ruled, depth: int) -> Iterator[Danger]:
-    if not words:
+def _vector(words: list[str], rules: _Look, depth: int) -> Iterator[Danger]:
+    words = words[1:] if words[:1] == ["--"] else words
+    rules.vectors -= 1
+    if not words or rules.vectors < -1:
         return
-    if depth > _DEEPEST:
-        yield Danger("it hides commands too deep to look at")
+    if rules.vectors < 0 or depth > _DEEPEST:
+        yield rules.unseen("it holds too many commands to look at" if depth <= _DEEPEST else _TOO_DEEP)
         return
     name = words[0].rpartition("/")[2]
     rest = words[1:]
     yield from ruled_dangers(words, rules.rules, rules.spelling)
     yield from _stops(name, rest)
-    if name in SHELLS and any(re.fullmatch(r"-\w*c", each) for each in rest):
+    if name in SHELLS and any(re.fullmatch(r"-\w*c\w*", each) for each in rest):
         yield Danger("it runs a text as a command")
         for each in rest:
             if not each.startswith("-"):
                 yield from _inner(each, rules, depth)
     elif name in INTERPRETERS - SHELLS and any(each in ("-c", "-e", "--eval", "-r", "-p") for each in rest):
         yield Danger(f"it runs a text as a {name} program")
-    elif name == "script":
-        for each in rest:
-            yield from _inner(each.partition("=")[2] if each.startswith("-") else each, rules, depth)
     elif name == "env":
         for at, each in enumerate(rest[:_MOST_WORDS]):
-            if each.startswith(("-S", "--split-string")):
-                joined = each.partition("=")[2] if "=" in each else each.removeprefix("-S")
-                yield from _inner(" ".join([joined, *rest[at + 1 :]]), rules, depth)
-    elif name in ("eval", "trap", "watch", "su"):
+            if split := re.match(r"(?:--split-string=?|-[A-Za-z0]*S)", each):
+                yield from _inner(" ".join([each[split.end() :], *rest[at + 1 :]]), rules, depth)
+    elif name in ("eval", "trap", "watch"):
         yield from _inner(" ".join(each for each in rest if not each.startswith("-")), rules, depth)
-    if name in ("su", "runuser", "flock", "sg"):
-        for option, text in pairwise(rest[:_MOST_WORDS]):
-            if option in ("-c", "--command"):
-                yield from _inner(text, rules, depth)
+    elif name in TAKE_TEXTS:
+        for each in rest[:_MOST_WORDS]:
+            yield from _inner(re.sub(r"^(?:--?[\w-]+=|-[A-Za-z]|\w+=)", "", each), rules, depth)
+    if name in (*SHELLS, "source", ".") and any(map(_UNREAD.match, rest)):
+        yield rules.unseen("it runs a text that nobody can look at")
     if name in STARTERS:
         yield from _wrapped(name, rest, rules, depth)
+    for subcommand in RUNNERS.get(name, ()):
+        if subcommand in rest[:_MOST_WORDS]:
+            started = rest[rest.index(subcommand) + 1 :]
+            yield from _wrapped("", started, rules, depth)
+            yield from _inner(started[0] if started else "", rules, depth)
     if name == "git" and (reason := _git_danger(rest)):
         yield Danger(reason)
     elif (name, rest[0] if rest else "") in PUBLISHES:
@@ -207,11 +253,15 @@ def _said(rule: tuple[str, ...]) -> str:
     return " ".join(rule) or "every command"
 
 
-def _inner(text: str, rules: _Ruled, depth: int) -> Iterator[Danger]:
+def _inner(text: str, rules: _Look, depth: int) -> Iterator[Danger]:
+    rules.characters -= len(text)
+    if rules.characters < 0:
+        yield rules.unseen(_TOO_DEEP)
+        return
     yield from _walk(text, parse(text).root_node, rules, depth + 1)
 
 
-def _wrapped(name: str, rest: list[str], rules: _Ruled, depth: int) -> Iterator[Danger]:
+def _wrapped(name: str, rest: list[str], rules: _Look, depth: int) -> Iterator[Danger]:
     """A wrapper's options may take values, so every word that is left is tried as the program."""
     if name == "find":
         if "-delete" in rest:
@@ -224,12 +274,15 @@ def _wrapped(name: str, rest: list[str], rules: _Ruled, depth: int) -> Iterator[
         yield from _vector(inner, rules, depth + 1)
         return
     if len(rest) > _MOST_WORDS:
-        yield Danger("it hides a command behind too many words")
+        yield rules.unseen("it hides a command behind too many words")
         rest = rest[:_MOST_WORDS]
     operands = [at for at, each in enumerate(rest) if not each.startswith("-") and "=" not in each]
-    for at in operands[STARTERS[name] :][:3]:
+    for at in operands[STARTERS.get(name, 0) :][:3]:
         yield from _vector(rest[at:], rules, depth + 1)
     for at in operands[3:]:
+        rules.vectors -= 1
+        if rules.vectors < 0:
+            return
         yield from ruled_dangers(rest[at:], rules.rules, rules.spelling)
 
 
@@ -287,7 +340,7 @@ def _git_danger(rest: list[str]) -> str | None:
     return GIT_DANGERS.get(words[0]) if words else None
 
 
-def _fed(node: "Node", rules: _Ruled, depth: int) -> Iterator[Danger]:
+def _fed(node: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
     """What an interpreter is given to run: a file, a here document or a here string."""
     if not node.named_children or _program(node) not in INTERPRETERS:
         return
@@ -307,7 +360,7 @@ def _given_files(node: "Node") -> "list[Node]":
     return [each for each in (node, *node.children) if each.type in _FEEDS]
 
 
-def _pipeline(node: "Node", rules: _Ruled, depth: int) -> Iterator[Danger]:
+def _pipeline(node: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
     parts = [child for child in node.children if child.is_named]
     names = [_program(child) for child in parts]
     last = max((at for at, name in enumerate(names) if name in INTERPRETERS), default=0)
@@ -317,13 +370,23 @@ def _pipeline(node: "Node", rules: _Ruled, depth: int) -> Iterator[Danger]:
             yield from ruled_dangers([word], rules.rules, rules.spelling)
         if words and words[0].rpartition("/")[2] in ("echo", "printf"):
             yield from _inner(" ".join(words[1:]), rules, depth)
+    fed = node.parent is not None and node.parent.type == "heredoc_redirect"
     fetched = False
-    for name in names:
+    for at, name in enumerate(names):
         if fetched and name in INTERPRETERS:
             yield Danger("it runs what it fetches from the network")
         elif name in INTERPRETERS and name != names[0]:
             yield Danger("it runs the output of another command")
+        if name in SHELLS and (at or fed) and _reads_commands(parts[at]):
+            yield rules.unseen("it runs the output of another command")
         fetched = fetched or name in _FETCHERS
+
+
+def _reads_commands(shell: "Node") -> bool:
+    """Is there no file that it runs, so that it runs what it is given?"""
+    words = [_text(child) for node in find_nodes(shell, "command") for child in _words(node)]
+    behind = dropwhile(lambda word: word.rpartition("/")[2] not in SHELLS, words)
+    return "-s" in words or all(word.startswith(("-", "+")) for word in islice(behind, 1, None))
 
 
 def _program(node: "Node") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
+_DEEPEST = 300
 _PIECE = r"(?s)/\*\*/|\*\*/|/\*\*|\*\*|\*|\?|\[!?[^]/]+\]|."
 
 
@@ -14,6 +15,8 @@ def matches(pattern: str, path: str, folders: Iterable[str], home: str, *, any_c
     what is relative is so to the first of the `folders`, a pattern to any of them."""
     roots = tuple(folders)
     full = posixpath.normpath(posixpath.join(roots[0] if roots else "/", _at_home(path, home)))
+    if full.count("/") > _DEEPEST:
+        return any_case  # to compare each folder with each `**` would take long; a strict rule means it
     if pattern.startswith(("/", "~/")):
         return _matches(_at_home(pattern, home), full, any_case)
     return any(_matches(_anchored(pattern, root), full, any_case) for root in roots)

@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coderelay.policy.shell_words import parse
+from coderelay.policy.shell_words import MOST_CHARACTERS, parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEEPEST = 3
 _MOST_COMMANDS = 500
-_MOST_CHARACTERS = 65536
 _NO_WORDS = {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"}
 _SHELLS = {"sh", "bash", "dash", "zsh", "ksh"}
 _WRAPPERS = {
@@ -58,7 +57,7 @@ _SUSPECT = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, [*_PROGRAMS, "r
 
 def reaches_others(command: str) -> bool:
     """Most texts name no such program, and need not be parsed."""
-    if not _SUSPECT.search(command) or len(command) > _MOST_CHARACTERS or re.search("[\ud800-\udfff]", command):
+    if not _SUSPECT.search(command) or len(command) > MOST_CHARACTERS or re.search("[\ud800-\udfff]", command):
         return False
     return any(map(_is_one, _vectors(command, 0)))
 

@@ -116,10 +116,11 @@ def assess(
 ) -> Assessment:
     if not command.strip():
         return Assessment("run", "it is empty")
+    unseen = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # then a rule may be about it
     if len(command) > MOST_CHARACTERS:
-        return Assessment("run", "it is too long to be looked at")
+        return Assessment("run", "it is too long to be looked at", ruled=unseen)
     if odd := odd_character(command):
-        return Assessment("run", f"it holds a character that is not seen as it is ({odd})")
+        return Assessment("run", f"it holds a character that is not seen as it is ({odd})", ruled=unseen)
     tree = parse(command)
     spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
     danger = find_danger(command, tree.root_node, rules.commands, spelling)

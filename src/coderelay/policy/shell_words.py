@@ -9,7 +9,7 @@ two tokens must be a blank, or continue a line beside one.
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,10 @@ from msgspec.structs import replace
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Query, Tree
 
-MOST_CHARACTERS = 65536
+MOST_CHARACTERS = 10_000
+"""What is longer is not looked at: to find its way through errors, the parser takes quadratic time (10,000 brackets
+one second, 60,000 half a minute)."""
+
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+~^*?-]+")
 _TILDE = re.compile(r"(^|[:=,])~")
 _ESCAPED = {"\\(": "(", "\\)": ")", "\\;": ";", "\\!": "!", "!": "!", "{}": "{}"}
@@ -76,8 +79,10 @@ def odd_character(text: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=8)
 def parse(text: str) -> "Tree":
-    return _parser().parse(text.encode())
+    """Kept, because several look at the same command."""
+    return _parser().parse(text.encode(errors="replace"))
 
 
 def find_nodes(root: "Node", *types: str) -> "list[Node]":

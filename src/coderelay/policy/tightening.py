@@ -15,13 +15,17 @@ from msgspec import Struct
 
 Likeness = Literal["no", "maybe", "yes"]
 
-SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "fish", "ash"}
+SHELLS = {
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "pwsh", "bash5",
+}  # fmt: skip
 INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php", "osascript"}
 
 _MOST_WORDS = 64
 _MOST_SCRIPTS = 4
 _VERSIONED = re.compile(r"(python|perl|ruby|node|php)[\d.]+")
 _UNKNOWN = re.compile(r"[$`*?\[]|\{[^{}]*(?:,|\.\.)[^{}]*\}|^~[^/]")
+_OF_GIT = re.compile(r"(?:.*/)?git-([a-z-]+)")
+_ALIAS = re.compile(r"(?:-c)?alias\.|--config-env")  # a subcommand of git's by another name
 _FEW_LETTERS = re.compile(r"-[A-Za-z]{1,3}")
 
 
@@ -54,7 +58,7 @@ def _scripts(words: Sequence[str]) -> list[int]:
 
 def _given_more(words: Sequence[str]) -> list[str]:
     """Programs that get words nobody sees here: every rule on them counts."""
-    if words[0].rpartition("/")[2] not in ("xargs", "parallel"):
+    if words[0].rpartition("/")[2] not in ("xargs", "parallel", "hash"):
         return []
     rest = words[1:_MOST_WORDS]
     return [rest[at] for at in _reachable({0}, rest)]
@@ -63,10 +67,13 @@ def _given_more(words: Sequence[str]) -> list[str]:
 def likeness(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
     if tuple(words[: len(rule)]) == rule:
         return "yes"
+    if len(rule) > 1 and (inside := _OF_GIT.fullmatch(words[0])):
+        words = ("git", inside[1], *words[1:])
     program = program_likeness(rule[0], words[0], spelling)
     if program != "yes" or len(rule) == 1:
         return program  # a word that is not known may become several
-    return _arguments(rule[1:], words[1:])
+    found = _arguments(rule[1:], words[1:])
+    return "maybe" if found == "no" and any(map(_ALIAS.match, words[1:_MOST_WORDS])) else found
 
 
 def program_likeness(rule: str, word: str, spelling: Spelling) -> Likeness:

@@ -34,10 +34,10 @@ _ADDRESS = rf"(?:\d+(?:~\d+)?|\$|/{_within('/')}/I?)"
 _CHANGES = "|".join(
     rf"s{mark}{_within(mark)}{mark}(?:\\[^\n]|[^\\\n{mark}])*{mark}[gpIi0-9]*" for mark in map(re.escape, "/|,#:@_%!")
 )
-_ONE = rf"[ \t]*(?:{_ADDRESS}(?:,(?:{_ADDRESS}|\+\d+))?)?[ \t]*!?"
-_COMMAND = rf"{_ONE}(?:[pdqPDNnhHgGx=]|[bt][ \t]*[A-Za-z0-9]*|{_CHANGES})[ \t]*"
-_BLOCK = rf"(?:{_ONE}\{{{_COMMAND}(?:;{_COMMAND})*;?[ \t]*\}}[ \t]*|[ \t]*:[A-Za-z0-9]+[ \t]*|{_COMMAND})"
-_SED_SCRIPT = re.compile(rf"{_BLOCK}(?:;{_BLOCK})*;?[ \t]*")
+_ONE = rf"[ \t]*+(?:{_ADDRESS}(?:,(?:{_ADDRESS}|\+\d+))?)?[ \t]*+!?"
+_COMMAND = rf"{_ONE}(?:[pdqPDNnhHgGx=]|[bt][ \t]*+[A-Za-z0-9]*|{_CHANGES})[ \t]*+"
+_BLOCK = rf"(?:{_ONE}\{{{_COMMAND}(?:;{_COMMAND})*;?[ \t]*+\}}[ \t]*+|[ \t]*+:[A-Za-z0-9]+[ \t]*+|{_COMMAND})"
+_SED_SCRIPT = re.compile(rf"{_BLOCK}(?:;{_BLOCK})*;?[ \t]*+")
 _LONGEST = 2000  # so that nothing takes long to match
 _AWK_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|>=|\|\||[^"/#\\]')
 _AWK_ACTS = re.compile(r"[>|@]|system|getline|ARGV|ARGC|ENVIRON|SYMTAB|PROCINFO|FUNCTAB")

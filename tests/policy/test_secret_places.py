@@ -99,6 +99,14 @@ BACK_DOORS = [
     "find -L deep -exec cat {} +",
     "find . -name '.e*' -exec cat {} +", "base64 notes.txt", "for x in notes.txt; do cat $x; done", "xxd notes.txt",
     "grep -r KEY token", "cat keys/*", "git grep --untracked KEY",
+    # Which names a search leaves out is not what it looks like.
+    "grep -d recurse KEY .", "grep -r --exclude-dir=.env KEY .", "grep -r --exclude=foo --include='*.py' KEY .",
+    "grep -r --include='*.py' --exclude='.e*' --include='.en*' KEY .", "grep -r --include='.[^x]nv' KEY .",
+    "grep -r --include='.e\\nv' KEY .", "grep -r --include='.[[:alpha:]]nv' KEY .", "rg --hidden -g '!.git/' KEY",
+    "rg --hidden -g '!src/*' KEY", "rg --hidden -g '!**/node_modules/**' KEY", "rg -g '.[^x]nv' KEY",
+    "rg --iglob '.EN?' KEY", "rg -ig '.e*' KEY", "rg -g '.e\\nv' KEY", "rg -g '!.e*' -g '.en*' KEY",
+    "rg --hidden -e KEY -- --files .", "find . -iname '.EN?' -exec cat {} +",
+    "find . -name '.[^x]nv' -exec cat {} +", "diff -N . src", "diff -u src .",
 ]  # fmt: skip
 QUIET = [
     "grep -r KEY src", "grep -rn KEY src --include=*.py", "grep -r --include=*.py KEY .", "rg KEY src", "rg KEY deep",
@@ -106,6 +114,8 @@ QUIET = [
     "find . -name '*.py' -exec cat {} +", "find . -type f", "ls -la", "ls -R .", "ls *", "wc -l *", "cat src/a.py",
     "cat src/*", "git grep KEY", "git diff", "git log -p", "git show", "grep KEY src/a.py", "grep -r KEY plain",
     "du -sh *", "tree", "rg --files --hidden", "find . -name .npmrc.x", "grep -r x node_modules", "git log --oneline",
+    "grep -r --include=*.py --exclude=b.py KEY .", "rg --hidden -g '!.git/' KEY src", "rg -g '*.py' -g '!a.py' KEY",
+    "rg --hidden -g '!.env*' -g '!keys' -g '!.npmrc' KEY", "diff src/a.py src/.env.example", "grep -d skip KEY src/*",
 ]  # fmt: skip
 
 
@@ -123,14 +133,21 @@ def test_git_shows_a_secret_that_it_has(folder: Path) -> None:
     def git(*words: str) -> None:
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
-    shows = ("git grep KEY", "git diff", "git show", "git log -p", "git stash show -p", "git diff HEAD -- .env")
-    names = ("git diff --stat", "git log", "git show --name-only", "git diff -- src", "git status", "git ls-files")
+    shows = (
+        "git grep KEY", "git diff", "git show", "git log -p", "git stash show -p", "git diff --stat -p",
+        "git log -U3", "git log --binary", "git show -s abcd1234", "git cat-file -p abcd1234", "git diff -- '.e*'",
+        "git diff -- ':/'", "git grep KEY -- '*'", "git diff-files -U3", "git diff HEAD -- .env",
+    )  # fmt: skip
+    names = (
+        "git diff --stat", "git log", "git show --name-only", "git diff -- src", "git status", "git ls-files",
+        "git cat-file -t abcd1234", "git cat-file -p HEAD", "git show --stat HEAD", "git log --oneline -5",
+    )  # fmt: skip
     git("init", "-q")
     git("add", "src", "plain")
-    assert [judged(each, folder) for each in (*shows[:-1], *names)] == ["allow"] * 11
+    assert {judged(each, folder) for each in (*shows[:-1], *names)} == {"allow"}
     git("add", "-f", ".env")
-    assert [judged(each, folder) for each in shows] == ["ask"] * 6
-    assert [judged(each, folder) for each in names] == ["allow"] * 6
+    assert [each for each in shows if judged(each, folder) != "ask"] == []
+    assert [each for each in names if judged(each, folder) != "allow"] == []
     git("update-index", "--index-version", "4")
     assert judged("git grep KEY", folder) == "ask"
 

@@ -189,9 +189,10 @@ class _Search:
         while folders and not self.too_many:
             for entry in self._entries(folders.pop()):
                 name = entry.name
-                if (name[0] == "." and not contents.hidden) or any(
-                    fnmatchcase(name, each) for each in contents.without
-                ):
+                if name[0] == "." and not contents.hidden:
+                    continue
+                left_out = contents.without_folders if entry.is_dir() else contents.without
+                if any(fnmatchcase(name, each) for each in left_out):
                     continue
                 link = entry.is_symlink()
                 if link and not contents.follow:
@@ -208,7 +209,8 @@ class _Search:
 
 def _is_looked_at(entry: "os.DirEntry[str]", contents: "Contents") -> bool:
     """A folder of secrets is taken for one that has such a file."""
-    return not contents.only or entry.is_dir() or any(fnmatchcase(entry.name, each) for each in contents.only)
+    name = entry.name.lower()
+    return not contents.only or entry.is_dir() or any(fnmatchcase(name, each.lower()) for each in contents.only)
 
 
 def _holds_secret(path: str, place: str) -> bool:

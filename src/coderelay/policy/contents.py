@@ -5,12 +5,12 @@ The host looks on the disk whether there is a file of secrets among them.
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.recognisers.options import Refused, check
+from coderelay.policy.recognisers.options import Given, Operands, Refused, check
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.readers import SEARCHERS
 from coderelay.policy.recognisers.recogniser import program
@@ -26,12 +26,12 @@ _NAMES_ONLY = {
 }  # fmt: skip
 _GIT_SHOWS = {"diff", "show", "grep", "whatchanged", "format-patch", "range-diff"}
 _GIT_SHOWS_PATCH = {"log", "stash", "reflog", "rev-list", "diff-tree", "diff-index", "diff-files"}
-_PATCH = re.compile(r"-[a-oq-zA-Z]*[pucL].*|--patch.*|--cc|--unified.*|--function-context")
+_PATCH = re.compile(
+    r"-[A-Za-z]*[pucLUW].*|--patch.*|--cc|--unified.*|--function-context|--binary|--check|--(?:color-words|word-diff).*"
+)
 _NO_PATCH = re.compile(r"--(?:stat|shortstat|numstat|dirstat|name-only|name-status|summary|no-patch|quiet|raw).*|-s")
-_RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
-_FOLLOWS = re.compile(r"-[A-Za-z]*R[A-Za-z]*|--dereference-recursive")
-_RG_FOLLOWS = re.compile(r"-[A-Za-z.]*L[A-Za-z.]*|--follow")
-_RG_HIDDEN = re.compile(r"-[A-Za-z]*\.[A-Za-z.]*|--hidden")
+_OBJECT = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
+_PLAIN_PATTERN = re.compile(r"[\w.*?@%+=, -]+")
 _RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
 
 
@@ -39,7 +39,8 @@ class Contents(Struct, frozen=True):
     """An absolute path whose content is shown; it may hold `*` and `?` of the shell.
 
     `deep`: all that is below it too; `follow` links there, `hidden` files too, or only what git has (`tracked`). Of
-    these `only` files with such names if there are any patterns, and `without` those of such names.
+    these `only` files with such names if there are any patterns, in any case of letters, and `without` files of such
+    names and folders of such names.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Contents(Struct, frozen=True):
     tracked: bool = False
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    without_folders: tuple[str, ...] = ()
 
 
 def contents_of(command: str, folders: tuple[str, ...]) -> list[Contents]:
@@ -88,10 +90,10 @@ def _of_vector(words: Sequence[Word]) -> Iterator[Contents]:
         yield from _of_git(texts)
     elif name == "find":
         yield from _of_find(texts)
-    elif name in SEARCHERS and (name == "rg" or any(map(_RECURSIVE.fullmatch, texts))):
+    elif name in SEARCHERS:
         yield from _of_search(name, rest)
     elif name not in _NAMES_ONLY:
-        deep = name == "diff" and any(map(_RECURSIVE.fullmatch, texts))
+        deep = name == "diff"  # of two folders it compares the files, recursive or not
         spellings = {part for text in texts for part in (text, text.partition("=")[2]) if part}
         yield from (Contents(each, deep=deep, follow=deep) for each in sorted(spellings))
 
@@ -102,13 +104,20 @@ def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
     while at < len(texts) and texts[at].startswith("-"):
         at += 2 if texts[at] == "-C" else 1
     subcommand, rest = texts[at] if at < len(texts) else "", texts[at + 1 :]
+    patch = any(map(_PATCH.fullmatch, rest))
+    by_number = any(map(_OBJECT.fullmatch, rest))  # which may be that of a file
     if subcommand in _GIT_SHOWS_PATCH:
-        shows = any(map(_PATCH.fullmatch, rest))
+        shows = patch
+    elif subcommand == "cat-file":
+        shows = by_number and not {"-t", "-s", "-e"} & {*rest}
     else:
-        shows = subcommand in _GIT_SHOWS and not any(map(_NO_PATCH.fullmatch, rest))
+        quiet = any(map(_NO_PATCH.fullmatch, rest)) and not patch and not (subcommand == "show" and by_number)
+        shows = subcommand in _GIT_SHOWS and not quiet
     if not shows:
         return
-    behind = rest[rest.index("--") + 1 :] if "--" in rest else ()
+    behind = rest[rest.index("--") + 1 :] if "--" in rest else []
+    if any(set(path) & set(":*?[\\") for path in behind):
+        behind = []  # a pattern of git's, which may mean any file
     untracked = subcommand == "grep" and "--untracked" in rest
     yield from (Contents(path, deep=True, tracked=not untracked) for path in behind or ["."])
 
@@ -118,7 +127,7 @@ def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
     if ran is None or (texts[ran + 1 : ran + 2] and program(texts[ran + 1]) in _NAMES_ONLY):
         return
     plain = not {"!", "-not", "-o", "-or", ",", "("} & {*texts[:ran]}
-    names = [texts[at + 1] for at in range(ran - 1) if texts[at] in ("-name", "-iname")] if plain else []
+    names = [_may_be(texts[at + 1]) for at in range(ran - 1) if texts[at] in ("-name", "-iname")] if plain else []
     options = [text for text in texts if text in ("-L", "-H", "-P")]
     begins = next((at for at, text in enumerate(texts) if text[:1] in ("-", "(", "!") and text not in options), 0)
     starts = [text for text in texts[:begins] if text not in options]
@@ -127,51 +136,83 @@ def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
 
 
 def _of_search(name: str, words: Sequence[Word]) -> Iterator[Contents]:
-    texts = [word.text for word in words]
+    """All that is in the folders, if it cannot be told what is left out."""
     try:
-        paths: Sequence[str] = check(words, SEARCHERS[name], Place(anywhere=True, reading=True)).paths
+        operands = check(words, SEARCHERS[name], Place(anywhere=True, reading=True))
     except Refused:
-        paths = [text for text in texts if not text.startswith("-")]
-    if name == "rg":
-        if "--files" in texts or "--type-list" in texts:
+        yield from (Contents(text, deep=True, follow=True) for text in [".", *(word.text for word in words)])
+        return
+    found = _OfRipgrep if name == "rg" else _OfGrep
+    yield from found(operands).contents()
+
+
+class _Given:
+    """The options of a search, with the values of those that say which names are looked at."""
+
+    def __init__(self, operands: Operands) -> None:
+        self.paths = operands.paths or (".",)
+        self.names = [name for each in operands.given for name in each.names]
+        self.values = [(each.names[-1], _value(each)) for each in operands.given if each.names]
+
+    def has(self, *names: str) -> bool:
+        return not {*names}.isdisjoint(self.names)
+
+
+class _OfGrep(_Given):
+    def contents(self) -> Iterator[Contents]:
+        listed = [option for option, _ in self.values if option in ("--include", "--exclude")]
+        last = max((at for at, option in enumerate(listed) if option == "--include"), default=-1)
+        excluded = [value for option, value in self.values if option == "--exclude"]
+        search = Contents(
+            "",
+            deep=self.has("-r", "-R", "--recursive", "--dereference-recursive", "-d"),
+            follow=self.has("-R", "--dereference-recursive"),
+            # Of these the last one that fits counts; if none does, the first one says what is meant.
+            only=tuple(_may_be(value) for option, value in self.values if option == "--include")
+            if listed[:1] == ["--include"]
+            else (),
+            without=_surely(excluded[listed[: last + 1].count("--exclude") :]),
+            without_folders=_surely(value for option, value in self.values if option == "--exclude-dir"),
+        )
+        named = [value for option, value in self.values if option in ("-f", "--file")]
+        yield from (replace(search, path=path) for path in (*self.paths, *named))
+
+
+class _OfRipgrep(_Given):
+    def contents(self) -> Iterator[Contents]:
+        if self.has("--files", "--type-list"):
             return
-        globs = _values(texts, ("-g", "--glob", "--iglob"))
-        only = tuple(each for each in globs if not each.startswith("!"))
-        unrestricted = sum(text.count("u") for text in texts if re.fullmatch(r"-[A-Za-z.]+", text))
-        unrestricted += texts.count("--unrestricted")
+        globs = [value for option, value in self.values if option in ("-g", "--glob", "--iglob")]
+        only = [each for each in globs if not each.startswith("!")]
+        behind = globs[max((at for at, each in enumerate(globs) if each in only), default=-1) + 1 :]
         search = Contents(
             "",
             deep=True,
-            follow=any(map(_RG_FOLLOWS.fullmatch, texts)),
-            hidden=bool(only) or unrestricted > 1 or any(map(_RG_HIDDEN.fullmatch, texts)),
-            only=tuple(map(_last, only)),
-            without=tuple(_last(each[1:]) for each in globs if each.startswith("!")),
+            follow=self.has("-L", "--follow"),
+            hidden=bool(only)
+            or self.has("-.", "--hidden")
+            or self.names.count("-u") + self.names.count("--unrestricted") > 1,
+            only=tuple(_may_be(each.rstrip("/").rpartition("/")[2]) if each[-1:] != "/" else "*" for each in only),
+            without=_surely(each[1:] for each in behind),
+            without_folders=_surely(each[1:].rstrip("/") for each in behind),
         )
-    else:
-        search = Contents(
-            "",
-            deep=True,
-            follow=any(map(_FOLLOWS.fullmatch, texts)),
-            only=tuple(_values(texts, ("--include",))),
-            without=tuple(_values(texts, ("--exclude", "--exclude-dir"))),
-        )
-    yield from (replace(search, path=path) for path in paths or ["."])
+        named = [value for option, value in self.values if option in ("-f", "--file")]
+        yield from (replace(search, path=path) for path in (*self.paths, *named))
 
 
-def _last(pattern: str) -> str:
-    """What the name itself must look like, whatever folder it is in."""
-    name = pattern.rstrip("/").rpartition("/")[2]
-    return "*" if pattern.endswith("/") or "**" in name or "{" in name else name
+def _value(given: Given) -> str:
+    """A word of its own, behind `=`, or joined to a letter."""
+    if len(given.words) > 1:
+        return given.words[1]
+    option = given.names[-1]
+    return given.words[0].partition("=" if option.startswith("--") else option[1:])[2]
 
 
-def _values(texts: Sequence[str], options: tuple[str, ...]) -> list[str]:
-    found: list[str] = []
-    for at, text in enumerate(texts):
-        name, joined, value = text.partition("=")
-        if text in options and at + 1 < len(texts):
-            found.append(texts[at + 1])
-        elif joined and name in options:
-            found.append(value)
-        elif "-g" in options and text.startswith("-g") and len(text) > 2:
-            found.append(text[2:])
-    return found
+def _may_be(pattern: str) -> str:
+    """A pattern that means at least the same names: programs differ in what they take for one."""
+    return pattern if _PLAIN_PATTERN.fullmatch(pattern) and "**" not in pattern else "*"
+
+
+def _surely(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Those that mean the same names to everybody, in whatever folder."""
+    return tuple(each for each in patterns if _PLAIN_PATTERN.fullmatch(each))

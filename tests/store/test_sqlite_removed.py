@@ -80,6 +80,61 @@ def test_two_histories_are_never_mixed(path: Path) -> None:
     assert len(rows(path, "SELECT seq FROM event WHERE session_id = 'other'")) == 1
 
 
+def write_by_another_process(path: Path) -> None:
+    with start(create, "other") as other:
+        told, _ = other.communicate(f"{path}\n")
+    assert told == "ready\nok\n"
+
+
+def test_processes_overwrote_each_other_after_the_shm_was_removed(path: Path) -> None:
+    """Symptom: messages that were shown were lost, a session became unknown, or the database was damaged."""
+
+    async def story(store: SqliteStore) -> None:
+        await write(store, A, [[prompt("before")]])
+        counter = store.change_counter()
+        os.unlink(f"{path}-shm")
+        write_by_another_process(path)
+        assert store.change_counter() != counter
+        await write(store, B, [[prompt("after")]])
+        assert await store.session(SessionId("other")) is not None
+        await write(store, A, [[prompt("at last")]])
+
+    use(path, story)
+    assert is_whole(path)
+    assert len(rows(path, "SELECT seq FROM event WHERE session_id IN ('a', 'b', 'other')")) == 2 * HEAD + 4
+
+
+@pytest.mark.parametrize("suffixes", [("-shm",), *SUFFIXES], ids="+".join)
+def test_a_process_that_closed_the_log_deleted_what_others_had_written(suffixes: tuple[str, ...], path: Path) -> None:
+    """Whoever closes it last folds the -wal file into the database, as far as it knows that file, and deletes it."""
+
+    async def story(store: SqliteStore) -> None:
+        await store.read(A)
+        for suffix in suffixes:
+            os.unlink(f"{path}{suffix}")
+        write_by_another_process(path)
+
+    use(path, story)
+    assert is_whole(path)
+    assert len(rows(path, "SELECT seq FROM event WHERE session_id = 'other'")) == 1
+
+
+@pytest.mark.parametrize("writes", [True, False], ids=["writing", "closing"])
+def test_an_emptied_wal_destroyed_the_database_too(path: Path, writes: bool) -> None:
+    """Symptom: `file is not a database`, for good, although only the last events were in the -wal file."""
+
+    async def story(store: SqliteStore) -> None:
+        await write(store, A, [[prompt("lost")]])
+        os.truncate(f"{path}-wal", 0)
+        if writes:
+            error = await refused(StoreDamaged, store.append(B, HEAD, [prompt()]))
+            assert f"{path}-wal was emptied or cut short" in error.message
+
+    use(path, story)
+    assert is_whole(path)
+    assert len(rows(path, "SELECT seq FROM event WHERE session_id IN ('a', 'b')")) == 2 * HEAD
+
+
 @pytest.mark.parametrize("size", [0, 4096 * 3], ids=["emptied", "cut short"])
 def test_a_database_that_was_emptied_or_cut_short_is_not_written_to(size: int, path: Path) -> None:
     async def story(store: SqliteStore) -> None:

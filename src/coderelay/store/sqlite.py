@@ -15,7 +15,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.lock_holder import TELL_SECONDS, waiting_words
 from coderelay.store.sqlite_file import closed, failure, is_busy, open_alone, open_file
-from coderelay.store.sqlite_files import OpenFiles, WalRemoved
+from coderelay.store.sqlite_files import FileRemoved, OpenFiles
 from coderelay.store.sqlite_writer import Writer
 from coderelay.store.store import Projection
 from coderelay.store.stored import LAST_CHARACTER, bodies, place, read_event, read_summary, refuse_holes
@@ -157,6 +157,8 @@ class SqliteStore:
         close a connection that another thread might be using."""
         self._is_closed = True
         async with self._opening:
+            if self._writer is not None:
+                self._files.guard_from_folding_others()
             self._reader.close()
             if self._writer is not None:
                 await self._writer.close()
@@ -168,10 +170,10 @@ class SqliteStore:
             if self._writer is None:
                 await self._open_anew()
             assert self._writer is not None
-            with suppress(WalRemoved):
+            with suppress(FileRemoved):
                 return await self._writer.submit(work)
             await self._open_anew()
-        raise WalRemoved(self.path)
+        raise FileRemoved(f"{self.path}-wal")
 
     async def _be_open(self) -> None:
         if self._opening.locked():
@@ -185,21 +187,22 @@ class SqliteStore:
             raise self._lost
 
     def _must_open_anew(self) -> bool:
-        return self._writer is not None and self._files.is_wal_removed()
+        return self._writer is not None and self._files.removed() is not None
 
     async def _open_anew(self) -> None:
-        """Because the -wal file was removed, or because there was no room to write when it was opened."""
+        """Because the -wal or -shm file was removed, or because there was no room to write when it was opened."""
         async with self._opening:
             if self._is_closed:
                 raise closed(self.path)
-            if self._writer is not None and not self._files.is_wal_removed():
+            removed = None if self._writer is None else self._files.removed()
+            if self._writer is not None and removed is None:
                 return  # another task has done it
             try:
                 if self._writer is not None:
                     await self._writer.close_removed()
                     self._reader.close()
                     self._files.release()
-                    self._tell(f"{self.path}-wal was removed while in use; what it held was written into {self.path}")
+                    self._tell(f"{removed} was removed while in use; nothing that it held is lost")
                 else:
                     self._reader.close()
                 self._open()

@@ -72,14 +72,14 @@ class Writer:
         await self._end(self._connection.close)
 
     async def close_removed(self) -> None:
-        """The same when the -wal file was removed: what it holds is written into the database first. Raises
+        """The same when a file was removed: what a removed -wal file holds is written into the database first. Raises
         StoreFailed if that cannot be done; then the connection stays as it is."""
         await self._end(lambda: None)
-        await asyncio.to_thread(self._fold_and_close)
+        await asyncio.to_thread(self._settle_and_close)
 
-    def _fold_and_close(self) -> None:
+    def _settle_and_close(self) -> None:
         try:
-            self._files.fold_removed_wal(self._connection)
+            self._files.settle_removed(self._connection)
         except sqlite3.Error as error:
             raise failure(error, self._path) from error
         self._connection.close()

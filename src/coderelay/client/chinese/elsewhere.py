@@ -299,9 +299,7 @@ SHAPES: dict[str, str] = {
     "{path} is free again": "{path} 已解锁",
     "process {pid} ({command})": "进程 {pid}（{command}）",
     "process {pid} ({command}), which is stopped": "已暂停的进程 {pid}（{command}）",
-    "{path}-wal was removed while in use; what it held was written into {database}": (
-        "{path}-wal 在使用中被删除；其内容已写入 {database}"
-    ),
+    "{path} was removed while in use; nothing that it held is lost": "{path} 在使用中被删除；其内容没有丢失",
     "{path} was moved or deleted while in use": "{path} 在使用中被移动或删除",
     "{path} was emptied or cut short while in use": "{path} 在使用中被清空或截断",
     "{path} is empty": "{path} 是空的",

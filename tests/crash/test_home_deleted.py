@@ -4,8 +4,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.command import Coder
-from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says
+import pytest
+
+from coderelay.testing.command import Coder, Ran
+from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says, script
 from tests.conftest import Serve
 from tests.terminal.repl import repl, settle
 
@@ -25,6 +27,30 @@ def test_a_turn_whose_log_is_deleted_fails_in_words(serve: Serve, coder_on: Code
     assert ran.code == 1
     assert "sessions.db was moved or deleted while in use" in ran.err
     assert "Traceback" not in ran.err
+
+
+def no_folder(owners: Path) -> None:
+    shutil.rmtree(owners)
+    owners.touch()
+
+
+def a_link_to_itself(owners: Path) -> None:
+    shutil.rmtree(owners)
+    owners.symlink_to(owners.name)
+
+
+@pytest.mark.parametrize("become", [no_folder, a_link_to_itself, shutil.rmtree])
+def test_a_turn_that_was_done_ended_in_a_traceback_because_its_lock_was_gone(
+    serve: Serve, coder_on: CoderOn, folder: Path, become: Callable[[Path], object]
+) -> None:
+    wait = "touch began; until [ -e go ]; do sleep 0.01; done"
+    coder = coder_on(serve(script(proposes(bash(wait)), says("done"))))
+    started = coder.start("-p", "go", "--mode", "yolo")
+    while not (folder / "began").exists():
+        assert started.process.poll() is None
+    become(coder.home / "owners")
+    (folder / "go").touch()
+    assert started.wait() == Ran(0, "done\n", "")
 
 
 def test_a_terminal_whose_log_is_deleted_stays_and_says_so(serve: Serve, coder_on: CoderOn) -> None:

@@ -60,8 +60,7 @@ class FileOwners:
                 self._id, self._file = self._enter()
                 self._remove_dead()
             except OSError as error:
-                hint = "Make the folder writable, or set CODER_HOME to one you own."
-                raise StoreFailed(f"cannot keep a lock in {self._folder}: {error.strerror}", hint) from error
+                raise self._unusable(error) from error
         return self._id
 
     async def beat(self) -> None:
@@ -75,6 +74,8 @@ class FileOwners:
             file = os.open(self._path(owner), os.O_RDWR)
         except FileNotFoundError:
             return Dead()
+        except OSError as error:
+            raise self._unusable(error) from error
         try:
             if self._lock(file, False):  # shared: two that look at once are not taken for the owner
                 return Dead()
@@ -84,10 +85,14 @@ class FileOwners:
 
     async def close(self) -> None:
         if self._id is not None:
-            with suppress(FileNotFoundError):
+            with suppress(OSError):  # the folder is gone or cannot be written; another process removes the file
                 os.unlink(self._path(self._id))
             os.close(self._file)
             self._id, self._file = None, -1
+
+    def _unusable(self, error: OSError) -> StoreFailed:
+        hint = "Make the folder writable, or set CODER_HOME to one you own."
+        return StoreFailed(f"cannot keep a lock in {self._folder}: {error.strerror}", hint)
 
     def _enter(self) -> tuple[OwnerId, int]:
         while True:

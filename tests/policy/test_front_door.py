@@ -1,6 +1,7 @@
 """What needs no asking, through the front door: modes, presets, rules and approvals of a real `coder`."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,19 @@ def test_a_secret_file_reached_the_model_by_a_link_and_by_a_search(
     coder = coder_on(serve(by_history(commands("cat notes.txt", "grep -r KEY .", "grep -r KEY src"))))
     assert coder.run("-p", "go").out == "no | no | yes\n"
     assert "hunter2" not in json.dumps(list(read_logs(coder.home / "sessions.db").values()))
+
+
+@pytest.mark.parametrize(
+    ("fifo", "command"),
+    [(".git/index", "git grep -n word"), ("sub/.npmrc", "grep -rn word .")],
+    ids=["index", "npmrc"],
+)
+def test_a_fifo_among_the_files_that_are_looked_at_before_a_search_stopped_coder(
+    coder: Coder, folder: Path, fifo: str, command: str
+) -> None:
+    (folder / fifo).parent.mkdir(exist_ok=True)
+    os.mkfifo(folder / fifo)
+    assert coder.run("permissions", "check", command).out != ""
 
 
 def test_an_approval_with_the_network_covered_another_target(serve: Serve, coder_on: CoderOn, folder: Path) -> None:

@@ -16,6 +16,7 @@ from coderelay.policy.rights import without_rights
 from coderelay.policy.rules import Rules
 from coderelay.protocol.secret_places import is_often_shared, may_name_secret, secret_place
 from coderelay.workspace.git_index import indexed_paths
+from coderelay.workspace.repository import read_regular
 
 if TYPE_CHECKING:
     from coderelay.policy.contents import Contents
@@ -219,8 +220,7 @@ def _holds_secret(path: str, place: str) -> bool:
         if place == ".coder":
             return any(os.path.lexists(os.path.join(path, name)) for name in _OF_OUR_HOME)
         if place == ".npmrc":
-            with open(path, "rb") as file:
-                return _GIVES_ACCESS.search(file.read(65536)) is not None
+            return _GIVES_ACCESS.search(read_regular(path, 65536) or b"") is not None
         return not os.path.isdir(path) or bool(os.listdir(path))
     except OSError:
         return False

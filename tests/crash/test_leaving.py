@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.command import Coder
+import pytest
+
+from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says
 from tests.conftest import Serve
 from tests.terminal.pty import at_terminal
@@ -43,6 +45,16 @@ def test_a_repl_left_in_mid_turn_leaves_cleanly(serve: Serve, coder_on: CoderOn)
             terminal.press("c-d", "escape", "c-d")
             assert terminal.wait() == 0
             assert "Traceback" not in terminal.seen.all_text
+
+
+@pytest.mark.parametrize("arguments", [("asks",), ("model",), ("-p", "go")], ids=" ".join)
+def test_ctrl_c_while_loading_crashed_the_interpreter(
+    serve: Serve, coder_on: CoderOn, arguments: tuple[str, ...]
+) -> None:
+    """Symptom: exit by SIGSEGV (18 of 400), because msgspec had swallowed KeyboardInterrupt while it loaded."""
+    coder = coder_on(serve(by_history(lambda _: says("never"))))
+    program = (str(Path(__file__).with_name("interrupted_loading.py")),)
+    assert coder.start(*arguments, program=program).wait() == Ran(INTERRUPTED, "", "")
 
 
 def _wait_for_batches(path: Path, count: int) -> None:

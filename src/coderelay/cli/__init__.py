@@ -35,9 +35,11 @@ def main() -> int:
     name = arguments[0] if arguments and arguments[0] in SUBCOMMANDS else "start"
     from importlib import import_module  # --version has no need of these
 
+    from coderelay.cli.interrupts import leave_at_once
     from coderelay.client.language import speak
     from coderelay.config.locale import is_chinese
 
+    leave_at_once()
     speak(os.environ.get("CODER_LANG") or ("zh" if is_chinese(os.environ) else "en"))  # until the settings are known
     gc.disable()  # nothing that is made while loading is garbage
     command = import_module(f"coderelay.cli.{name}")

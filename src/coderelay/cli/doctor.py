@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from coderelay import __version__
 from coderelay.cli.arguments import Arguments
+from coderelay.cli.interrupts import run_loop
 from coderelay.client.columns import padded, width_of
 from coderelay.client.language import retell, speak, t
 from coderelay.config.detect import GUIDE, Found, detect
@@ -51,7 +52,7 @@ def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder doctor", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help=t("one JSON object instead of lines"))
     options = parser.parse_args(arguments)
-    findings = asyncio.run(examine(os.environ))
+    findings = run_loop(examine(os.environ))
     works = all(each.state != "bad" for each in findings)
     if options.json:
         sys.stdout.write(msgspec.json.encode({"works": works, "findings": findings}).decode() + "\n")

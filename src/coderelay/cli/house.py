@@ -1,12 +1,12 @@
 """A house for the time of one command."""
 
-import asyncio
 import getpass
 import os
 import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import House
+from coderelay.cli.interrupts import run_loop
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak
 from coderelay.client.visible import visible
@@ -37,7 +37,7 @@ def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
     """Exit code of `work`; 1 and the reason on stderr if it is refused."""
     standard_streams.write_behind()
     try:
-        return asyncio.run(_run(work, new_house()))
+        return run_loop(_run(work, new_house()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1

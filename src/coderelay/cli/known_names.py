@@ -1,10 +1,10 @@
 """What can be named in a command, each with what it means, for completion. Nothing if it cannot be found out."""
 
-import asyncio
 import os
 
 from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import new_house, run_with_house
+from coderelay.cli.interrupts import run_loop
 from coderelay.client.asking import headline
 from coderelay.client.permission_asks import approval_in_words
 from coderelay.config.load import load
@@ -41,7 +41,7 @@ def _known_names(kind: str) -> Names:
 
 def _models() -> Names:
     folder = real_folder()
-    shown = asyncio.run(new_house(folder).offered_models(folder))
+    shown = run_loop(new_house(folder).offered_models(folder))
     return [(each.name, each.source) for each in shown]
 
 

@@ -1,7 +1,6 @@
 """`coder mcp`: programs whose tools the agent may use (Model Context Protocol)."""
 
 import argparse
-import asyncio
 import os
 import re
 import sys
@@ -12,6 +11,7 @@ from coderelay.app import House
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import new_house
+from coderelay.cli.interrupts import run_loop
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.config.load import home_of
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
             return _add(options, command)
         if options.action == "remove":
             return _remove(options.name)
-        return asyncio.run(_list(real_folder()))
+        return run_loop(_list(real_folder()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1

@@ -11,6 +11,7 @@ import msgspec
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import me, run_with_house
+from coderelay.cli.interrupts import raised_interrupts
 from coderelay.client.background import background_line
 from coderelay.client.changed_files import changed_line
 from coderelay.client.columns import padded
@@ -78,7 +79,8 @@ def _back_up(file: str) -> int:
         speak(config.lang)
         if config.database_url is not None:
             raise BadInput("the sessions are on PostgreSQL, whose own tools copy them", "Use pg_dump.")
-        events = back_up(config.database, file)
+        with raised_interrupts():  # nothing unfinished is left behind
+            events = back_up(config.database, file)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1

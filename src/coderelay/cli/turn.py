@@ -12,6 +12,7 @@ from functools import partial
 from coderelay.app import House
 from coderelay.cli import house
 from coderelay.cli.house import me
+from coderelay.cli.interrupts import run_loop
 from coderelay.cli.session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     gc.enable()
     standard_streams.write_behind()
     try:
-        return asyncio.run(_run(options, folder, prompt, house.new_house(folder)))
+        return run_loop(_run(options, folder, prompt, house.new_house(folder)))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return FAILED

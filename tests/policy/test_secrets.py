@@ -132,6 +132,14 @@ HARMLESS = [
     "a risk-free desk-based task-oriented-approach-to-something-long",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "the header says PRIVATE KEY, but there is none",
+    # Source code, as it is in requests, cryptography, pip and jwt.
+    '_START = b"-----BEGIN OPENSSH PRIVATE KEY-----"\n_END = b"-----END OPENSSH PRIVATE KEY-----"',
+    "MARK = '-----BEGIN PRIVATE KEY-----'\nconst aVeryLongIdentifierOfMine = parameterizedTestCase(1)\n",
+    "# Return with login / password\nlogin_i = 0 if _netrc[0] else 1",
+    "f'machine {host} login {self.username} password {self.password}'",
+    "https://username:password@host.com:80/path",
+    "scheme://[user:passwd@]proxy.server:port",
+    "def sign(private_key: Ed25519PrivateKey | Ed448PrivateKey)",
 ]
 
 
@@ -139,6 +147,17 @@ HARMLESS = [
 def test_known_kinds_of_keys_are_hidden(text: str, hidden: str) -> None:
     assert Secrets().hide(text) == hidden
     assert Secrets().hide(f"before\n{text}\nafter {text}; x") == f"before\n{hidden}\nafter {hidden}; x"
+
+
+@pytest.mark.parametrize("colour", ["\x1b[31m", "\x1b[m\x1b[K", "\x1b[01;31m\x1b[K", "\x1b[0m", "\x1b[38;5;208m"])
+def test_a_key_behind_a_colour_was_shown(colour: str) -> None:
+    for key in (f"ghp_{RANDOM}", f"sk-proj-{RANDOM}", f"xoxb-123456789012-{RANDOM}", f"AIza{RANDOM[:35]}"):
+        assert key[8:] not in Secrets().hide(f"TOKEN={colour}{key}\x1b[0m")
+
+
+def test_a_key_joined_to_a_name_was_shown() -> None:
+    for text in (f"TOKEN_ghp_{RANDOM}", f"%3Dghp_{RANDOM}", f"x=3Dgithub_pat_{RANDOM}"):
+        assert RANDOM not in Secrets().hide(text)
 
 
 @pytest.mark.parametrize(("text", "hidden"), IN_CONTEXT.items())
@@ -278,6 +297,7 @@ HOSTILE = [
     "bearer ",
     "MIIEpAIBAAKCAQEA",
     "-----BEGIN PRIVATE KEY-----\n",
+    "-----BEGIN PRIVATE KEY-----" * 200 + "\nAAAAAAAAAAAAAAAAAA" * 200,
     "-----END PRIVATE KEY-----\n",
     "a b\n-----END PRIVATE KEY-----",
     "A" * 76 + "\n",

@@ -115,9 +115,9 @@ def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
         shows = subcommand in _GIT_SHOWS and not quiet
     if not shows:
         return
-    behind = rest[rest.index("--") + 1 :] if "--" in rest else []
+    behind = rest[rest.index("--") + 1 :] if "--" in rest else rest[:0]
     if any(set(path) & set(":*?[\\") for path in behind):
-        behind = []  # a pattern of git's, which may mean any file
+        behind = rest[:0]  # a pattern of git's, which may mean any file
     untracked = subcommand == "grep" and "--untracked" in rest
     yield from (Contents(path, deep=True, tracked=not untracked) for path in behind or ["."])
 
@@ -202,10 +202,9 @@ class _OfRipgrep(_Given):
 
 def _value(given: Given) -> str:
     """A word of its own, behind `=`, or joined to a letter."""
-    if len(given.words) > 1:
-        return given.words[1]
+    written, *value = given.words
     option = given.names[-1]
-    return given.words[0].partition("=" if option.startswith("--") else option[1:])[2]
+    return value[0] if value else written.partition("=" if option.startswith("--") else option[1:])[2]
 
 
 def _may_be(pattern: str) -> str:

@@ -9,7 +9,8 @@ STARTERS = {
     "cpulimit": 0, "systemd-run": 0, "runuser": 0, "pkexec": 0, "unbuffer": 0, "rlwrap": 0, "faketime": 0,
     "fakeroot": 0, "nsenter": 0, "bwrap": 0, "firejail": 0, "setpriv": 0, "setarch": 0, "linux64": 0, "entr": 0,
     "hyperfine": 0, "caffeinate": 0, "xvfb-run": 0, "dbus-run-session": 0, "torsocks": 0, "proxychains": 0,
-    "npx": 0, "screen": 0, "tmux": 1, "start-stop-daemon": 0, "ssh": 1, "direnv": 0, "dotenv": 0, "ld-linux-x86-64.so.2": 0, "ld-linux-aarch64.so.1": 0, "toybox": 0,
+    "npx": 0, "screen": 0, "tmux": 1, "start-stop-daemon": 0, "ssh": 1,
+    "direnv": 0, "dotenv": 0, "ld-linux-x86-64.so.2": 0, "ld-linux-aarch64.so.1": 0, "toybox": 0,
 }  # fmt: skip
 # These start what follows a subcommand of theirs.
 RUNNERS: dict[str, tuple[str, ...]] = {

@@ -5,7 +5,6 @@ is asked about with its reason.
 """
 
 import re
-import sys
 from collections.abc import Iterator
 from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
 from coderelay.policy.rules import NO_RULES, CommandRules
 from coderelay.policy.shell_words import MOST_CHARACTERS, Word, find_nodes, odd_character, parse
 from coderelay.policy.tightening import INTERPRETERS, SHELLS, Spelling, meaning
+from coderelay.policy.tolerant_words import text_of, words_of
 from coderelay.protocol.secret_places import secret_in_text
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _MOST_VECTORS = 2000
 _MOST_WORDS = 64
 
 _FETCHERS = {"curl", "wget", "fetch", "nc", "ncat", "aria2c"}
-_NO_WORDS = {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"}
 _FEEDS = {"file_redirect", "heredoc_body", "herestring_redirect"}
 _LOOKED_AT = (
     "command", "declaration_command", "unset_command", "pipeline", "redirected_statement", "file_redirect",
@@ -39,9 +38,6 @@ _WHOLE = re.compile(
     r"""(?:/+|/+\*|~|~/|~/\*|\$\{?HOME\}?/?|\$\{?HOME\}?/\*|/\.|/\.\*|/\.\.|
     /(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library)/?\*?)""",
     re.VERBOSE,
-)
-_NUMBERED = re.compile(
-    r"\\(?:(x\{[0-9a-fA-F]{1,8}\}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3})|(.))", re.DOTALL
 )
 _UNREAD = re.compile(r"<\(|/dev/(?:stdin|fd/|tcp/|udp/)|/proc/(?:self|thread-self)/fd/")
 _DISK = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-)\w*")
@@ -89,7 +85,7 @@ def find_danger(
 
 
 def _continued(text: str, look: _Look) -> Iterator[Danger]:
-    """To the parser a line that goes on in the next one ends a word; to bash it does not. But in a comment it does."""
+    """To the parser a line that is continued ends a word; to bash it does not, except in a comment."""
     joined = text.replace("\\\n", "")
     if joined != text:
         yield from _walk(joined, parse(joined).root_node, look, 0)
@@ -99,8 +95,8 @@ def words_in(text: str) -> set[str]:
     """Words of a text that may be programs or scripts, those in strings for another shell too."""
     if len(text) > MOST_CHARACTERS or odd_character(text):
         return set()
-    words = [_text(word) for node in find_nodes(parse(text).root_node, "command") for word in _words(node)]
-    redirected = [_text(node.children[-1]) for node in find_nodes(parse(text).root_node, "file_redirect")]
+    words = [text_of(word) for node in find_nodes(parse(text).root_node, "command") for word in words_of(node)]
+    redirected = [text_of(node.children[-1]) for node in find_nodes(parse(text).root_node, "file_redirect")]
     return {part for word in (*words, *redirected) for part in (word, *word.split()) if part}
 
 
@@ -116,7 +112,7 @@ def _walk(text: str, root: "Node", rules: _Look, depth: int) -> Iterator[Danger]
         match node.type:
             case "command" | "declaration_command" | "unset_command":
                 yield from _fed(node, rules, depth)
-                yield from _vector([_text(child) for child in _words(node)], rules, depth)
+                yield from _vector([text_of(child) for child in words_of(node)], rules, depth)
             case "raw_string" | "expansion":
                 yield from _substituted_later((node.text or b"").decode(errors="replace"), rules)
             case "pipeline":
@@ -131,16 +127,6 @@ def _walk(text: str, root: "Node", rules: _Look, depth: int) -> Iterator[Danger]
         yield Danger(f"it touches {secret}, where secrets are kept")
 
 
-def _words(command: "Node") -> "list[Node]":
-    """Those behind a redirection too, which the parser takes for more of its targets."""
-    words = [child for child in command.children if child.type not in _NO_WORDS]
-    statement = command.parent
-    if statement is not None and statement.type == "redirected_statement":
-        redirects = [child for child in statement.children if child.type == "file_redirect"]
-        words += [word for each in redirects for word in each.children_by_field_name("destination")[1:]]
-    return words
-
-
 def _substituted_later(text: str, look: _Look) -> Iterator[Danger]:
     """Of a text that the shell may still read in another way: between backticks, or as the index of an array."""
     if "`" not in text and "$(" not in text:
@@ -149,39 +135,6 @@ def _substituted_later(text: str, look: _Look) -> Iterator[Danger]:
         if (words := part.split()) and any(ruled_dangers(words, look.rules, look.spelling)):
             yield look.unseen("it may be what a rule is about")
             return
-
-
-def _text(node: "Node") -> str:
-    """A word without its quotes and escapes, roughly."""
-    if node.type == "command_name" and node.children:
-        return _text(node.children[0])
-    raw = (node.text or b"").decode(errors="replace")
-    if node.type == "raw_string":
-        return raw[1:-1]
-    if node.type == "ansi_c_string":
-        return _ansi_c(raw[2:-1])
-    if node.type == "concatenation":
-        return "".join(map(_text, node.children))
-    if node.type == "string":
-        return _unescaped(raw[1:-1])
-    return _unescaped(raw.replace('"', "").replace("'", ""))
-
-
-def _ansi_c(text: str) -> str:
-    """What is between `$'` and `'`, where letters may be given by their numbers."""
-
-    def letter(found: re.Match[str]) -> str:
-        digits = found.group(1)
-        if not digits:
-            return found.group(2)
-        number = int(digits[1:].strip("{}"), 16) if digits[0] in "xuU" else int(digits, 8)
-        return chr(number) if number <= sys.maxunicode else "$"
-
-    return _NUMBERED.sub(letter, text)
-
-
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL) if "\\" in text else text
 
 
 def _vector(words: list[str], rules: _Look, depth: int) -> Iterator[Danger]:
@@ -347,11 +300,11 @@ def _fed(node: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
     for each in (below for child in node.children for below in _given_files(child)):
         match each.type:
             case "file_redirect" if any(child.type == "<" for child in each.children):
-                yield from ruled_dangers([_text(each.children[-1])], rules.rules, rules.spelling)
+                yield from ruled_dangers([text_of(each.children[-1])], rules.rules, rules.spelling)
             case "heredoc_body":
                 yield from _inner((each.text or b"").decode(errors="replace"), rules, depth)
             case "herestring_redirect":
-                yield from _inner(_text(each.children[-1]), rules, depth)
+                yield from _inner(text_of(each.children[-1]), rules, depth)
             case _:
                 pass
 
@@ -365,7 +318,7 @@ def _pipeline(node: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
     names = [_program(child) for child in parts]
     last = max((at for at, name in enumerate(names) if name in INTERPRETERS), default=0)
     for part in parts[:last]:  # the words may be a file that is run, or a text that is
-        words = [_text(child) for child in _words(part)] if part.type == "command" else []
+        words = [text_of(child) for child in words_of(part)] if part.type == "command" else []
         for word in words[1:_MOST_WORDS]:
             yield from ruled_dangers([word], rules.rules, rules.spelling)
         if words and words[0].rpartition("/")[2] in ("echo", "printf"):
@@ -384,7 +337,7 @@ def _pipeline(node: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
 
 def _reads_commands(shell: "Node") -> bool:
     """Is there no file that it runs, so that it runs what it is given?"""
-    words = [_text(child) for node in find_nodes(shell, "command") for child in _words(node)]
+    words = [text_of(child) for node in find_nodes(shell, "command") for child in words_of(node)]
     behind = dropwhile(lambda word: word.rpartition("/")[2] not in SHELLS, words)
     return "-s" in words or all(word.startswith(("-", "+")) for word in islice(behind, 1, None))
 
@@ -392,7 +345,7 @@ def _reads_commands(shell: "Node") -> bool:
 def _program(node: "Node") -> str:
     while node.type in ("redirected_statement", "list", "negated_command") and node.named_children:
         node = node.named_children[-1 if node.type == "list" else 0]
-    words = [_text(child) for child in _words(node)] if node.type == "command" else []
+    words = [text_of(child) for child in words_of(node)] if node.type == "command" else []
     while words and (words[0] in STARTERS or words[0].startswith("-")):
         words = words[1:]
     return words[0].rpartition("/")[2] if words else ""
@@ -400,7 +353,7 @@ def _program(node: "Node") -> str:
 
 def _redirection(node: "Node") -> Iterator[Danger]:
     operators = {child.type for child in node.children}
-    target = _text(node.children[-1])
+    target = text_of(node.children[-1])
     if not operators & {">", ">>", "&>", "&>>", ">|", ">&"}:
         return
     if _DISK.match(target):

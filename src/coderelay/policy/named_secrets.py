@@ -33,7 +33,8 @@ _VARIABLE = re.compile(
     r"""=(?:"(?P<double>[^"\n]{8,500})"|'(?P<single>[^'\n]{8,500})'|(?P<plain>[^\s"'`=]{8,500}={0,2}))"""
 )
 _BEARER = re.compile(r" {1,4}(?P<secret>[A-Za-z0-9._~+/-]{20,4000}={0,2})")
-_CODE = re.compile(r"[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,9}")
+# `settings.TOKEN` and `Ed25519PrivateKey`
+_CODE = re.compile(r"[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,9}|(?:[A-Z][a-z]+[0-9]*){2,8}")
 _LOGIN = re.compile(r"[^\s:]{1,100}:\S{3,200}")
 _NO_SECRET = re.compile(
     r"(?i)example|change.?me|your|placeholder|dummy|sample|redacted|xxxx|\.\.\.|insert|replace|test|fake|mock"

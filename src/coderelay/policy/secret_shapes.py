@@ -11,6 +11,7 @@ from functools import cache, partial
 from msgspec import Struct
 
 _BEFORE = r"[A-Za-z0-9_-]"
+_MOST_DIGITS = 9
 
 
 class Shape(Struct, frozen=True):
@@ -25,15 +26,15 @@ class Shape(Struct, frozen=True):
 
 
 SHAPES = (
-    Shape("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,}"),
+    Shape("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,}", joined=True),
     Shape("api key", "sk-", r"[A-Za-z0-9_-]{20,}", random=True),
     Shape("groq key", "gsk_", r"[A-Za-z0-9]{40,}"),
     Shape("xai key", "xai-", r"[A-Za-z0-9]{40,}"),
     Shape("perplexity key", "pplx-", r"[A-Za-z0-9]{30,}"),
     Shape("replicate token", "r8_", r"[A-Za-z0-9]{30,}"),
     Shape("hugging face token", "hf_", r"[A-Za-z0-9]{30,}"),
-    Shape("github token", "gh", r"[pousr]_[A-Za-z0-9]{30,}"),
-    Shape("github token", "github_pat_", r"[A-Za-z0-9_]{30,}"),
+    Shape("github token", "gh", r"[pousr]_[A-Za-z0-9]{30,}", joined=True),
+    Shape("github token", "github_pat_", r"[A-Za-z0-9_]{30,}", joined=True),
     Shape("gitlab token", "gl", r"(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{20,}"),
     Shape("slack token", "xox", r"[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}"),
     Shape("slack token", "xapp-", r"[0-9]-[A-Za-z0-9-]{20,}"),
@@ -73,11 +74,11 @@ SHAPES = (
     Shape(
         "password",
         "://",
-        r"[^/\s:@\"'\\]{0,100}:(?P<secret>[^/\s:@\"'\\${<*\[][^/\s:@\"'\\${<*]{5,200})@"
+        r"[^/\s:@\"'\\]{0,100}:(?!pass(?:wd|word)?@)(?P<secret>[^/\s:@\"'\\${<*\[][^/\s:@\"'\\${<*]{5,200})@"
         r"(?!localhost|127\.|0\.0\.0\.0|[^/\s.]{0,200}(?:[:/\s]|$))",
         joined=True,
     ),
-    Shape("password", "login ", r"\S{1,100}\s{1,20}password\s{1,20}(?P<secret>[^\s\[]\S{3,200})"),
+    Shape("password", "login ", r"\S{1,100}\s{1,20}password[ \t]{1,20}(?P<secret>[^\s\[{$<]\S{3,200})"),
     Shape("private key", "Private-Lines: ", r"[0-9]{1,3}\r?\n(?P<secret>(?:[A-Za-z0-9+/=]{1,64}\r?\n?){1,200})"),
     Shape("private key", "b3BlbnNzaC1rZXktdjEA", r"(?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
     Shape("private key", "MII", r"[A-Za-z0-9+/]{3}IBA[AD](?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
@@ -105,6 +106,9 @@ def _hidden(shape: Shape, is_example: Callable[[str], bool], found: re.Match[str
 
 @cache
 def _pattern(shape: Shape) -> re.Pattern[str]:
-    """A look back that begins with the prefix lets the search begin with plain text."""
+    """A look back that ends with the prefix lets the search begin with plain text. What sets a colour ends in a
+    letter."""
     prefix = re.escape(shape.prefix)
-    return re.compile(prefix + ("" if shape.joined else rf"(?<!{_BEFORE}{prefix})") + shape.rest)
+    coloured = (rf"(?<=\x1b\[[0-9;]{{{digits}}}[mK]{prefix})" for digits in range(_MOST_DIGITS))
+    begins = "" if shape.joined else rf"(?:(?<!{_BEFORE}{prefix})|{'|'.join(coloured)})"
+    return re.compile(prefix + begins + shape.rest)

@@ -29,6 +29,7 @@ _FEW_CHARACTERS = 2
 
 _MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _ONLY_KEY = re.compile(r"[ \t]*(?:\d+[\t:|]\s*)?[A-Za-z0-9+/]{16,100}={0,2}\s*")
+_OF_A_KEY = re.compile(r"[A-Za-z0-9+/=]{40}")  # source code that speaks of keys has no such word
 _KEY_LINE = re.compile(r"[^\n]*[A-Za-z0-9+/=]{16}[^\n]*\n?|\s*\n")
 
 
@@ -163,6 +164,10 @@ def _hide_key_blocks(text: str) -> str:
         following = _MARK.search(text, mark.end(), mark.end() + _MOST_IN_A_BLOCK)
         has_end = following is not None and following[1] == "END"
         stop = following.start() if following and has_end else _end_of_key(text, mark.end())
+        if _OF_A_KEY.search(text, mark.end(), stop) is None:
+            parts.append(text[at:stop])
+            at = stop
+            continue
         parts += [text[at : mark.end()], "[hidden secret: private key]" if stop > mark.end() else ""]
         at = following.end() if following and has_end else stop
         if following and has_end:

@@ -16,7 +16,8 @@ from msgspec import Struct
 Likeness = Literal["no", "maybe", "yes"]
 
 SHELLS = {
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "pwsh", "bash5",
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "pwsh",
+    "bash5",
 }  # fmt: skip
 INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php", "osascript"}
 
@@ -67,8 +68,8 @@ def _given_more(words: Sequence[str]) -> list[str]:
 def likeness(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
     if tuple(words[: len(rule)]) == rule:
         return "yes"
-    if len(rule) > 1 and (inside := _OF_GIT.fullmatch(words[0])):
-        words = ("git", inside[1], *words[1:])
+    if rule[0] == "git" and (subcommand := _OF_GIT.fullmatch(words[0])):
+        words = ["git", str(subcommand.group(1)), *words[1:]]
     program = program_likeness(rule[0], words[0], spelling)
     if program != "yes" or len(rule) == 1:
         return program  # a word that is not known may become several

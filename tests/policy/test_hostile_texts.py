@@ -66,6 +66,7 @@ def test_a_long_chain_of_links_broke_the_judge(tmp_path: Path) -> None:
         (tmp_path / f"l{number}").symlink_to(f"l{number + 1}")
     assert judged("cat l0", str(tmp_path)) == "ask"
     assert judged("grep -R x .", str(tmp_path)) == "ask"
+    assert not facts_about("grep -r x .", (str(tmp_path),), RULES, "/home/me").too_many
 
 
 def test_a_pattern_for_very_many_names_hid_a_link_to_a_secret(tmp_path: Path) -> None:

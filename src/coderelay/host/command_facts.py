@@ -192,26 +192,25 @@ class _Search:
                 name = entry.name
                 if name[0] == "." and not contents.hidden:
                     continue
-                left_out = contents.without_folders if entry.is_dir() else contents.without
-                if any(fnmatchcase(name, each) for each in left_out):
-                    continue
                 link = entry.is_symlink()
                 if link and not contents.follow:
                     continue
+                folder = os.path.isdir(entry.path) if link else entry.is_dir()
+                left_out = contents.without_folders if folder else contents.without
+                if any(fnmatchcase(name, each) for each in left_out):
+                    continue
                 real = os.path.realpath(entry.path) if link else entry.path
                 if (link or may_name_secret(name)) and (secret := self._named(entry.path) or self._named(real)):
-                    if _holds_secret(entry.path, secret) and _is_looked_at(entry, contents):
+                    if _holds_secret(entry.path, secret) and (folder or _is_looked_at(name, contents)):
                         yield secret
                     continue
-                if entry.is_dir() and name not in _OF_OTHERS and real not in seen:
+                if folder and name not in _OF_OTHERS and real not in seen:
                     folders.append(entry.path)
                     seen.add(real)
 
 
-def _is_looked_at(entry: "os.DirEntry[str]", contents: "Contents") -> bool:
-    """A folder of secrets is taken for one that has such a file."""
-    name = entry.name.lower()
-    return not contents.only or entry.is_dir() or any(fnmatchcase(name, each.lower()) for each in contents.only)
+def _is_looked_at(name: str, contents: "Contents") -> bool:
+    return not contents.only or any(fnmatchcase(name.lower(), each.lower()) for each in contents.only)
 
 
 def _holds_secret(path: str, place: str) -> bool:

@@ -187,7 +187,7 @@ def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
         if facts.secret:
             raise Refused(f"it would show {facts.secret}, where secrets are kept")
         if facts.too_many:
-            raise Refused("it searches too many files to tell whether secrets are among them")
+            raise Refused("it cannot be told whether secrets are among the files it reads")
         if len(script.commands) > _MOST_COMMANDS:
             raise Refused("it holds too many commands")
         for redirection in script.redirections:

@@ -39,8 +39,8 @@ OBEYED_FILES = (
     ObeyedFiles((".fleet", ".run"), _JETBRAINS),
     ObeyedFiles(
         (
-            ".zed", ".nova", ".vim", ".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".emacs.d", ".emacs",
-            ".dir-locals.el", ".dir-locals-2.el", "*.sublime-project",
+            ".zed", ".nova", ".helix", ".vs", ".vim", ".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".emacs.d",
+            ".emacs", ".dir-locals.el", ".dir-locals-2.el", "*.sublime-project",
         ),
         "an editor can run what {path} says when files in the folder are opened",
     ),
@@ -74,11 +74,13 @@ OBEYED_FILES = (
         ),
         "git hooks run what {path} says when something is committed",
     ),
+    ObeyedFiles((".hg/hgrc", ".hg/hgrc-not-shared"), "Mercurial runs programs that {path} names"),
     ObeyedFiles((".gitmodules",), "git fetches code from addresses that {path} names", "never"),
     ObeyedFiles(
         (
             ".npmrc", ".yarnrc*", ".pnpmfile.*", "bunfig.toml", ".cargo/config", ".cargo/config.toml",
             ".bundle/config", ".mvn", "pip.conf", "pip.ini", "nuget.config",
+            "binding.gyp", "rust-toolchain", "rust-toolchain.toml",
         ),
         "package managers and compilers obey {path}, which can name programs and servers",
     ),

@@ -38,6 +38,7 @@ SHAPES = {
     "a shell can run commands from {path} when the folder is entered": "进入文件夹时，shell 会执行 {path} 中的命令",
     "a shell or another program of the person obeys {path} when it starts": ("shell 或其他程序启动时会遵从 {path}"),
     "git hooks run what {path} says when something is committed": "提交时，git 钩子会执行 {path} 的内容",
+    "Mercurial runs programs that {path} names": "Mercurial 会运行 {path} 中指定的程序",
     "git fetches code from addresses that {path} names": "git 会从 {path} 指定的地址获取代码",
     "package managers and compilers obey {path}, which can name programs and servers": (
         "包管理器和编译器会遵从 {path}，它可以指定程序和服务器"
@@ -98,7 +99,7 @@ SHAPES = {
     "it holds too many commands": "其中的命令太多",
     "it starts itself without end": "它会无休止地启动自身",
     "it would show {path}, where secrets are kept": "它会显示存放机密的 {path}",
-    "it searches too many files to tell whether secrets are among them": "它搜索的文件太多，无法判断其中是否有机密",
+    "it cannot be told whether secrets are among the files it reads": "无法判断它读取的文件中是否有机密",
     "it cannot be parsed, so that a rule may be about it": "它无法被解析，因此可能有规则涉及它",
     "it may be what a rule is about, {rule}": "它可能是规则 {rule} 所指的命令",
     "it touches {path}, where secrets are kept": "它触及存放机密的 {path}",

@@ -24,8 +24,14 @@ def leave_at_once() -> None:
 
 @contextmanager
 def raised_interrupts() -> Generator[None]:
-    """Ctrl-C raises KeyboardInterrupt here, so that `finally` can put things in order."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """The first Ctrl-C raises KeyboardInterrupt here, so that `finally` can put things in order. A second one does
+    nothing until that is done."""
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:

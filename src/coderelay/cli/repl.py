@@ -5,14 +5,13 @@ import asyncio
 from functools import partial
 from importlib import import_module
 
-from coderelay.cli.interrupts import run_loop
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.terminal.opening import Opening
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
     standard_streams.write_behind()
-    return run_loop(Opening(folder).run(partial(_work, options, folder)))
+    return asyncio.run(Opening(folder).run(partial(_work, options, folder)))
 
 
 async def _work(options: argparse.Namespace, folder: str, opening: Opening) -> int:

@@ -4,6 +4,7 @@ The file also holds a counter the process raises about once a second, so that ot
 living process that works from one that stands still.
 """
 
+import errno
 import fcntl
 import os
 import struct
@@ -91,7 +92,8 @@ class FileOwners:
             self._id, self._file = None, -1
 
     def _unusable(self, error: OSError) -> StoreFailed:
-        hint = "Make the folder writable, or set CODER_HOME to one you own."
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        hint = "Free some space." if is_full else "Make the folder writable, or set CODER_HOME to one you own."
         return StoreFailed(f"cannot keep a lock in {self._folder}: {error.strerror}", hint)
 
     def _enter(self) -> tuple[OwnerId, int]:

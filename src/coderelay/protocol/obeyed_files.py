@@ -39,8 +39,8 @@ OBEYED_FILES = (
     ObeyedFiles((".fleet", ".run"), _JETBRAINS),
     ObeyedFiles(
         (
-            ".zed", ".nova", ".helix", ".vs", ".vim", ".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".emacs.d",
-            ".emacs", ".dir-locals.el", ".dir-locals-2.el", "*.sublime-project",
+            ".zed", ".nova", ".helix", ".vs", ".vim", ".vimrc", ".exrc", ".nvimrc", ".nvim.lua", ".lvimrc",
+            ".emacs.d", ".emacs", ".dir-locals.el", ".dir-locals-2.el", "*.sublime-project",
         ),
         "an editor can run what {path} says when files in the folder are opened",
     ),

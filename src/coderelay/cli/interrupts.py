@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -19,7 +19,11 @@ INTERRUPTED = 130
 
 def leave_at_once() -> None:
     """From now on Ctrl-C ends the program, whatever it does."""
-    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    signal.signal(signal.SIGINT, _leave)
+
+
+def _leave(*_: object) -> NoReturn:
+    os._exit(INTERRUPTED)
 
 
 @contextmanager

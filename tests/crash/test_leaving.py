@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.testing.command import Coder, Ran
-from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says
+from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says, script
 from tests.conftest import Serve
 from tests.terminal.pty import at_terminal
 from tests.terminal.repl import BUSY
@@ -55,6 +55,21 @@ def test_ctrl_c_while_loading_crashed_the_interpreter(
     coder = coder_on(serve(by_history(lambda _: says("never"))))
     program = (str(Path(__file__).with_name("interrupted_loading.py")),)
     assert coder.start(*arguments, program=program).wait() == Ran(INTERRUPTED, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
+def test_nohup_did_not_keep_a_turn_running(serve: Serve, coder_on: CoderOn, number: signal.Signals) -> None:
+    """Symptom: `nohup coder -p …` ended with the terminal, and `coder -p … &` in a script with its Ctrl-C."""
+    gate = "touch begun; while [ ! -e go ]; do sleep 0.02; done"
+    coder = coder_on(serve(script(proposes(bash(gate)), says("done"))))
+    ignoring = f"import signal; signal.signal({int(number)}, signal.SIG_IGN); import coderelay.cli as c; c.run()"
+    started = coder.start("-p", "go", "--mode", "yolo", program=("-c", ignoring))
+    deadline = time.monotonic() + 60
+    while not (coder.cwd / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    started.send(number)
+    (coder.cwd / "go").touch()
+    assert started.wait() == Ran(0, "done\n", "")
 
 
 def _wait_for_batches(path: Path, count: int) -> None:

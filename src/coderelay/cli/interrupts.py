@@ -3,53 +3,64 @@
 That exception arises between any two instructions. While msgspec is loaded, it is swallowed, and the interpreter
 crashes with the first decoder; in a callback of the interpreter it is printed with a traceback. So Ctrl-C simply ends
 the program, unless a command has something to put in order: an event loop, or what stands in a
-`with raised_interrupts()`.
+`with RaisedInterrupts()`. A signal that was ignored when `coder` started (`nohup`, `&` in a script) stays ignored.
+
+`--help` loads this, so it imports nothing that argparse does not need.
 """
 
 import os
 import signal
-from collections.abc import Coroutine, Generator
-from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
 
-T = TypeVar("T")
+TYPE_CHECKING = False  # as in typing, which `--help` would wait for
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 INTERRUPTED = 130
 
 
+def is_ignored(number: signal.Signals) -> bool:
+    return signal.getsignal(number) is signal.SIG_IGN
+
+
+_IS_CTRL_C_IGNORED = is_ignored(signal.SIGINT)  # as it was when `coder` started
+
+
 def leave_at_once() -> None:
     """From now on Ctrl-C ends the program, whatever it does."""
-    signal.signal(signal.SIGINT, _leave)
+    _on_ctrl_c(_leave)
 
 
-def _leave(*_: object) -> NoReturn:
+def _leave(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
-@contextmanager
-def raised_interrupts() -> Generator[None]:
+class RaisedInterrupts:
     """The first Ctrl-C raises KeyboardInterrupt here, so that `finally` can put things in order. A second one does
     nothing until that is done."""
 
-    def interrupt(*_: object) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
+    def __enter__(self) -> None:
+        _on_ctrl_c(_raise_once)
 
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
+    def __exit__(self, *_: object) -> None:
         leave_at_once()
 
 
-def run_loop(work: Coroutine[Any, Any, T]) -> T:
+def _raise_once(*_: object) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def run_loop(work: "Coroutine[Any, Any, T]") -> "T":
     """Run it in an event loop of its own. The first Ctrl-C cancels it, a second one ends the program, unless `work`
     handles the signal itself. Raises KeyboardInterrupt when it has been cancelled."""
     import asyncio  # commands that need no loop do not load it
 
     is_interrupted = False
 
-    async def cancellable() -> T:
+    async def cancellable() -> "T":
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
 
@@ -60,12 +71,12 @@ def run_loop(work: Coroutine[Any, Any, T]) -> T:
             is_interrupted = True
             loop.call_soon_threadsafe(task.cancel)
 
-        signal.signal(signal.SIGINT, interrupt)
+        _on_ctrl_c(interrupt)
         try:
             return await work
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            loop.remove_signal_handler(signal.SIGINT)  # puts Python's own handler in place
+            loop.remove_signal_handler(signal.SIGINT)  # puts Python's own handler in place, if there is one to remove
             leave_at_once()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
@@ -75,3 +86,8 @@ def run_loop(work: Coroutine[Any, Any, T]) -> T:
         if is_interrupted:
             raise KeyboardInterrupt from None
         raise
+
+
+def _on_ctrl_c(handler: "Callable[..., object]") -> None:
+    if not _IS_CTRL_C_IGNORED:
+        signal.signal(signal.SIGINT, handler)

@@ -7,7 +7,7 @@ import sys
 import time
 
 from coderelay.cli.arguments import Arguments
-from coderelay.cli.interrupts import raised_interrupts
+from coderelay.cli.interrupts import RaisedInterrupts
 from coderelay.client.asking import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
@@ -108,7 +108,7 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
         return _USAGE
     bar = _Bar(offer)
     try:
-        with raised_interrupts():
+        with RaisedInterrupts():
             weights = install(offer, folder, os.environ, bar.show)
     except KeyboardInterrupt:
         told = t("stopped; what was downloaded is kept, and the next install goes on from there")

@@ -11,7 +11,7 @@ import msgspec
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import real_folder
 from coderelay.cli.house import me, run_with_house
-from coderelay.cli.interrupts import raised_interrupts
+from coderelay.cli.interrupts import RaisedInterrupts
 from coderelay.client.background import background_line
 from coderelay.client.changed_files import changed_line
 from coderelay.client.columns import padded
@@ -79,7 +79,7 @@ def _back_up(file: str) -> int:
         speak(config.lang)
         if config.database_url is not None:
             raise BadInput("the sessions are on PostgreSQL, whose own tools copy them", "Use pg_dump.")
-        with raised_interrupts():  # nothing unfinished is left behind
+        with RaisedInterrupts():  # nothing unfinished is left behind
             events = back_up(config.database, file)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")

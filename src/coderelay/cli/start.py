@@ -68,10 +68,10 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
         sys.stderr.write(f"coder: {problem}\n")
         return 1
     if prompt is None and is_terminal():
-        from coderelay.cli.interrupts import raised_interrupts
+        from coderelay.cli.interrupts import RaisedInterrupts
         from coderelay.surfaces.terminal.input.typeahead import typing_kept
 
-        with raised_interrupts(), typing_kept():
+        with RaisedInterrupts(), typing_kept():
             from coderelay.cli import repl
 
             return repl.run(options, folder)

@@ -12,7 +12,7 @@ from functools import partial
 from coderelay.app import House
 from coderelay.cli import house
 from coderelay.cli.house import me
-from coderelay.cli.interrupts import run_loop
+from coderelay.cli.interrupts import is_ignored, run_loop
 from coderelay.cli.session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
@@ -164,9 +164,9 @@ def _unattended(options: argparse.Namespace, house: House, cwd: str) -> Unattend
 
 def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) -> None:
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    loop.add_signal_handler(signal.SIGTERM, leave)
-    loop.add_signal_handler(signal.SIGHUP, leave)
+    for number, react in ((signal.SIGINT, interrupt), (signal.SIGTERM, leave), (signal.SIGHUP, leave)):
+        if not is_ignored(number):
+            loop.add_signal_handler(number, react)
 
 
 def _parked(session: SessionId, why: str) -> str:

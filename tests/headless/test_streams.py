@@ -99,6 +99,22 @@ def test_with_stderr_closed_or_full_the_command_never_ran(
     assert (folder / "ran").exists()
 
 
+def test_a_traceback_lost_its_last_lines(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: of an unexpected error in the terminal, everything was shown but the error."""
+    failing = """
+import coderelay.cli as cli
+from coderelay.surfaces import standard_streams
+def fail():
+    standard_streams.write_behind()
+    raise ValueError("what went wrong")
+cli.main = fail
+cli.run()
+"""
+    ran = coder_on(serve(script())).start(program=("-c", failing)).wait()
+    assert ran.code == 1
+    assert ran.err.endswith("ValueError: what went wrong\n")
+
+
 def test_nothing_is_written_into_the_log_in_place_of_a_closed_stream(serve: Serve, coder_on: CoderOn) -> None:
     """A file that is opened gets the lowest free number, and that may be a standard stream's."""
     coder = coder_on(serve(script(says("into the log"), says("again"))))

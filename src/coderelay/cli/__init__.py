@@ -23,6 +23,9 @@ def run() -> None:
     except KeyboardInterrupt:
         standard_streams.hurry()
         code = 130
+    except Exception:  # noqa: BLE001  # shown as Python does it, but `finish` waits until all of it is written
+        sys.excepthook(*sys.exc_info())
+        code = 1
     os._exit(standard_streams.finish(code))
 
 

@@ -7,6 +7,7 @@ the sandbox hides what of it lies beneath home from every command.
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 
 # These hold secrets in whatever folder they are. A folder means all that is in it.
 _ANYWHERE = """
@@ -41,8 +42,6 @@ _BENEATH_HOME = """
 _TEMPLATES = "example|sample|template|dist|tmpl|tpl|defaults?"
 _ENV = rf"\.env(?![\w.-]*[._-](?:{_TEMPLATES})(?![\w.-]))(?:[._-][\w.-]*)?"
 _NAMES = "|".join([*map(re.escape, _ANYWHERE.split()), _ENV, r"proc/[^/\s]+/environ"])
-_IN_PATH = re.compile(rf"(?:^|/)(?:{_NAMES})(?:/|$)", re.IGNORECASE)
-_IN_TEXT = re.compile(rf"(?:^|(?<=[\s/'\"=:@~]))(?:{_NAMES})(?=$|[\s/'\";|&)])", re.IGNORECASE)
 # An option that says which files not to read reads none.
 _LEAVES_OUT = ("--exclude=", "--exclude-dir=")
 _LEFT_OUT = re.compile(r"(?<=\s)--exclude(?:-dir)?=[\w.*'\"-]+(?=\s|$)")
@@ -56,7 +55,7 @@ _EXAMPLES = (
 
 def secret_place(path: str) -> str | None:
     """The part of a path that says so."""
-    found = _IN_PATH.search(path)
+    found = _in_path().search(path)
     return None if found is None else found.group().strip("/")
 
 
@@ -84,7 +83,7 @@ def secret_word(text: str, *, glob: bool) -> str | None:
 
 def secret_in_text(text: str) -> str | None:
     """One that is named anywhere in a text, whatever the text is."""
-    found = _IN_TEXT.search(_LEFT_OUT.sub(" ", text))
+    found = _in_text().search(_LEFT_OUT.sub(" ", text))
     return None if found is None else found.group()
 
 
@@ -108,3 +107,13 @@ def places_at_home() -> Iterator[str]:
 def _may_be(pattern: str, name: str) -> bool:
     begin = re.split(r"[*?]", pattern, maxsplit=1)[0]
     return (pattern[0] == ".") == (name[0] == ".") and name.startswith(begin) and fnmatchcase(name, pattern)
+
+
+@cache  # the first prompt does not wait for these two
+def _in_path() -> re.Pattern[str]:
+    return re.compile(rf"(?:^|/)(?:{_NAMES})(?:/|$)", re.IGNORECASE)
+
+
+@cache
+def _in_text() -> re.Pattern[str]:
+    return re.compile(rf"(?:^|(?<=[\s/'\"=:@~]))(?:{_NAMES})(?=$|[\s/'\";|&)])", re.IGNORECASE)

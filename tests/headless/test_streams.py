@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +15,14 @@ from typing import Any
 
 import pytest
 
+from coderelay.surfaces.standard_streams import MOST_WAITING
 from coderelay.testing.command import PROGRAM, Coder, Ran, Started
 from coderelay.testing.model_server import (
+    Answer,
+    History,
     ModelServerThread,
     bash,
+    by_history,
     hangs,
     http_error,
     proposes,
@@ -208,6 +213,28 @@ def test_signals_did_nothing_while_the_reader_did_not_read(
         fill(started)
         started.send(number)
         assert started.process.wait(PATIENCE) == 130
+    finally:
+        started.process.kill()
+        started.process.communicate()
+
+
+def test_ctrl_c_did_nothing_once_events_were_held_back_for_the_reader(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: the turn was stopped, but its last events waited until the reader had taken the others."""
+    asked = threading.Event()
+
+    def answer(history: History) -> Answer:
+        if sum(each.role == "assistant" for each in history) < 2:
+            return proposes(bash("true"), text="x" * (MOST_WAITING + PIPE))
+        asked.set()
+        return hangs(says("never"), after_pieces=0)
+
+    coder = coder_on(serve(by_history(answer)))
+    started = coder.start("-p", "go", "--mode", "yolo", "--output", "stream-json")
+    try:
+        wait_for(asked.is_set, "the last request")
+        started.send(signal.SIGINT)
+        assert started.process.wait(PATIENCE) == 130
+        assert phase(coder) == "stopped"
     finally:
         started.process.kill()
         started.process.communicate()

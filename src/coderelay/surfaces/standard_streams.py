@@ -147,10 +147,10 @@ def waiting() -> int:
 
 
 async def taken_down_to(most: int, unless: "Callable[[], bool]" = lambda: False) -> None:
-    """Until no more than `most` bytes wait for a reader."""
+    """Until no more than `most` bytes wait for a reader, or somebody wants this program to end."""
     import asyncio
 
-    while waiting() > most and not unless():  # noqa: ASYNC110  # it is a thread that writes
+    while waiting() > most and not _is_hurried and not unless():  # noqa: ASYNC110  # it is a thread that writes
         await asyncio.sleep(_LOOK_SECONDS)
 
 

@@ -36,6 +36,7 @@ def judged(command: str, folder: str) -> str:
         "sh -c " + filled("a ")[:9000], "xargs " + filled("- ")[:9000], filled("eval "), filled("echo a | sh | "),
         filled("a")[:9000], "cat " + filled("a/")[:9000], "cat ." + filled("e*")[:9000],
         "sed '{b" + " " * 1980 + "w' x", "sed 'b" + " " * 1980 + "w;r' x", "a" * 200_000, filled("sh -c 'sh -c "),
+        "time " * 1990 + "ls", "xargs " * 1600, "timeout 5 " * 990 + "ls", filled("'$(git ' "),
         "sh -c $'\\ud800'", "sh -c $'\\U99999999'", "find . " + filled("-exec ")[:9000],
     ],
     ids=lambda command: command[:16],

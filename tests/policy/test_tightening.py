@@ -169,6 +169,47 @@ def test_a_denied_program_ran_under_another_spelling(command: str, likely: str) 
     assert verdict(command, deny=("bash(git push)",)) == likely
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("command", "likely"),
+    [
+        # To the parser these are words of `time`.
+        ("time { git push; }", "deny"), ("time ( git push )", "deny"), ("time ! git push", "deny"),
+        ("time if true; then git push; fi", "deny"),
+        # Texts that programs run.
+        ("""python3 -c 'import os; os.system("git push")'""", "ask"), ("perl -e 'exec \"git\",\"push\"'", "ask"),
+        ("awk 'BEGIN{system(\"git push\")}'", "ask"), ("sed 's/x/git push/e' a", "ask"),
+        ("vim -es -c '!git push' -c q", "ask"), ("tar xf a --to-command='git push'", "ask"),
+        ("make --eval='x:;git push' x", "ask"), ("rg --pre 'git push' x", "ask"),
+        ("git rebase -x'git push' a", "ask"),
+        ("git -c core.pager='git -C x push' log", "ask"), ("hyperfine --prepare 'git push' ls", "ask"),
+        ("python3 - <<E\nimport os\nos.system('git push')\nE", "ask"), ("at now <<< 'git push'", "ask"),
+        ("EDITOR='git push' git commit", "ask"), ("env EDITOR='git push' git commit", "ask"),
+        ("GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x", "ask"),
+        # Programs that start others, and words that they add.
+        ("docker exec x git push", "ask"), ("kubectl exec x -- git push", "ask"), ("linux32 git push", "deny"),
+        ("find . -name push -exec git {} +", "ask"), ("echo git push | xargs env", "ask"),
+        ("printf 'git push' | xargs -I X bash -c X", "ask"), ("parallel ::: 'git push'", "ask"),
+        # What only says or seeks it is left alone, and so is what has nothing to do with it.
+        ("grep -rn 'git push' docs", "allow"), ("sed -n '/`git push`/p' README.md", "allow"),
+        ("rg '`git push`' docs | head", "allow"), ("git commit -m 'use `git push` later'", "allow"),
+        ("git commit --amend -m 'about git push'", "allow"), ("gh pr create --body 'then git push'", "allow"),
+        ("bash -c \"grep -rn 'git push' docs\"", "allow"), ("nohup git commit -m 'git push'", "allow"),
+        ("uv run git commit -m 'git push'", "allow"), ("cat > a.md <<'E'\nrun git push\nE", "allow"),
+        ("python3 - <<'E'\nfor x in (1, 2):\n    print(x)\nE", "allow"), ("find . -exec git add {} +", "allow"),
+        ("grep -rl 'git push' docs | xargs sed -i s/a/b/", "allow"), ("pytest -k 'git push'", "allow"),
+    ],
+)  # fmt: skip
+def test_a_denied_program_ran_from_the_words_of_another(command: str, likely: str) -> None:
+    assert verdict(command, allow=("bash",), deny=("bash(git push)",)) == likely
+
+
+@pytest.mark.quick
+def test_one_word_is_mentioned_in_texts_only() -> None:
+    commands = ("python3 -c 'os.system(\"curl x\")'", "docker rm curl", "npm install curl", "git add curl")
+    assert [verdict(each, deny=("bash(curl)",)) for each in commands] == ["ask", "allow", "allow", "allow"]
+
+
 def test_a_link_to_a_program_that_a_rule_denies(tmp_path: Path) -> None:
     folder = str(tmp_path)
     (tmp_path / "denied.sh").write_text("#!/bin/sh\n")

@@ -6,6 +6,7 @@ The host looks on the disk whether there is a file of secrets among them.
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from msgspec.structs import replace
 from coderelay.policy.recognisers.options import Given, Operands, Refused, check
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.readers import SEARCHERS
-from coderelay.policy.recognisers.recogniser import program
+from coderelay.policy.recognisers.recogniser import MOST_WRAPPERS, program
 from coderelay.policy.recognisers.wrappers import WRAPPERS
 from coderelay.policy.shell_words import MOST_CHARACTERS, NotLiteral, Script, Word, odd_character, parse, read_script
 
@@ -80,13 +81,15 @@ def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
 
 
 def _of_vector(words: Sequence[Word]) -> Iterator[Contents]:
+    for _ in range(MOST_WRAPPERS):
+        if not words or program(words[0].text) not in WRAPPERS:
+            break
+        words = list(dropwhile(lambda word: word.text[:1] in "-" or word.text[:1].isdigit(), words[1:]))
+    if not words or program(words[0].text) in WRAPPERS:
+        return  # with so many nothing is proved
     name, rest = program(words[0].text), list(words[1:])
     texts = [word.text for word in rest]
-    if name in WRAPPERS:
-        inner = next((at for at, text in enumerate(texts) if text[:1] not in "-" and not text[:1].isdigit()), None)
-        if inner is not None:
-            yield from _of_vector(rest[inner:])
-    elif name == "git":
+    if name == "git":
         yield from _of_git(texts)
     elif name == "find":
         yield from _of_find(texts)

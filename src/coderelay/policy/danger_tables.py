@@ -5,12 +5,15 @@ STARTERS = {
     "sudo": 0, "doas": 0, "env": 0, "nohup": 0, "nice": 0, "ionice": 0, "time": 0, "timeout": 1, "stdbuf": 0,
     "setsid": 0, "exec": 0, "command": 0, "builtin": 0, "xargs": 0, "watch": 0, "strace": 0, "chroot": 1, "su": 0,
     "unshare": 0, "flock": 1, "busybox": 0, "parallel": 0, "find": 0, "then": 0, "do": 0, "else": 0, "!": 0,
+    "{": 0, "(": 0, "if": 0, "elif": 0, "while": 0, "until": 0,
     "coproc": 0, "ltrace": 0, "valgrind": 0, "perf": 0, "taskset": 0, "chrt": 0, "numactl": 0, "prlimit": 0,
     "cpulimit": 0, "systemd-run": 0, "runuser": 0, "pkexec": 0, "unbuffer": 0, "rlwrap": 0, "faketime": 0,
     "fakeroot": 0, "nsenter": 0, "bwrap": 0, "firejail": 0, "setpriv": 0, "setarch": 0, "linux64": 0, "entr": 0,
     "hyperfine": 0, "caffeinate": 0, "xvfb-run": 0, "dbus-run-session": 0, "torsocks": 0, "proxychains": 0,
     "npx": 0, "screen": 0, "tmux": 1, "start-stop-daemon": 0, "ssh": 1,
     "direnv": 0, "dotenv": 0, "ld-linux-x86-64.so.2": 0, "ld-linux-aarch64.so.1": 0, "toybox": 0,
+    "linux32": 0, "i386": 0, "i686": 0, "x86_64": 0, "ssh-agent": 0, "chronic": 0, "proxychains4": 0, "tsocks": 0,
+    "cross-env": 0, "bunx": 0, "watchexec": 0, "cgexec": 0,
 }  # fmt: skip
 # These start what follows a subcommand of theirs.
 RUNNERS: dict[str, tuple[str, ...]] = {
@@ -39,6 +42,8 @@ TAKE_TEXTS = {
     "nix-shell",
     "npx",
 }
+# These run what they are given to read, or programs that it names; shells and other interpreters do too.
+RUN_INPUT = {"xargs", "parallel", "at", "batch", "crontab", "make", "ed", "ex", "gdb", "tclsh", "lua", "m4", "ssh"}
 DANGERS: dict[str, str] = {
     "sudo": "it runs with the rights of another person",
     "doas": "it runs with the rights of another person",

@@ -5,13 +5,14 @@ is asked about with its reason.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.policy.danger_tables import DANGERS, GIT_DANGERS, PUBLISHES, RUNNERS, STARTERS, TAKE_TEXTS
+from coderelay.policy.danger_tables import DANGERS, GIT_DANGERS, PUBLISHES, RUN_INPUT, RUNNERS, STARTERS, TAKE_TEXTS
+from coderelay.policy.mentions import is_mentioned, is_understood
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
 from coderelay.policy.rules import NO_RULES, CommandRules
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 _DEEPEST = 6
 _MOST_VECTORS = 2000
 _MOST_WORDS = 64
+_MOST_STARTS = 16
 
 _FETCHERS = {"curl", "wget", "fetch", "nc", "ncat", "aria2c"}
 _FEEDS = {"file_redirect", "heredoc_body", "herestring_redirect"}
 _LOOKED_AT = (
     "command", "declaration_command", "unset_command", "pipeline", "redirected_statement", "file_redirect",
-    "raw_string", "expansion",
+    "raw_string", "expansion", "variable_assignment",
 )  # fmt: skip
 _DESTROYERS = {"rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs"}
 _WHOLE = re.compile(
@@ -42,8 +44,6 @@ _WHOLE = re.compile(
 _UNREAD = re.compile(r"<\(|/dev/(?:stdin|fd/|tcp/|udp/)|/proc/(?:self|thread-self)/fd/")
 _DISK = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-)\w*")
 _FORK_BOMB = re.compile(r"([\w:.]{1,40}) ?\( ?\)\s{0,9}\{[^}]{0,200}?\1 ?\| ?\1 ?&")
-
-
 _AS_WRITTEN = Spelling()
 _TOO_DEEP = "it hides commands too deep to look at"
 
@@ -64,6 +64,14 @@ class _Look(Struct):
     spelling: Spelling
     vectors: int = _MOST_VECTORS
     characters: int = MOST_CHARACTERS
+
+    understood: "dict[int, bool]" = {}
+
+    def understands(self, command: "Node") -> bool:
+        if command.id not in self.understood:
+            words = [text_of(child) for child in words_of(command)] if command.type == "command" else []
+            self.understood[command.id] = bool(words) and is_understood(words)
+        return self.understood[command.id]
 
     def unseen(self, reason: str) -> Danger:
         """Where nobody looks, a rule may be about what is there."""
@@ -106,6 +114,8 @@ def _walk(text: str, root: "Node", rules: _Look, depth: int) -> Iterator[Danger]
         return
     if _FORK_BOMB.search(text):
         yield Danger("it starts itself without end", stop=True)
+    if "GIT_CONFIG_" in text and any(rule[:1] == ("git",) for rule in (*rules.rules.deny, *rules.rules.ask)):
+        yield Danger("it changes what git runs, so that a rule may be about it", ruled=True)
     if root.has_error and (rules.rules.deny or rules.rules.ask):
         yield Danger("it cannot be parsed, so that a rule may be about it", ruled=True)
     for node in find_nodes(root, *_LOOKED_AT):
@@ -114,7 +124,9 @@ def _walk(text: str, root: "Node", rules: _Look, depth: int) -> Iterator[Danger]
                 yield from _fed(node, rules, depth)
                 yield from _vector([text_of(child) for child in words_of(node)], rules, depth)
             case "raw_string" | "expansion":
-                yield from _substituted_later((node.text or b"").decode(errors="replace"), rules)
+                yield from _substituted_later(node, rules)
+            case "variable_assignment":  # EDITOR='git push', for whatever is started with it
+                yield from _mentioned(["", text_of(node.children[-1])], rules)
             case "pipeline":
                 yield from _pipeline(node, rules, depth)
             case "redirected_statement":
@@ -127,9 +139,12 @@ def _walk(text: str, root: "Node", rules: _Look, depth: int) -> Iterator[Danger]
         yield Danger(f"it touches {secret}, where secrets are kept")
 
 
-def _substituted_later(text: str, look: _Look) -> Iterator[Danger]:
+def _substituted_later(node: "Node", look: _Look) -> Iterator[Danger]:
     """Of a text that the shell may still read in another way: between backticks, or as the index of an array."""
+    text = (node.text or b"").decode(errors="replace")
     if "`" not in text and "$(" not in text:
+        return
+    if node.type == "raw_string" and node.parent is not None and look.understands(node.parent):
         return
     for part in re.split(r"\$\(|[`;|&()\n]", text)[1:_MOST_WORDS]:
         if (words := part.split()) and any(ruled_dangers(words, look.rules, look.spelling)):
@@ -137,7 +152,20 @@ def _substituted_later(text: str, look: _Look) -> Iterator[Danger]:
             return
 
 
-def _vector(words: list[str], rules: _Look, depth: int) -> Iterator[Danger]:
+def _mentioned(words: list[str], look: _Look) -> Iterator[Danger]:
+    """Of a vector that starts nothing as far as is known. In what does start others, only variables count here."""
+    name = words[0].rpartition("/")[2]
+    if name in SHELLS or name in STARTERS or name in TAKE_TEXTS or name in ("eval", "trap"):
+        words = ["", *(each for each in words if re.match(r"\w+=", each))]
+    elif name != "git" and set(RUNNERS.get(name, ())) & set(words):
+        return
+    for rule in (*look.rules.deny, *look.rules.ask):
+        if is_mentioned(rule, words, look.spelling) and not is_understood(words):
+            yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+
+
+def _vector(words: list[str], rules: _Look, depth: int, *, guessed: bool = False) -> Iterator[Danger]:
+    """`guessed`: the words may as well be those of another program before them."""
     words = words[1:] if words[:1] == ["--"] else words
     rules.vectors -= 1
     if not words or rules.vectors < -1:
@@ -149,6 +177,8 @@ def _vector(words: list[str], rules: _Look, depth: int) -> Iterator[Danger]:
     rest = words[1:]
     yield from ruled_dangers(words, rules.rules, rules.spelling)
     yield from _stops(name, rest)
+    if not guessed:
+        yield from _mentioned(words, rules)
     if name in SHELLS and any(re.fullmatch(r"-\w*c\w*", each) for each in rest):
         yield Danger("it runs a text as a command")
         for each in rest:
@@ -220,8 +250,10 @@ def _wrapped(name: str, rest: list[str], rules: _Look, depth: int) -> Iterator[D
         if "-delete" in rest:
             yield Danger("it removes files")
         starts = [at + 1 for at, each in enumerate(rest) if each in ("-exec", "-execdir", "-ok", "-okdir")]
-        for start in starts:
+        for start in starts[:_MOST_STARTS]:
             yield from _vector(rest[start:], rules, depth + 1)
+        if len(starts) > _MOST_STARTS:
+            yield rules.unseen("it holds too many commands to look at")
         return
     if (inner := _started(name, rest)) is not None:
         yield from _vector(inner, rules, depth + 1)
@@ -230,8 +262,8 @@ def _wrapped(name: str, rest: list[str], rules: _Look, depth: int) -> Iterator[D
         yield rules.unseen("it hides a command behind too many words")
         rest = rest[:_MOST_WORDS]
     operands = [at for at, each in enumerate(rest) if not each.startswith("-") and "=" not in each]
-    for at in operands[STARTERS.get(name, 0) :][:3]:
-        yield from _vector(rest[at:], rules, depth + 1)
+    for number, at in enumerate(operands[STARTERS.get(name, 0) :][:3]):
+        yield from _vector(rest[at:], rules, depth + 1, guessed=number > 0)
     for at in operands[3:]:
         rules.vectors -= 1
         if rules.vectors < 0:
@@ -257,18 +289,14 @@ def _stops(name: str, rest: list[str]) -> Iterator[Danger]:
     deep = "r" in letters or "R" in letters or "--recursive" in rest
     if name == "rm" and "--no-preserve-root" in rest:
         yield Danger("it removes the whole machine", stop=True)
-    if name in ("rm", "chmod", "chown", "chgrp", "shred") and deep and any(map(_is_whole, rest)):
+    if name in ("rm", "chmod", "chown", "chgrp", "shred") and deep and any(map(_WHOLE.fullmatch, rest)):
         yield Danger("it destroys the machine or the home folder", stop=True)
-    if name == "find" and "-delete" in rest and rest and _is_whole(rest[0]) and len(rest) == 2:
+    if name == "find" and "-delete" in rest and rest and _WHOLE.fullmatch(rest[0]) and len(rest) == 2:
         yield Danger("it destroys the machine or the home folder", stop=True)
     if name == "dd" and any(each.startswith("of=") and _DISK.match(each[3:]) for each in rest):
         yield Danger("it overwrites a disk", stop=True)
     if (name.startswith("mkfs") or name in ("wipefs", "shred")) and any(map(_DISK.match, rest)):
         yield Danger("it overwrites a disk", stop=True)
-
-
-def _is_whole(path: str) -> bool:
-    return _WHOLE.fullmatch(path) is not None
 
 
 def _git_danger(rest: list[str]) -> str | None:
@@ -295,18 +323,26 @@ def _git_danger(rest: list[str]) -> str | None:
 
 def _fed(node: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
     """What an interpreter is given to run: a file, a here document or a here string."""
-    if not node.named_children or _program(node) not in INTERPRETERS:
+    program = _program(node, RUN_INPUT) if node.named_children else ""
+    if program not in INTERPRETERS | RUN_INPUT:
         return
     for each in (below for child in node.children for below in _given_files(child)):
         match each.type:
             case "file_redirect" if any(child.type == "<" for child in each.children):
                 yield from ruled_dangers([text_of(each.children[-1])], rules.rules, rules.spelling)
             case "heredoc_body":
-                yield from _inner((each.text or b"").decode(errors="replace"), rules, depth)
+                yield from _fed_text(program, (each.text or b"").decode(errors="replace"), rules, depth)
             case "herestring_redirect":
-                yield from _inner(text_of(each.children[-1]), rules, depth)
+                yield from _fed_text(program, text_of(each.children[-1]), rules, depth)
             case _:
                 pass
+
+
+def _fed_text(program: str, text: str, rules: _Look, depth: int) -> Iterator[Danger]:
+    """Only shells read it as a command; in other languages nobody knows more than that it mentions one."""
+    if program in SHELLS:
+        yield from _inner(text, rules, depth)
+    yield from _mentioned(["", text], rules)
 
 
 def _given_files(node: "Node") -> "list[Node]":
@@ -316,13 +352,14 @@ def _given_files(node: "Node") -> "list[Node]":
 def _pipeline(node: "Node", rules: _Look, depth: int) -> Iterator[Danger]:
     parts = [child for child in node.children if child.is_named]
     names = [_program(child) for child in parts]
-    last = max((at for at, name in enumerate(names) if name in INTERPRETERS), default=0)
+    fed_ones = [at for at, part in enumerate(parts) if _program(part, RUN_INPUT) in INTERPRETERS | RUN_INPUT]
+    last = max(fed_ones, default=0)
     for part in parts[:last]:  # the words may be a file that is run, or a text that is
         words = [text_of(child) for child in words_of(part)] if part.type == "command" else []
         for word in words[1:_MOST_WORDS]:
             yield from ruled_dangers([word], rules.rules, rules.spelling)
         if words and words[0].rpartition("/")[2] in ("echo", "printf"):
-            yield from _inner(" ".join(words[1:]), rules, depth)
+            yield from _fed_text(names[last], " ".join(words[1:]), rules, depth)
     fed = node.parent is not None and node.parent.type == "heredoc_redirect"
     fetched = False
     for at, name in enumerate(names):
@@ -342,11 +379,12 @@ def _reads_commands(shell: "Node") -> bool:
     return "-s" in words or all(word.startswith(("-", "+")) for word in islice(behind, 1, None))
 
 
-def _program(node: "Node") -> str:
+def _program(node: "Node", but: Set[str] = frozenset()) -> str:
+    """What is started in the end, or one of those `but` on the way to it."""
     while node.type in ("redirected_statement", "list", "negated_command") and node.named_children:
         node = node.named_children[-1 if node.type == "list" else 0]
     words = [text_of(child) for child in words_of(node)] if node.type == "command" else []
-    while words and (words[0] in STARTERS or words[0].startswith("-")):
+    while words and words[0] not in but and (words[0] in STARTERS or words[0].startswith("-")):
         words = words[1:]
     return words[0].rpartition("/")[2] if words else ""
 

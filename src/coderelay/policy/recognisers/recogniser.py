@@ -68,6 +68,7 @@ _EDITS: dict[str, Options] = {
     "mkdir": Options(short="pv", long=("--parents", "--verbose")),
     "touch": Options(short="acm"),
 }
+MOST_WRAPPERS = 8
 _NEVER_EDITED = {".git", ".coder"}
 
 
@@ -75,14 +76,17 @@ def recognise(words: Sequence[Word], place: Place) -> None:
     """Returns when the vector is proved to only read; otherwise Refused says what is in the way."""
     name, rest = program(words[0].text), words[1:]
     place = replace(place, reading=True)
+    for _ in range(MOST_WRAPPERS):
+        if name not in WRAPPERS:
+            break
+        words = unwrap(name, rest)
+        name, rest = program(words[0].text), words[1:]
     if len(rest) == 1 and rest[0].text in VERSIONS.get(name, ()):
         return
     if name == "find":
         inner = recognise_find(rest, place)
         if inner is not None:
             recognise(inner, place)
-    elif name in WRAPPERS:
-        recognise(unwrap(name, rest), place)
     elif name in _OWN_RULES:
         _OWN_RULES[name](rest, place)
     elif name in _TABLES:

@@ -60,7 +60,8 @@ OBEYED_FILES = (
         (
             ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc",
             ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".xprofile", ".xinitrc",
-            ".xsession", ".tmux.conf", ".screenrc", ".gdbinit", ".lldbinit", ".pythonrc", ".irbrc", ".gitconfig",
+            ".xsession", ".tmux.conf", ".screenrc", ".gdbinit", ".lldbinit", ".pythonrc", ".irbrc", ".pryrc",
+            ".pdbrc", ".rprofile", ".ghci", ".ocamlinit", ".iex.exs", ".gitconfig", ".lazygit.yml",
             ".config/git", ".config/fish", ".config/nvim", ".config/autostart", ".config/systemd",
             "library/launchagents",
         ),

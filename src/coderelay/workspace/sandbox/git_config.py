@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -91,6 +92,16 @@ def harmful_settings(content: bytes, git: str, folders: Collection[str]) -> tupl
         return (f"unreadable {hashlib.sha256(content).hexdigest()}",)
     harmful = [each for each in settings if not is_harmless(each) or _leads_elsewhere(each, git, folders)]
     return tuple(dict.fromkeys(map(str, harmful)))
+
+
+def work_trees(content: bytes, git: str) -> Iterator[str]:
+    """Those that the configuration of the git folder `git` names."""
+    if b"worktree" not in content.lower():
+        return
+    with suppress(OSError, ValueError):  # git cannot use it either, or a running command exchanges a part of it
+        for each in settings_in(content.decode("utf-8", "surrogateescape")):
+            if (each.section, each.key) == ("core", "worktree"):
+                yield os.path.realpath(os.path.join(git, each.value or ""))
 
 
 def is_harmless(setting: Setting) -> bool:

@@ -28,6 +28,30 @@ def named_by_git(git: str | None, tree: str, home: str, folders: Collection[str]
             yield path
 
 
+def relative_names(git: str | None, home: str) -> Iterator[tuple[str, bool]]:
+    """What the same configuration names by a relative path, which means another file in each work tree, and whether
+    it is a folder of hooks. An alias is left out: the person types its name."""
+    own = [] if git is None else [os.path.join(git, name) for name in ("config", "config.worktree")]
+    for file in (*own, *_configs_of_person(home)):
+        for name, is_hooks in _written_in(file, home, _DEEPEST):
+            if name and not name.startswith(("/", "~", "-", "$", "%")):
+                yield name, is_hooks
+
+
+def _written_in(file: str, home: str, deepest: int) -> Iterator[tuple[str, bool]]:
+    for setting in _settings(read_regular(file, _MOST_BYTES) or b""):
+        if setting.value is None or setting.section == "alias":
+            continue
+        if setting.section in ("include", "includeif") and setting.key == "path":
+            if deepest:
+                yield from _written_in(_real(os.path.dirname(file), setting.value, home), home, deepest - 1)
+        elif (setting.section, setting.key) == ("core", "hookspath"):
+            hooks = os.path.normpath(setting.value)
+            yield os.path.dirname(hooks) if os.path.basename(hooks) == _HUSKY else hooks, True
+        elif setting.key not in _NAMES_DATA and not is_harmless(setting):
+            yield from ((word, False) for word in _words(setting.value))
+
+
 def _configs_of_person(home: str) -> Iterator[str]:
     yield "/etc/gitconfig"
     yield os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "config")

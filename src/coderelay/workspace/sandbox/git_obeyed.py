@@ -5,19 +5,22 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
 
 from coderelay.workspace.folders import is_in
-from coderelay.workspace.sandbox.git_config import harmful_settings
+from coderelay.workspace.sandbox.git_config import harmful_settings, settings_in, work_trees
 from coderelay.workspace.sandbox.git_folders import GitPlaces
+from coderelay.workspace.sandbox.git_named import relative_names
 from coderelay.workspace.sandbox.unlinked import folder_of
 
 MOST_BYTES = 1 << 20
 ASIDE = ".moved-"
 _CONFIGS = ("config", "config.worktree")
+_OF_LAZYGIT = "lazygit.yml"  # it may name programs, such as a pager
+_DEEPEST_HOOK = 2  # husky has hooks in `.husky` and in `.husky/_`
 _NAMES_FOLDER = b"gitdir: "
 _EXEC_LINE = re.compile(rb"^[ \t]*(?:x|exec)[ \t].*", re.MULTILINE)
 
@@ -25,21 +28,30 @@ _EXEC_LINE = re.compile(rb"^[ \t]*(?:x|exec)[ \t].*", re.MULTILINE)
 class Obeyed(Struct, frozen=True):
     """One file or link. `says` are the things in it that git would obey; the same thing is the same text. There is
     nothing in a harmless configuration, which is listed to be put back later. `content` is all of it, if it is a
-    small file. `git` is the git folder that it belongs to; empty for what leads to one."""
+    small file. `git` is the git folder that it belongs to; empty for what leads to one, and for what is `named` by
+    configuration and lies in a work tree."""
 
     path: str
     says: tuple[str, ...]
     content: bytes | None
     git: str
+    named: bool = False
 
 
-def obeyed(places: GitPlaces, tops: Sequence[str]) -> dict[str, Obeyed]:
-    """`tops` are the folders that were searched, without what links led to."""
+def obeyed(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, Obeyed]:
+    """`tops` are the folders that were searched, without what links led to. `home` is the person's."""
     listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
     targets = [each for entry in places.entries for each in _target(entry) if os.path.lexists(f"{each}/HEAD")]
     folders = {*places.folders, *(target for target in targets if any(is_in(target, top) for top in tops))}
     for folder in sorted(folders):
         listed += _in_folder(folder, folders, tops)
+    names: dict[str | None, dict[tuple[str, bool], None]] = {}
+    configured = [(None, tree) for each in listed if each.git for tree in work_trees(each.content or b"", each.git)]
+    for own, tree in dict.fromkeys([*_trees(places), *configured]):
+        if tree not in tops and any(is_in(tree, top) for top in tops):
+            if own not in names:
+                names[own] = dict.fromkeys(relative_names(own, home))
+            listed += _named(names[own], own, tree, tops)
     return {each.path: each for each in listed}
 
 
@@ -68,17 +80,80 @@ def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Itera
         yield _whole(path, git)
     for path in _hooks(os.path.join(git, "hooks")):
         yield _whole(path, git)
-    yield from _in_rebase(os.path.join(git, "rebase-merge"), git)
+    if os.path.lexists(path := os.path.join(git, _OF_LAZYGIT)):
+        yield _whole(path, git)
+    for name, programs_in in _UNFINISHED.items():
+        folder, path = os.path.join(git, os.path.dirname(name)), os.path.join(git, name)
+        if os.path.islink(folder):
+            yield _whole(folder, git)
+        elif os.path.lexists(path):
+            content = read_file(path)
+            yield Obeyed(path, (_sight(path),) if content is None else tuple(programs_in(content)), None, git)
 
 
-def _in_rebase(folder: str, git: str) -> Iterator[Obeyed]:
-    """The programs that `git rebase --continue` would start. The list is not put back: the rebase may be further."""
-    if os.path.islink(folder):
-        yield _whole(folder, git)
-    elif os.path.lexists(path := os.path.join(folder, "git-rebase-todo")):
-        content = read_file(path)
-        found = (_sight(path).encode(),) if content is None else _EXEC_LINE.findall(content)
-        yield Obeyed(path, tuple(line.decode("latin-1") for line in found), None, git)
+def _programs_of_todo(content: bytes) -> Iterator[str]:
+    yield from (line.decode("latin-1") for line in _EXEC_LINE.findall(content))
+
+
+def _program_of_strategy(content: bytes) -> Iterator[str]:
+    """Git merges by the program `git-merge-STRATEGY`. With a slash in it, that is a path in the work tree."""
+    if b"/" in content:
+        yield content.decode("latin-1")
+
+
+def _program_of_options(content: bytes) -> Iterator[str]:
+    try:
+        settings = list(settings_in(content.decode("utf-8", "surrogateescape")))
+    except ValueError:  # git refuses it as well
+        return
+    yield from (str(each) for each in settings if each.key == "strategy" and "/" in (each.value or ""))
+
+
+_UNFINISHED: dict[str, Callable[[bytes], Iterator[str]]] = {
+    # What `git rebase --continue` and `git cherry-pick --continue` start. It is not put back: they may be further.
+    "rebase-merge/git-rebase-todo": _programs_of_todo,
+    "rebase-merge/strategy": _program_of_strategy,
+    "sequencer/opts": _program_of_options,
+}
+
+
+def _trees(places: GitPlaces) -> Iterator[tuple[str | None, str]]:
+    """Work trees. If it is a further one of a repository, with the git folder of that repository."""
+    for folder in places.folders:
+        yield None, os.path.dirname(folder) if os.path.basename(folder).lower() == ".git" else folder
+    for entry in places.entries:
+        for target in _target(entry):
+            trees = os.path.dirname(target)
+            yield os.path.dirname(trees) if os.path.basename(trees) == "worktrees" else None, os.path.dirname(entry)
+
+
+def _named(names: Iterable[tuple[str, bool]], own: str | None, tree: str, tops: Sequence[str]) -> Iterator[Obeyed]:
+    """A relative path in configuration means another file in each work tree. That of the person holds for all
+    repositories, that of the repository `own` for its further work trees. The same file as in the first work tree is
+    harmless. What is named in the folders of the session themselves is guarded by other means (`guarded`)."""
+    for name, is_hooks in names:
+        if not os.path.lexists(named := os.path.join(tree, name)) or (os.path.isdir(named) and not is_hooks):
+            continue
+        try:
+            real = os.path.realpath(named)
+        except OSError:  # a running command exchanges a part of it
+            real = named
+        for path in _files_below(real, _DEEPEST_HOOK) if any(is_in(real, top) for top in tops) else (named,):
+            found = _whole(path, "")
+            first = None if own is None else os.path.join(os.path.dirname(own), os.path.relpath(path, tree))
+            is_same = first is not None and found.content is not None and found.content == read_file(first)
+            yield Obeyed(path, () if is_same else found.says, found.content, "", named=True)
+
+
+def _files_below(path: str, deepest: int) -> Iterator[str]:
+    if os.path.islink(path) or not os.path.isdir(path) or not deepest:
+        if os.path.lexists(path):
+            yield path
+        return
+    with suppress(OSError), folder_of(os.path.join(path, "x"), os.O_RDONLY) as (opened, _):
+        names = [name for name in os.listdir(opened) if ASIDE not in name]
+        for name in names:
+            yield from _files_below(os.path.join(path, name), deepest - 1)
 
 
 def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[Obeyed]:

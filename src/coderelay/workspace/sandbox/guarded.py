@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -79,6 +79,19 @@ def obeyed_files_in(folder: str) -> Iterator[str]:
             found = None if _ASIDE.search(each) else obeyed_by(each)
             if found is not None and found.guard == "present":
                 yield os.path.join(folder, each)
+
+
+def open_folders(folders: Iterable[str]) -> Iterator[str]:
+    """Those that other programs obey, and that commands must be able to read: without mounts they can write them."""
+    for folder in folders:
+        yield from (path for path in obeyed_files_in(folder) if os.path.isdir(path) and not os.path.islink(path))
+
+
+def files_below(folder: str) -> Iterator[str]:
+    """Links too, wherever they lead."""
+    for above, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(above, name))]
+        yield from (os.path.join(above, name) for name in (*names, *links) if not _ASIDE.search(name))
 
 
 def _in_git(git: str) -> Iterator[str]:

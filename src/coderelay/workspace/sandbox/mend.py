@@ -21,7 +21,7 @@ from msgspec import Struct
 from coderelay.workspace.folders import is_in
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.git_obeyed import ASIDE, Obeyed, obeyed, read_file
-from coderelay.workspace.sandbox.guarded import Guarded
+from coderelay.workspace.sandbox.guarded import Guarded, files_below, open_folders
 from coderelay.workspace.sandbox.unlinked import folder_of
 
 
@@ -33,6 +33,7 @@ class Before(Struct, frozen=True):
 
     tops: tuple[str, ...]
     lent: tuple[str, ...]
+    home: str
     obeyed: Mapping[str, Obeyed]
     mounted: Mapping[str, str]
     absent: tuple[str, ...]
@@ -47,32 +48,41 @@ class Mended(Struct, frozen=True):
     unchecked: bool = False
 
 
-def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], *, has_mounts: bool) -> Before:
+def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], home: str, *, has_mounts: bool) -> Before:
+    """`home` is that of the person, whose git is configured there."""
     there = tuple(path for path in guard.paths if os.path.lexists(path))
     absent = tuple(path for path in guard.named if not os.path.lexists(path))
-    files = {} if has_mounts else {path: content for path in there if (content := read_file(path)) is not None}
-    folders = {} if has_mounts else {path: _number(path) for path in pinned}
+    opened = [] if has_mounts else [path for path in open_folders(search.tops) if path not in guard.named]
+    kept = () if has_mounts else (*there, *(file for folder in opened for file in files_below(folder)))
+    files = {path: content for path in kept if (content := read_file(path)) is not None}
+    folders = {} if has_mounts else {path: _number(path) for path in (*pinned, *opened)}
     mounted = {path: _identity(path) for path in there if has_mounts and os.path.realpath(path) == path}
-    return Before(search.tops, search.lent, obeyed(search.find(), search.tops), mounted, absent, files, folders)
+    listed = obeyed(search.find(), search.tops, home)
+    return Before(search.tops, search.lent, home, listed, mounted, absent, files, folders)
 
 
 def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
     """What is there instead keeps its content, under another name. A file that was changed after the time `until`,
     when no command ran any more, is left alone."""
-    changed = [path for path, number in before.folders.items() if _number(path) != number]
-    for path in changed:
-        move_aside(path)
-        _bring_back(path, before.folders[path])
+    changed: list[str] = []
+    for path, number in before.folders.items():
+        if _number(path) != number:
+            is_moved = move_aside(path)
+            if _bring_back(path, number) or is_moved:  # else it was removed
+                changed.append(path)
     for path in before.absent:
         if os.path.lexists(path) and not _is_later(path, until):
             changed.append(path)
             move_aside(path)
     mounted = [path for path, identity in before.mounted.items() if _identity(path) == identity]
     repositories = {each.git for each in before.obeyed.values()}
+    contents = {each.content for each in before.obeyed.values() if each.named} - {None}
     places = search.find()
-    for each in obeyed(places, before.tops).values():
+    for each in obeyed(places, before.tops, before.home).values():
         known = before.obeyed.get(each.path)
         is_new = not {*each.says} <= {*(known.says if known else ())} and not _is_later(each.path, until)
+        if each.named and each.content in contents:  # also if it is in another work tree now
+            continue
         switch = each.path if each.git in repositories else _switch(each)
         if is_new and switch not in changed and not any(is_in(each.path, path) for path in mounted):
             changed.append(switch)
@@ -81,29 +91,30 @@ def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
                 _write(each.path, known.content)
     for path, content in before.files.items():
         if read_file(path) != content and not _is_later(path, until):
-            move_aside(path)
-            _write(path, content)
-            changed.append(path)
+            is_moved = move_aside(path)
+            if _write(path, content) or is_moved:  # else its folder was removed
+                changed.append(path)
     return Mended(tuple(dict.fromkeys(changed)), not places.is_whole)
 
 
 def encoded(before: Before) -> str:
     """As JSON, which keeps names that are not UTF-8."""
-    listed = [[each.path, each.says, _text(each.content), each.git] for each in before.obeyed.values()]
+    listed = [[each.path, each.says, _text(each.content), each.git, each.named] for each in before.obeyed.values()]
     files = {path: _text(content) for path, content in before.files.items()}
-    return json.dumps(
-        [before.tops, before.lent, listed, dict(before.mounted), before.absent, files, dict(before.folders)]
-    )
+    mounted, folders = dict(before.mounted), dict(before.folders)
+    return json.dumps([before.tops, before.lent, before.home, listed, mounted, before.absent, files, folders])
 
 
 def decoded(text: str) -> Before:
     """Raises ValueError for what was not written by `encoded`, or not to its end."""
     written: Any = json.loads(text)
     try:
-        tops, lent, listed, mounted, absent, files, folders = written
-        known = {path: Obeyed(path, tuple(says), _bytes(content), git) for path, says, content, git in listed}
+        tops, lent, home, listed, mounted, absent, files, folders = written
+        known = {
+            path: Obeyed(path, tuple(says), _bytes(content), git, named) for path, says, content, git, named in listed
+        }
         contents = {path: _bytes(content) or b"" for path, content in files.items()}
-        return Before(tuple(tops), tuple(lent), known, dict(mounted), tuple(absent), contents, dict(folders))
+        return Before(tuple(tops), tuple(lent), home, known, dict(mounted), tuple(absent), contents, dict(folders))
     except (TypeError, AttributeError) as error:
         raise ValueError("not a list of what git obeys") from error
 
@@ -148,28 +159,35 @@ def _identity(path: str) -> str:
     return str(found.st_ino) if stat.S_ISDIR(found.st_mode) else f"{found.st_ino} {found.st_ctime_ns}"
 
 
-def move_aside(path: str) -> None:
+def move_aside(path: str) -> bool:
+    """Whether it was there."""
     with suppress(OSError), folder_of(path) as (folder, name):  # it is not there, or not the folder that it was in
         with suppress(OSError):  # a command may have closed the folder to us; it is not ours if this fails
             os.chmod(f"/proc/self/fd/{folder}", os.fstat(folder).st_mode & 0o7777 | 0o700)
         os.rename(name, f"{name}{ASIDE}{os.urandom(4).hex()}", src_dir_fd=folder, dst_dir_fd=folder)
+        return True
+    return False
 
 
-def _bring_back(path: str, number: int | None) -> None:
+def _bring_back(path: str, number: int | None) -> bool:
     """If it was only given another name."""
     with suppress(OSError), folder_of(path, os.O_RDONLY) as (folder, wanted):
         for name in os.listdir(folder):
             if os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino == number:
                 os.rename(name, wanted, src_dir_fd=folder, dst_dir_fd=folder)
-                return
+                return True
+    return False
 
 
-def _write(path: str, content: bytes) -> None:
+def _write(path: str, content: bytes) -> bool:
     with (
         suppress(OSError),
         folder_of(path) as (folder, name),
     ):  # it went with its folder, or somebody else makes it now
-        mode = 0o755 if os.path.basename(os.path.dirname(path)) == "hooks" else 0o644
+        is_program = os.path.basename(os.path.dirname(path)) == "hooks" or content.startswith(b"#!")
+        mode = 0o755 if is_program else 0o644
         opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode, dir_fd=folder)
         with open(opened, "wb") as file:
             file.write(content)
+        return True
+    return False

@@ -5,10 +5,9 @@ each. What appears while no command runs in the foreground is the work of a pers
 write it, and stays.
 """
 
-import os
 from collections.abc import Iterable
 
-from coderelay.workspace.sandbox.guarded import obeyed_files_in
+from coderelay.workspace.sandbox.guarded import files_below, obeyed_files_in, open_folders
 from coderelay.workspace.sandbox.mend import move_aside
 
 
@@ -16,10 +15,13 @@ class Planted:
     def __init__(self, folders: Iterable[str]) -> None:
         self._folders = tuple(folders)
         self._before: set[str] | None = None
+        self._has_mounts = True
 
-    def look(self) -> None:
-        """Before a command. The first of several that run at the same time counts."""
+    def look(self, *, has_mounts: bool) -> None:
+        """Before a command. The first of several that run at the same time counts. Without mounts, a command can also
+        make files in a folder that was there."""
         if self._before is None:
+            self._has_mounts = has_mounts
             self._before = self._present()
 
     def move_aside(self) -> list[str]:
@@ -28,9 +30,10 @@ class Planted:
             return []
         new = sorted(self._present() - self._before)
         self._before = None
-        for path in new:
-            move_aside(path)
-        return [path for path in new if not os.path.lexists(path)]
+        return [path for path in new if move_aside(path)]
 
     def _present(self) -> set[str]:
-        return {path for folder in self._folders for path in obeyed_files_in(folder)}
+        present = {path for folder in self._folders for path in obeyed_files_in(folder)}
+        if not self._has_mounts:
+            present |= {file for folder in open_folders(self._folders) for file in files_below(folder)}
+        return present

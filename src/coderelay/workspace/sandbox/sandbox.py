@@ -182,10 +182,10 @@ class Sandbox:
             self._search = GitSearch(tops, (os.path.realpath(cache), os.path.realpath(private.temporary)))
         if self._before is None:
             pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
-            before = look(self._search, guard, pinned, has_mounts=has_mounts)
+            before = look(self._search, guard, pinned, home, has_mounts=has_mounts)
             private.remember(before)
             self._before = before
-        self._planted.look()
+        self._planted.look(has_mounts=self.rung == "bubblewrap")
         self._looking_took = time.monotonic() - began
         return private, guard, marks
 

@@ -23,8 +23,8 @@ def run() -> None:
     except KeyboardInterrupt:
         standard_streams.hurry()
         code = 130
-    except Exception:  # noqa: BLE001  # shown as Python does it, but `finish` waits until all of it is written
-        sys.excepthook(*sys.exc_info())
+    except Exception as error:  # noqa: BLE001  # shown as Python does it, but `finish` waits until all of it is written
+        sys.excepthook(type(error), error, error.__traceback__)
         code = 1
     os._exit(standard_streams.finish(code))
 

@@ -243,6 +243,7 @@ class Host:
         return record
 
     async def close(self) -> None:
+        self.store.hurry()  # a worker may wait for a lock
         await self._wakeups.close()
         if self._backgrounds is not None:
             await self._backgrounds.close()

@@ -138,6 +138,9 @@ class PostgresStore:
     async def rebuild(self) -> None:
         await self._carry_out(lambda: self._writers.use(self._rebuild))
 
+    def hurry(self) -> None:
+        """Nothing to do: the database itself bounds how long a lock is waited for."""
+
     async def close(self) -> None:
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())

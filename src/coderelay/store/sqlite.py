@@ -152,6 +152,10 @@ class SqliteStore:
     async def rebuild(self) -> None:
         await self._write(self._rebuild)
 
+    def hurry(self) -> None:
+        if self._writer is not None:
+            self._writer.hurry()
+
     async def close(self) -> None:
         """The reader is closed here, on the event loop that uses it, and the writer by its own thread: nobody may
         close a connection that another thread might be using."""

@@ -51,6 +51,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
         self._is_closing = False
+        self._is_hurried = False
         self._lastly: Callable[[], None] = connection.close
         connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see pause
 
@@ -66,6 +67,10 @@ class Writer:
                 self._thread.start()
             self._jobs.put(job)
         return await asyncio.shield(job.future)
+
+    def hurry(self) -> None:
+        """Wait for a lock only as long as somebody who leaves does."""
+        self._is_hurried = True
 
     async def close(self) -> None:
         """Finish what was submitted, then close the connection. Nothing is taken any more."""
@@ -166,7 +171,7 @@ class Writer:
     def _has_waited_enough(self, began: float) -> bool:
         """Whoever leaves does not wait for ever."""
         limit = self._lock_seconds
-        if self._is_closing:
+        if self._is_closing or self._is_hurried:
             limit = min(_LEAVING_SECONDS, _LEAVING_SECONDS if limit is None else limit)
         return limit is not None and time.monotonic() - began > limit
 

@@ -75,6 +75,11 @@ class Store(Protocol):
         """Drop every projection and write it again from the events."""
         ...
 
+    def hurry(self) -> None:
+        """Whoever uses it wants to leave: from now on a log that another process has locked is waited for only a few
+        seconds, also by what was begun before."""
+        ...
+
     async def close(self) -> None:
         """Finish what was begun. Again does nothing; anything else after it raises StoreFailed."""
         ...

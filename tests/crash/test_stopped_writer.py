@@ -14,6 +14,7 @@ from tests.terminal.repl import repl, settle
 
 CoderOn = Callable[[ModelServerThread], Coder]
 
+INTERRUPTED = 130
 LONG_SECONDS = 11.0  # others gave up after ten
 
 
@@ -65,3 +66,28 @@ def test_ctrl_c_leaves_while_the_log_is_locked(serve: Serve, coder_on: CoderOn) 
         started.send(signal.SIGINT)
         assert started.wait(30) == Ran(130, "", "")
         assert coder.run("sessions").code == 0  # reading waits for nobody
+
+
+def test_a_terminal_could_not_be_left_while_the_log_was_locked(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: neither Ctrl-D twice nor SIGTERM ended it."""
+    coder = coder_on(serve(by_history(lambda _: says("done"))))
+    with repl(coder) as terminal:
+        terminal.enter("first")
+        settle(terminal, "done")
+        with stopped_writer(coder):
+            terminal.enter("second")
+            terminal.wait_for("is stopped")
+            terminal.press("c-d", "c-d")
+            assert terminal.wait() == 0
+
+
+def test_a_prompt_could_not_be_interrupted_while_the_log_was_locked(serve: Serve, coder_on: CoderOn) -> None:
+    """Symptom: no number of Ctrl-C ended `coder -p --continue`, and SIGTERM did not either."""
+    coder = coder_on(serve(by_history(lambda _: says("done"))))
+    assert coder.run("-p", "first").code == 0
+    with stopped_writer(coder):
+        started = coder.start("-p", "second", "--continue")
+        assert started.process.stderr is not None
+        assert "waiting for it" in started.process.stderr.readline()
+        started.send(signal.SIGTERM)
+        assert started.wait().code == INTERRUPTED

@@ -32,6 +32,7 @@ from coderelay.surfaces.terminal.visit import Visit
 
 log = logging.getLogger(__name__)
 
+_SNAPSHOT_SECONDS = 2.0
 _KEY_SECONDS = 0.3
 _AGAIN_SECONDS = 1.0
 
@@ -288,7 +289,10 @@ class Repl:
         if row is None or not (row.last_prompt or len(self._region.waiting)):
             return
         try:
-            await self._client.send(WriteSnapshot(session=row.id, by=self._by))
+            async with asyncio.timeout(_SNAPSHOT_SECONDS):
+                await self._client.send(WriteSnapshot(session=row.id, by=self._by))
+        except TimeoutError:
+            pass  # it may wait for a log that is locked, and nobody else needs to
         except CoderError:  # it is gone, or its folder is
             return
         told = t("`coder resume {session}` goes on here", session=row.id)

@@ -71,6 +71,7 @@ class CrashingStore:
         )
         self.waiting, self.named = store.waiting, store.named
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
+        self.hurry = store.hurry
         self._mutant = mutant
 
     async def append(

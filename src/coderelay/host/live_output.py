@@ -21,6 +21,7 @@ _LONGEST_WORD = 4_000
 _LEFT_OUT = "\n…\n"
 _LIKE_A_KEY = re.compile("[A-Za-z0-9]{3}")  # a row of dots is none
 _FIRST_WORD = re.compile(r"\A\S*\s*")
+_OPENED_BLOCK = re.compile(r"(-----BEGIN [A-Z0-9 ]{1,80}-----)\s*\Z")
 
 
 class LiveOutput:
@@ -68,7 +69,7 @@ class Screen:
     def grow(self, text: str) -> str:
         """What of it can be shown now."""
         self._line += text
-        end = max(self._done, len(self._line) - len(_maybe_half(self._line)))
+        end = max(self._done, _end_of_clear_text(self._line))
         whole = self._hide(self._line[:end])
         fresh = whole[_alike(self._shown, whole) :]  # the first letters of a key may have been shown
         self._begin_anew(end)
@@ -97,6 +98,13 @@ def _alike(one: str, other: str) -> int:
         return len(one)
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (mine, theirs) in pairs if mine != theirs), min(len(one), len(other)))
+
+
+def _end_of_clear_text(line: str) -> int:
+    """Where what may be the beginning of a key begins: the last word, or what follows the first line of a key."""
+    end = len(line) - len(_maybe_half(line))
+    opened = _OPENED_BLOCK.search(line, max(0, end - _LONGEST_WORD), end)
+    return end if opened is None else opened.end(1)
 
 
 def _maybe_half(line: str) -> str:

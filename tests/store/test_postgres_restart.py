@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import quote
 
 import psycopg
@@ -79,8 +79,7 @@ class Wire:
         """When all who used it have left."""
         await asyncio.gather(*self._open)
         for down in self._loose:
-            down.close()
-            await down.wait_closed()
+            await _close(down)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         up, down = await asyncio.open_unix_connection(self._server)
@@ -95,17 +94,21 @@ class Wire:
                 down.write(request)
         finally:
             await _end(answers)
-            writer.close()
-            await writer.wait_closed()
+            await _close(writer)
             if down not in self._loose:
-                down.close()
-                await down.wait_closed()
+                await _close(down)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while data := await reader.read(1 << 20):
         writer.write(data)
     writer.close()
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):  # whoever was at the other end is gone
+        await writer.wait_closed()
 
 
 async def _end(task: asyncio.Task[None]) -> None:

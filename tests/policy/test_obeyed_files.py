@@ -97,9 +97,9 @@ def verdict_on(
     kind: str = "edit",
 ) -> Verdict:
     need = Need(
-        "write", "edit" if kind == "edit" else "read", "t", paths=tuple(f"/work/.idea/{each}" for each in paths)
+        "write", "edit" if kind == "edit" else "read", "t", paths=tuple(f"/project/.idea/{each}" for each in paths)
     )
-    (verdict,) = judge([need], Policy(mode, preset=preset, rules=read_rules(allow), folders=("/work/.idea",)))
+    (verdict,) = judge([need], Policy(mode, preset=preset, rules=read_rules(allow), folders=("/project/.idea",)))
     return verdict
 
 

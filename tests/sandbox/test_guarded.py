@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.testing.house import story
+from coderelay.workspace.sandbox.git_obeyed import read_file
 from coderelay.workspace.sandbox.place import Rung
 from tests.sandbox.confined import confined, git, make_repository
 
@@ -250,3 +251,9 @@ async def test_what_a_person_or_a_tool_makes_meanwhile_stays(tmp_path: Path, run
         await running.stop()
         (inside.work / "mise.toml").write_text("x=1\n")
     assert (inside.work / "mise.toml").read_text() == "x=1\n"
+
+
+def test_looking_at_a_folder_where_a_file_is_expected_left_its_descriptor_open(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    assert [read_file(str(tmp_path)) for _ in range(20)] == [None] * 20
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -60,10 +60,13 @@ def read_file(path: str) -> bytes | None:
     try:
         with folder_of(path) as (folder, name):
             opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-        with open(opened, "rb") as file:
+        try:
             if not stat.S_ISREG(os.fstat(opened).st_mode):
-                return None
-            content = file.read(MOST_BYTES + 1)
+                return None  # `open` would refuse a folder and leave its descriptor open
+            with open(opened, "rb", closefd=False) as file:
+                content = file.read(MOST_BYTES + 1)
+        finally:
+            os.close(opened)
     except (OSError, ValueError):
         return None
     return content if len(content) <= MOST_BYTES else None

@@ -11,12 +11,25 @@ import pytest
 from coderelay.testing.house import story
 from coderelay.workspace.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.supervision import SUPERVISOR
 from tests.sandbox.confined import confined, eventually
 
 FAMILY = """
 trap '' TERM
 sleep 91 & setsid sleep 91 & ( setsid bash -c 'exec sleep 91' & )
 touch ready; wait; wait
+"""
+LINKS = """
+import os, runpy, sys
+supervisor = runpy.run_path(sys.argv[1])
+alarm = supervisor["child_alarm"]()
+for _ in range(300):
+    if os.fork() == 0:
+        os._exit(0)
+    for _ in range(5):
+        os.readlink("/proc/self")
+    supervisor["silence"](alarm)
+print("answered")
 """
 OWNER = """
 import asyncio, sys
@@ -145,6 +158,13 @@ async def test_output_without_an_end_is_ended(tmp_path: Path, rung: Rung):
     async with confined(tmp_path, rung) as inside:
         endless = await inside.bash("exec yes", seconds=5, output_bytes=1000)
     assert (endless.timed_out, endless.output[:4], endless.signal) == (True, "y\ny\n", signal.SIGTERM)
+
+
+@story
+async def test_a_child_that_ends_does_not_fail_what_the_sandbox_answers_meanwhile(tmp_path: Path, rung: Rung):
+    async with confined(tmp_path, rung) as inside:
+        (inside.work / "links.py").write_text(LINKS)
+        assert await inside.output(f"{sys.executable} -I links.py {SUPERVISOR}") == "answered\n"
 
 
 @story

@@ -428,6 +428,9 @@ def child_alarm() -> int:
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    # Sandlock answers calls such as readlink from another process. When a child ends meanwhile, they would fail
+    # with EINTR, which Python does not expect of them: they are repeated by the kernel.
+    signal.siginterrupt(signal.SIGCHLD, False)
     return reader
 
 

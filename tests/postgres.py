@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from coderelay.testing.postgres import NoServer, PrivateServer
+from tests.postgres_server import NoServer, PrivateServer
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ def measure() -> Sequence[Line]:
     if find_spec("psycopg") is None:
         return [Missing(_WHAT, "psycopg is not installed")]
     from bench.rows import postgres_appends  # needs psycopg
-    from coderelay.testing.postgres import NoServer
+    from tests.postgres_server import NoServer
 
     try:
         return postgres_appends.measure()

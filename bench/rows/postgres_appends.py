@@ -15,7 +15,7 @@ from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Row
 from coderelay.app import Rows
 from coderelay.store.postgres import PostgresStore
-from coderelay.testing.postgres import PrivateServer
+from tests.postgres_server import PrivateServer
 
 ALONE = 40
 APPENDERS, EACH = 32, 10

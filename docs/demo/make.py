@@ -8,12 +8,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from coderelay.testing.model_server import bash, call, model_server_thread, proposes, says, script
 from docs.demo.picture import picture
+from tests.coder_process import Coder
 from tests.terminal.pty import Terminal
 from tests.terminal.repl import asks, make_repository, repl, settle
-
-from coderelay.testing.command import Coder
-from coderelay.testing.model_server import bash, call, model_server_thread, proposes, says, script
 
 PICTURE = Path(__file__).with_name("session.svg")
 COLUMNS, ROWS = 96, 52

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from coderelay.testing.command import Ran, Started
 from tests.asks.scene import Scene
+from tests.coder_process import Ran, Started
 
 RUNS = int(os.environ.get("CODER_SOAK", "12"))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.terminal import terminal
 from tests.asks.scene import Scene
+from tests.plain_terminal import terminal
 
 
 @pytest.mark.quick

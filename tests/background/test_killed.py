@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.checker import Event, check_background_over, check_settled
-from coderelay.testing.command import Coder, Started
 from coderelay.testing.model_server import (
     Answer,
     History,
@@ -22,7 +20,9 @@ from coderelay.testing.model_server import (
     says,
 )
 from tests.background.scene import in_background
+from tests.coder_process import Coder, Started
 from tests.crash.journey import Journey, wait_until
+from tests.log_checker import Event, check_background_over, check_settled
 
 STOPPING = ("-m", "tests.background.stopping")
 RUNS = "echo $$ >> pids; exec sleep 600"

@@ -13,7 +13,6 @@ from coderelay.protocol.calls import Call, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import BackgroundEnded, SessionClaimed
 from coderelay.protocol.ids import OwnerId, SessionId
 from coderelay.protocol.queries import ListBackground
-from coderelay.testing.house import ME, house, story
 from coderelay.testing.model_server import proposes, says, script
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -30,6 +29,7 @@ from tests.background.scene import (
     pid_in,
     stop,
 )
+from tests.house import ME, house, story
 
 
 class _OvertakenToolbox(Toolbox):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.house import story
 from coderelay.workspace.processes import CannotStart, Processes, ProcessesLost, Running
 from tests.background.scene import PATIENCE, is_alive
+from tests.house import story
 
 pytestmark = pytest.mark.quick
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from msgspec.structs import replace
+
 from bench.lab import starter
 from bench.peers import job
 from bench.peers.coder import coder, floor
@@ -14,8 +16,6 @@ from bench.peers.contestant import STEPS, TURN, Contestant
 from bench.peers.lab import Failed, PeerLab
 from bench.peers.peer import Peer, Tools
 from bench.peers.server import peer_server
-from msgspec.structs import replace
-
 from coderelay.testing.model_server import bash, read
 
 HANGS = """\

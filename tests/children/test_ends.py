@@ -12,7 +12,6 @@ from coderelay.protocol.commands import Command, Outcome, StopTurn
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.queries import ListAsks, ListBackground, ShowSession
 from coderelay.session.children import AGENT
-from coderelay.testing.house import InHouse, house, story
 from coderelay.testing.model_server import Answer, bash, by_history, call, proposes, replies, says, script
 from tests.children.scene import (
     answer,
@@ -24,6 +23,7 @@ from tests.children.scene import (
     seen_from,
     task,
 )
+from tests.house import InHouse, house, story
 
 ASKING = conversations(
     parent=[proposes(task("one", "one"), task("two", "two")), says("on I go")],

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.checker import Event, check_settled, read_logs
-from coderelay.testing.command import Coder, Started
 from coderelay.testing.model_server import (
     Answer,
     History,
@@ -18,7 +16,9 @@ from coderelay.testing.model_server import (
     says,
 )
 from tests.children.scene import task
+from tests.coder_process import Coder, Started
 from tests.crash.journey import Journey, wait_until
+from tests.log_checker import Event, check_settled, read_logs
 
 WAITS = "echo b >> effects; touch begun; until [ -e go ]; do sleep .01; done"
 

@@ -14,7 +14,6 @@ from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import AskOpened, CallStarted, Mode, SessionConfigured, TurnStarted
 from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
 from coderelay.public import Coder
-from coderelay.testing.house import ME, InHouse, house, story
 from coderelay.testing.model_server import (
     Answer,
     bash,
@@ -41,6 +40,7 @@ from tests.children.scene import (
 )
 from tests.config.written import Places
 from tests.host.test_undo import files, repository, undo
+from tests.house import ME, InHouse, house, story
 
 LOOK = "What is in a.txt?"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.checker import check_settled, read_logs
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, by_history, call, hangs, proposes, says
-from coderelay.testing.terminal import terminal
 from tests.children.scene import conversations, task
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.log_checker import check_settled, read_logs
+from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, says, script
-from coderelay.testing.terminal import terminal
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.plain_terminal import terminal
 from tests.terminal.pty import at_terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -14,8 +14,8 @@ import pytest
 
 from coderelay.cli import SUBCOMMANDS
 from coderelay.cli.completions import COMMANDS, SCRIPTS, VALUES
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, says, script
+from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.terminal.pty import Terminal, at_terminal
 

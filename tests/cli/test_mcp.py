@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, says, script
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.mcp.scene import DOUBLE
 from tests.native.requests import users

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from coderelay import __version__
-from coderelay.testing.command import PROGRAM, Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.coder_process import PROGRAM, Coder, Ran
 from tests.conftest import Serve
 from tests.terminal.repl import repl
 

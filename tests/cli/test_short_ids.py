@@ -9,8 +9,8 @@ import pytest
 
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.short_ids import ids_meant, the_id_meant
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.coder_process import Coder
 from tests.conftest import Serve
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import bash, proposes, says, script
-from coderelay.testing.terminal import terminal
+from tests.coder_process import Coder, Ran
 from tests.config.written import Places
 from tests.conftest import Serve
+from tests.plain_terminal import terminal
 
 LOOSE = {"mode": "yolo", "hooks": {"Stop": ["echo \u001b[31m\u202e"]}, "model": "openai:other"}
 

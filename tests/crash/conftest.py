@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import by_history, model_server_thread
+from tests.coder_process import Coder
 from tests.crash.journey import Journey, job
 
 

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from coderelay.testing.checker import (
+from coderelay.testing.model_server import Answer, History, ModelServerThread, bash, proposes, says
+from tests.coder_process import Coder, Started
+from tests.log_checker import (
     Event,
     check_acknowledged,
     check_effects,
     check_settled,
     read_logs,
 )
-from coderelay.testing.command import Coder, Started
-from coderelay.testing.model_server import Answer, History, ModelServerThread, bash, proposes, says
 
 CRASHING = (str(Path(__file__).with_name("crashing.py")),)
 FLAGS = ("--mode", "yolo", "--output", "stream-json")

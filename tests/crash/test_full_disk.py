@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, bash, by_history, proposes, says
+from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.terminal.repl import repl, settle, typed_in
 

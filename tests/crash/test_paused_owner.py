@@ -4,9 +4,9 @@ import signal
 
 import pytest
 
-from coderelay.testing.checker import BrokenPromise
-from coderelay.testing.command import Ran, Started
+from tests.coder_process import Ran, Started
 from tests.crash.journey import CRASHING, Journey, wait_until
+from tests.log_checker import BrokenPromise
 
 STILL = {"CODER_STILL_SECONDS": "0.6"}
 ARROWS = [

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.checker import BrokenPromise, Event
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, by_history, model_server_thread
-from coderelay.testing.postgres import PrivateServer, read_logs
+from tests.coder_process import Coder
 from tests.crash.journey import Journey, job
+from tests.log_checker import BrokenPromise, Event
+from tests.postgres_server import PrivateServer, read_logs
 
 pytest_plugins = ["tests.postgres"]
 

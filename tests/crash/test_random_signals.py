@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import PROGRAM, Coder
 from coderelay.testing.model_server import by_history, model_server_thread
+from tests.coder_process import PROGRAM, Coder
 from tests.crash.journey import Journey, job
 from tests.crash.streams import STREAMS, Stream, StreamedProcess
 

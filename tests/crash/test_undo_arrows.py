@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.checker import Event, check_settled
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import (
     Answer,
     History,
@@ -20,7 +18,9 @@ from coderelay.testing.model_server import (
     says,
     write,
 )
+from tests.coder_process import Coder, Ran
 from tests.crash.journey import Journey
+from tests.log_checker import Event, check_settled
 
 UNDOING = ("-m", "tests.crash.undoing")
 Files = dict[str, str]

@@ -9,8 +9,8 @@ from coderelay.protocol.asks import Deny, PermissionAsk, PlanAsk
 from coderelay.protocol.calls import Option
 from coderelay.protocol.commands import CompactHistory
 from coderelay.protocol.ids import PromptId, new_id
-from coderelay.testing.house import ME, story
 from tests.guide.guiding import END, END_ZH, guided
+from tests.house import ME, story
 
 NOTHING = f"Nothing was done.{END}"
 

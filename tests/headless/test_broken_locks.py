@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
 from tests.store.broken_locks import broken_locks

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import PROGRAM, Coder, Ran
+from tests.coder_process import PROGRAM, Coder, Ran
 from tests.models.chat import STOP, delta, events
 from tests.models.endless import ENDLESS, endless_then
 

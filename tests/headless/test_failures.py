@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.headless import failing_log
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import (
     ModelServerThread,
     bash,
@@ -29,6 +28,7 @@ from coderelay.testing.model_server import (
     write,
 )
 from coderelay.testing.prompts import without_notes
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 
 pytestmark = pytest.mark.quick

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from coderelay.surfaces.standard_streams import MOST_WAITING
-from coderelay.testing.command import PROGRAM, Coder, Ran, Started
 from coderelay.testing.model_server import (
     Answer,
     History,
@@ -29,8 +28,9 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from coderelay.testing.terminal import terminal
+from tests.coder_process import PROGRAM, Coder, Ran, Started
 from tests.conftest import Serve
+from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]
 PATIENCE = 60.0

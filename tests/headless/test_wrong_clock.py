@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, says, script
 from coderelay.testing.prompts import without_notes
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 
 YEAR = 365 * 24 * 3600 * 1000

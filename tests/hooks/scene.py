@@ -7,7 +7,7 @@ from typing import Any
 
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import BatchOpened, CallEnded
-from coderelay.testing.house import InHouse
+from tests.house import InHouse
 
 
 def hook(event: str, command: str, matcher: str = "", **more: Any) -> dict[str, Any]:

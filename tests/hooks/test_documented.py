@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import Answer, History, ModelServerThread, bash, by_history, proposes, says, write
+from tests.coder_process import Coder
 from tests.conftest import Serve
 
 CoderOn = Callable[[ModelServerThread], Coder]

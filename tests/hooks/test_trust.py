@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, read, says, script
+from tests.coder_process import Coder
 from tests.conftest import Serve
 
 CoderOn = Callable[[ModelServerThread], Coder]

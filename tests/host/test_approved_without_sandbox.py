@@ -7,8 +7,8 @@ import pytest
 
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.events import CallAsked
-from coderelay.testing.house import InHouse, house, story
 from coderelay.testing.model_server import bash, proposes, says, script
+from tests.house import InHouse, house, story
 
 pytestmark = pytest.mark.quick
 

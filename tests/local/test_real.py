@@ -25,10 +25,10 @@ from coderelay.models.schema_chat import SchemaChat
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.session.transcript import UserMessage
-from coderelay.testing.command import Coder
-from coderelay.testing.house import story
 from coderelay.tools.bash import Bash
 from coderelay.tools.read import Read
+from tests.coder_process import Coder
+from tests.house import story
 
 pytestmark = [pytest.mark.local, pytest.mark.timeout(600)]
 

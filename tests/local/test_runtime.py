@@ -24,8 +24,8 @@ from coderelay.models.schema_chat import SchemaChat
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.session.transcript import UserMessage
-from coderelay.testing.command import Coder
 from coderelay.tools.bash import Bash
+from tests.coder_process import Coder
 from tests.models.raw import in_loop
 
 DOUBLE = str(Path(__file__).with_name("double"))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, Script, bash, http_error, proposes, read, says, script
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 
 pytestmark = pytest.mark.quick

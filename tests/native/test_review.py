@@ -20,7 +20,6 @@ from coderelay.protocol.commands import CompactHistory, ConfigureSession, SendPr
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import CallStarted, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import PromptId
-from coderelay.testing.house import InHouse, house, story
 from coderelay.testing.model_server import (
     Answer,
     Body,
@@ -37,6 +36,7 @@ from coderelay.testing.model_server import (
 from coderelay.testing.model_server.answers import Message
 from coderelay.testing.model_server.script import Replies
 from tests.config.written import Places
+from tests.house import InHouse, house, story
 from tests.native.requests import results, users
 from tests.native.test_loop import Patient
 

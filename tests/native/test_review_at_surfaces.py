@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.checker import read_logs
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import (
     ModelServerThread,
     bash,
@@ -20,9 +18,11 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from coderelay.testing.terminal import terminal
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
+from tests.log_checker import read_logs
+from tests.plain_terminal import terminal
 
 pytestmark = pytest.mark.quick
 CoderOn = Callable[[ModelServerThread], Coder]

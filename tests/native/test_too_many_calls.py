@@ -6,8 +6,8 @@ from contextlib import closing
 from pathlib import Path
 
 from coderelay.agents.native.step import MOST_CALLS
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 
 CoderOn = Callable[[ModelServerThread], Coder]

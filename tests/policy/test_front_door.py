@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.checker import read_logs
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import (
     Answer,
     History,
@@ -21,8 +19,10 @@ from coderelay.testing.model_server import (
     says,
     write,
 )
-from coderelay.testing.terminal import terminal
+from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.log_checker import read_logs
+from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]
 ALLOW = "s(top) > "

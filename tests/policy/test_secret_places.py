@@ -11,7 +11,7 @@ from coderelay.policy.rules import Rules, read_rules
 from coderelay.policy.shell import judge_command
 from coderelay.protocol.calls import Need
 from coderelay.protocol.secret_places import places_at_home, secret_beneath_home, secret_place
-from coderelay.testing.command import Coder
+from tests.coder_process import Coder
 
 SECRET = [
     ".env", ".env.local", ".env.production", ".env.production.local", ".env.development.local", ".env.test.local",

@@ -10,7 +10,7 @@ from coderelay.policy.shell import ShellVerdict, judge_command
 from coderelay.policy.shell_words import parse, read_script
 from coderelay.policy.signatures import Signature, covers_command, signature_of
 from coderelay.protocol.events import Mode
-from coderelay.testing.command import Coder
+from tests.coder_process import Coder
 
 FOLDERS = ("/ws",)
 

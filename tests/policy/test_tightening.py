@@ -10,7 +10,7 @@ import pytest
 from coderelay.host.command_facts import facts_about
 from coderelay.policy.rules import read_rules
 from coderelay.policy.shell import judge_command
-from coderelay.testing.command import Coder
+from tests.coder_process import Coder
 from tests.policy.test_corpus import CORPUS
 from tests.policy.test_shell_tables import EVERYDAY, HOSTILE
 

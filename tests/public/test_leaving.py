@@ -5,8 +5,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, by_history, says
+from tests.coder_process import Coder
 from tests.conftest import Serve
 
 

@@ -11,8 +11,8 @@ from uuid import uuid4
 
 import pytest
 
-from coderelay.testing.house import story
 from coderelay.workspace.sandbox.place import Rung
+from tests.house import story
 from tests.sandbox.confined import Confined, confined
 
 SECRET = "sk-very-secret"

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.house import story
 from coderelay.workspace.processes import CannotStart, ProcessesLost
 from coderelay.workspace.programs import find_program, outside_path
 from coderelay.workspace.sandbox.caches import cache_folder
@@ -18,6 +17,7 @@ from coderelay.workspace.sandbox.credentials import credential_places
 from coderelay.workspace.sandbox.place import Rung
 from coderelay.workspace.sandbox.private import PrivateFolder
 from coderelay.workspace.trees import Tree, Trees
+from tests.house import story
 from tests.sandbox.confined import confined, eventually, git, make_repository
 
 JOIN_SESSION_KEYRING = 1

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.house import story
 from coderelay.workspace.sandbox.git_obeyed import read_file
 from coderelay.workspace.sandbox.place import Rung
+from tests.house import story
 from tests.sandbox.confined import confined, git, make_repository
 
 NAMES = (".coder", ".mcp.json", ".vscode", ".idea", ".envrc", ".claude")

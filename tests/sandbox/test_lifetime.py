@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.house import story
 from coderelay.workspace.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.place import Rung
 from coderelay.workspace.supervision import SUPERVISOR
+from tests.house import story
 from tests.sandbox.confined import confined, eventually
 
 FAMILY = """

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.house import story
 from coderelay.workspace.sandbox.place import Rung
+from tests.house import story
 from tests.sandbox.confined import confined
 
 REAL_HOME = Path.home()

@@ -11,7 +11,7 @@ from coderelay.protocol.background import StoppedBy
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import encode
 from coderelay.protocol.ids import BackgroundId
-from coderelay.testing.checker import BrokenPromise, check_background_over, check_log, check_settled
+from tests.log_checker import BrokenPromise, check_background_over, check_log, check_settled
 from tests.session.play import ANNE, Play
 from tests.session.proposals import allowed, asked, denied, reads
 

@@ -9,7 +9,7 @@ from coderelay.protocol.commands import Outcome as Answer
 from coderelay.protocol.commands import RunShell
 from coderelay.protocol.events import CallEnded, CallStarted
 from coderelay.protocol.ids import PromptId, new_id
-from coderelay.testing.house import InHouse
+from tests.house import InHouse
 
 ANNE = By(who="anne", via="terminal")
 WAITS = "until [ -e go ]; do sleep .01; done"

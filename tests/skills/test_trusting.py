@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.config.trust import trust, trusted_texts
-from coderelay.testing.command import Coder, Ran
-from coderelay.testing.terminal import terminal
+from tests.coder_process import Coder, Ran
+from tests.plain_terminal import terminal
 from tests.skills.shelves import put_command, put_config, put_skill, trust_all
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder, Ran
 from coderelay.testing.model_server import ModelServerThread, says, script
 from coderelay.testing.prompts import without_notes
-from coderelay.testing.terminal import Terminal, terminal
+from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.plain_terminal import Terminal, terminal
 from tests.skills.shelves import put, put_command, put_skill, trust_all
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -13,7 +13,7 @@ import pytest
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId
 from coderelay.store.owners import Alive, Dead, FileOwners
-from coderelay.testing.house import story
+from tests.house import story
 
 
 @story

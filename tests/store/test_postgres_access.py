@@ -16,9 +16,9 @@ from coderelay.store.postgres_connection import Server
 from coderelay.store.postgres_migrations import MAJOR, STEPS
 from coderelay.store.store import Projection, Store
 from coderelay.testing import store_suite as suite
-from coderelay.testing.house import story
-from coderelay.testing.postgres import GUARDED, PrivateServer, rows
 from coderelay.testing.store_suite import Clock, created, prompt, run, write
+from tests.house import story
+from tests.postgres_server import GUARDED, PrivateServer, rows
 
 pytest_plugins = ["tests.postgres"]
 

@@ -12,8 +12,8 @@ from coderelay.protocol.ids import OwnerId
 from coderelay.store.owners import Alive, Dead
 from coderelay.store.postgres import PostgresStore
 from coderelay.store.postgres_owners import PostgresOwners
-from coderelay.testing.house import story
-from coderelay.testing.postgres import PrivateServer, rows
+from tests.house import story
+from tests.postgres_server import PrivateServer, rows
 from tests.store.postgres_process import hear, own, start, tell
 
 pytest_plugins = ["tests.postgres"]

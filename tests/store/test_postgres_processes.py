@@ -5,9 +5,9 @@ from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres import PostgresStore
 from coderelay.store.postgres_migrations import MAJOR, STEPS
-from coderelay.testing.house import story
-from coderelay.testing.postgres import PrivateServer, rows
 from coderelay.testing.store_suite import summary_of
+from tests.house import story
+from tests.postgres_server import PrivateServer, rows
 from tests.store.postgres_process import append_forever, contend, create, hear, start, tell
 
 pytest_plugins = ["tests.postgres"]

@@ -19,9 +19,9 @@ from coderelay.protocol.events import AnyEvent, PromptAdmitted, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres import PostgresStore
 from coderelay.store.postgres_changes import SEND_SECONDS
-from coderelay.testing.house import story
-from coderelay.testing.postgres import PrivateServer, rows
 from coderelay.testing.store_suite import BY, claimed, created, messages_of, prompt, summary_of, whole_turn, write
+from tests.house import story
+from tests.postgres_server import PrivateServer, rows
 
 pytest_plugins = ["tests.postgres"]
 

@@ -18,8 +18,6 @@ from coderelay.store import postgres_migrations
 from coderelay.store.postgres import PostgresStore
 from coderelay.store.store import Projection, Store
 from coderelay.testing import store_suite as suite
-from coderelay.testing.house import story
-from coderelay.testing.postgres import rows
 from coderelay.testing.store_suite import (
     BY,
     CHECKS,
@@ -36,6 +34,8 @@ from coderelay.testing.store_suite import (
     whole_turn,
     write,
 )
+from tests.house import story
+from tests.postgres_server import rows
 
 pytest_plugins = ["tests.postgres"]
 

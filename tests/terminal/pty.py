@@ -26,7 +26,7 @@ from pathlib import Path
 import pyte
 from msgspec import Struct
 
-from coderelay.testing.command import PROGRAM, Coder
+from tests.coder_process import PROGRAM, Coder
 from tests.terminal.emulator import Emulator
 
 _POLL_SECONDS = 0.02

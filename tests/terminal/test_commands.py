@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, bash, hangs, http_error, proposes, read, says, script
 from coderelay.testing.prompts import without_notes
-from coderelay.testing.terminal import terminal
+from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.plain_terminal import terminal
 
 pytestmark = pytest.mark.quick
 

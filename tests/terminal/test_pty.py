@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, says, script
+from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.terminal.emulator import Emulator
 from tests.terminal.pty import at_terminal

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, says, script
+from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.terminal.input.images import png
 from tests.terminal.pty import at_terminal

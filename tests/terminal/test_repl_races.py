@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script, write
+from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.terminal.pty import Terminal
 from tests.terminal.repl import (

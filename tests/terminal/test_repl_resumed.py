@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.command import Coder
 from coderelay.testing.model_server import ModelServerThread, says, script
+from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.terminal.pty import at_terminal
 from tests.terminal.repl import make_repository, repl, sessions_of, settle, status_of

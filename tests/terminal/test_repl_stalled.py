@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.command import PROGRAM, Coder
 from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
+from tests.coder_process import PROGRAM, Coder
 from tests.conftest import Serve
 from tests.terminal.pty import PATIENCE
 

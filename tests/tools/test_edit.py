@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.testing.house import story
 from coderelay.tools.edit import EditArguments, replaced
+from tests.house import story
 from tests.tools.scene import contents, lay_out, scene
 
 CODE = "def f():\n    return 1\n\ndef g():\n    return 1\n"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.protocol.calls import Finished
-from coderelay.testing.house import story
+from tests.house import story
 from tests.tools.scene import lay_out, scene
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.testing.house import story
 from coderelay.workspace.disk import Content
 from coderelay.workspace.known import KnownFiles
+from tests.house import story
 from tests.tools.scene import lay_out, scene
 
 pytestmark = pytest.mark.quick

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.calls import Finished
-from coderelay.testing.house import story
+from tests.house import story
 from tests.tools.scene import lay_out, scene
 
 pytestmark = pytest.mark.quick

@@ -11,7 +11,7 @@ from coderelay.protocol.calls import Need
 from coderelay.protocol.codec import decode, encode
 from coderelay.protocol.events import BatchOpened, Judged
 from coderelay.protocol.ids import AskId, CallId, MessageId, TurnId
-from coderelay.testing.house import story
+from tests.house import story
 from tests.tools.scene import Scene, contents, lay_out, scene
 
 pytestmark = pytest.mark.quick

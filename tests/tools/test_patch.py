@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.calls import Finished
-from coderelay.testing.house import story
+from tests.house import story
 from tests.tools.scene import contents, lay_out, scene
 
 TEN = "".join(f"{number}\n" for number in range(1, 11))

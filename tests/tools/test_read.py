@@ -9,8 +9,8 @@ import pytest
 
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.content import Image
-from coderelay.testing.house import story
 from coderelay.workspace.disk import Disk
+from tests.house import story
 from tests.tools.scene import lay_out, scene
 
 pytestmark = pytest.mark.quick

@@ -8,12 +8,12 @@ import pytest
 
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.ids import CallId
-from coderelay.testing.house import story
 from coderelay.tools.read import Read
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
+from tests.house import story
 from tests.tools.scene import TOOLS, scene
 
 pytestmark = pytest.mark.quick

@@ -12,11 +12,11 @@ from coderelay.models.http.page import Pages
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
-from coderelay.testing.command import Coder
-from coderelay.testing.house import house
 from coderelay.testing.model_server import ModelServerThread, call, proposes, says, script
 from coderelay.tools.page_fetch import PageFetch
+from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.house import house
 from tests.mcp.scene import in_loop
 from tests.models.raw import answers, raw_server
 from tests.native.requests import results

@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.agents.native.workflow.failure import Run, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
-from coderelay.testing.house import story
+from tests.house import story
 from tests.tools.scene import lay_out, scene
 
 PYTEST = "pytest -q"

@@ -8,9 +8,9 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 import pytest
-from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 from coderelay.workspace.trees import NotTaken, Tree
+from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 HOOKS = (
     "pre-commit",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 from coderelay.workspace.diff import Change
+from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 Made = Callable[[Path], Repo]
 

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 from coderelay.workspace.diff import Change
 from coderelay.workspace.git import GitFailed
 from coderelay.workspace.repository import NoRepository
 from coderelay.workspace.trees import LeftOut, NotTaken, Tree, Trees
 from coderelay.workspace.undo import Undone, undo
+from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 TAKER = """
 import asyncio, os, sys

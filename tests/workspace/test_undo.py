@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 from coderelay.workspace.diff import Change
 from coderelay.workspace.trees import LeftOut, Tree
 from coderelay.workspace.undo import Unchanged, Undone, undo
+from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 UNKNOWN = "git ignored it, so it is not known whether it was there before"
 Act = Callable[[Repo], None]

@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.history import MOST, Entry, TypedHistory, append_entry, read_entries, shorten
-from coderelay.testing.house import story
+from tests.house import story
 from tests.terminal.input.scene import DOWN, ENTER, UP, line, pasted
 
 

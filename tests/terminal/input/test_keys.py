@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.protocol.events import Mode
 from coderelay.surfaces.terminal.input.keys import next_mode
-from coderelay.testing.house import story
+from tests.house import story
 from tests.terminal.input.scene import (
     ALT_ENTER,
     CTRL_C,

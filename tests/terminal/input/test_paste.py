@@ -9,7 +9,7 @@ import pytest
 from coderelay.protocol.content import Image
 from coderelay.surfaces.terminal.input.attachments import Attachments, Prepared
 from coderelay.surfaces.terminal.input.paste import harmless, take_paste
-from coderelay.testing.house import story
+from tests.house import story
 from tests.terminal.input.images import gif, jpeg, png, webp
 from tests.terminal.input.scene import (
     BACKSPACE,

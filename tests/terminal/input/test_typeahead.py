@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from coderelay.testing.terminal import Terminal
+from tests.plain_terminal import Terminal
 
 _PROMPT = """
 import sys

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
-from coderelay.testing.command import PROGRAM, Coder
+from tests.coder_process import PROGRAM, Coder
 
 
 class Terminal:

@@ -24,7 +24,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from coderelay.testing.checker import Event
+from tests.log_checker import Event
 
 USER = "coder"
 _NOBODY = 65534  # the server refuses to run as root

@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bench.server import Answer, answer
-from coderelay.testing.model_server import Call, bash, proposes, read, says, write
+from tests.model_server import Call, bash, proposes, read, says, write
 
 KINDS = ("read", "write", "shell")
 DONE = answer(says("Done, all of it."))

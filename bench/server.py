@@ -2,7 +2,7 @@
 
 One thread, one connection at a time, answers made beforehand: between a request and its answer it does
 next to nothing, so what is measured is the client. For anything but timing there is
-`coderelay.testing.model_server`.
+`tests.model_server`.
 """
 
 import re
@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 
 from msgspec import Struct
 
-from coderelay.testing.model_server.answers import Spoken
-from coderelay.testing.model_server.openai_chat import stream
-from coderelay.testing.model_server.wire_form import Asked
+from tests.model_server.answers import Spoken
+from tests.model_server.openai_chat import stream
+from tests.model_server.wire_form import Asked
 
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 _ASKED = Asked({"model": "scripted", "stream_options": {"include_usage": True}}, "0", 4000, (), streams=True)

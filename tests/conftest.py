@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, Script, model_server_thread
 from tests.coder_process import Coder
+from tests.model_server import ModelServerThread, Script, model_server_thread
 
 Serve = Callable[[Script], ModelServerThread]
 

@@ -43,7 +43,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
 from coderelay.protocol.summary import Summary
-from coderelay.testing.model_server import ModelServer, Script, model_server
+from tests.model_server import ModelServer, Script, model_server
 
 ME = By(who="tester", via="test")
 

@@ -2,7 +2,7 @@
 
 from bench.peers.form import ANTHROPIC
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import call
+from tests.model_server import call
 
 claude = Peer(
     "claude",

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from bench.lab import CODER, FLOOR, YOLO
 from bench.peers.form import CHAT
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import bash, read, write
+from tests.model_server import bash, read, write
 
 _TOOLS = Tools(read, write, bash)
 _ENV = {"OPENAI_BASE_URL": "{url}/v1", "OPENAI_API_KEY": "scripted", "OPENAI_MODEL": "scripted"}

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from bench.peers.form import RESPONSES
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import Call, call, raw_call
-from coderelay.testing.model_server.answers import Message, Spoken
-from coderelay.testing.model_server.wire_form import Asked
+from tests.model_server import Call, call, raw_call
+from tests.model_server.answers import Message, Spoken
+from tests.model_server.wire_form import Asked
 
 _PATCH = "apply_patch"
 

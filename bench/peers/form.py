@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from bench.peers import gemini_form
 from bench.server import Answer, chunked
-from coderelay.testing.model_server import openai_chat, openai_responses
-from coderelay.testing.model_server.answers import Spoken
-from coderelay.testing.model_server.anthropic import Anthropic, CountedRequest
-from coderelay.testing.model_server.anthropic_cache import Counted
-from coderelay.testing.model_server.wire_form import Asked, Body
+from tests.model_server import openai_chat, openai_responses
+from tests.model_server.answers import Spoken
+from tests.model_server.anthropic import Anthropic, CountedRequest
+from tests.model_server.anthropic_cache import Counted
+from tests.model_server.wire_form import Asked, Body
 
 _BODY: Body = {"model": "scripted", "stream_options": {"include_usage": True}}
 _anthropic = Anthropic()

@@ -4,7 +4,7 @@ import json
 
 from bench.peers.form import GEMINI
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import call
+from tests.model_server import call
 
 _SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},

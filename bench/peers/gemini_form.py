@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from coderelay.testing.model_server.answers import Spoken, Tokens
-from coderelay.testing.model_server.pieces import words
-from coderelay.testing.model_server.wire_form import Asked
+from tests.model_server.answers import Spoken, Tokens
+from tests.model_server.pieces import words
+from tests.model_server.wire_form import Asked
 
 Part = dict[str, Any]
 

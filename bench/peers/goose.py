@@ -1,7 +1,7 @@
 """goose: OpenAI Chat. From its documentation and source; not yet run here."""
 
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import call
+from tests.model_server import call
 
 goose = Peer(
     "goose",

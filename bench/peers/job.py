@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bench.job import call_of, kind_of
 from bench.peers.peer import Peer
 from bench.server import Answer, Exchange
-from coderelay.testing.model_server import proposes, says
+from tests.model_server import proposes, says
 
 STEPS, TOKENS = 30, 20_000
 _SAID = says("Done, all of it.")

@@ -1,7 +1,7 @@
 """Kimi Code: any provider; here OpenAI Chat. Its forerunner, the Python package, no longer runs at all."""
 
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import call
+from tests.model_server import call
 
 kimi = Peer(
     "kimi",

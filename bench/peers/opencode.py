@@ -3,7 +3,7 @@
 import json
 
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import call
+from tests.model_server import call
 
 _CONFIG = {
     "model": "local/scripted",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from msgspec import Struct, field
 
 from bench.peers.form import CHAT, Form
-from coderelay.testing.model_server import Call
+from tests.model_server import Call
 
 PROMPT = "hi"
 

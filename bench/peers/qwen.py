@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from bench.peers.form import CHAT
 from bench.peers.peer import PROMPT, Peer, Tools
-from coderelay.testing.model_server import call
+from tests.model_server import call
 
 _SETTINGS = {
     "security": {"auth": {"selectedType": "openai"}},

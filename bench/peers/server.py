@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from bench.peers.form import CHAT, Form
 from bench.server import Answer, Exchange
-from coderelay.testing.model_server import openai_chat, says
-from coderelay.testing.model_server.wire_form import Body
+from tests.model_server import openai_chat, says
+from tests.model_server.wire_form import Body
 
 _READ_BYTES = 256 * 1024
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)

@@ -19,7 +19,7 @@ from bench.percentile import p95
 from bench.processes import ANSWERER, OPENER
 from bench.server import answer
 from bench.table import Row, at_most
-from coderelay.testing.model_server import bash, proposes
+from tests.model_server import bash, proposes
 
 ASKS = 50
 ASKS_FOR_A_COMMAND = answer(proposes(bash("echo $EPOCHREALTIME >> effects")))

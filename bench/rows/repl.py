@@ -14,8 +14,8 @@ from bench.processes import BARE_PROMPT
 from bench.server import Answer, answer
 from bench.table import INFORMATIONAL, Row, at_most, at_most_times
 from bench.terminal import terminal
-from coderelay.testing.model_server import says
-from coderelay.testing.model_server.pieces import words
+from tests.model_server import says
+from tests.model_server.pieces import words
 
 PROMPT, OPEN = "❯", " tokens · "
 TOKENS, MESSAGES = 20_000, 2000

@@ -13,7 +13,7 @@ from bench.job import DONE
 from bench.lab import CODER, YOLO, Lab, lab
 from bench.server import answer
 from bench.table import Row, at_most
-from coderelay.testing.model_server import bash, proposes
+from tests.model_server import bash, proposes
 
 SLEEPS = answer(proposes(bash("touch running; sleep 60")))
 

@@ -10,7 +10,7 @@ from bench.compare import alternate
 from bench.lab import Lab, lab
 from bench.server import Answer, answer
 from bench.table import Budget, Row, at_most
-from coderelay.testing.model_server import tokens
+from tests.model_server import tokens
 
 FAST, SLOW, PAUSE = 20_000, 2000, 0.0002
 FORMS = ("text", "stream-json")

@@ -8,9 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from coderelay.testing.model_server import bash, call, model_server_thread, proposes, says, script
 from docs.demo.picture import picture
 from tests.coder_process import Coder
+from tests.model_server import bash, call, model_server_thread, proposes, says, script
 from tests.terminal.pty import Terminal
 from tests.terminal.repl import asks, make_repository, repl, settle
 

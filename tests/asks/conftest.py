@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import by_history, model_server_thread
 from tests.asks.scene import Scene, three_calls
 from tests.coder_process import Coder
+from tests.model_server import by_history, model_server_thread
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from coderelay.testing.model_server import Answer, History, ModelServerThread, bash, proposes, says
 from tests.coder_process import Coder, Ran, Started
 from tests.crash.journey import CRASHING
 from tests.log_checker import check_effects, check_settled, read_logs
+from tests.model_server import Answer, History, ModelServerThread, bash, proposes, says
 
 
 def three_calls(history: History) -> Answer:

@@ -15,10 +15,10 @@ from coderelay.protocol.commands import StopBackground
 from coderelay.protocol.events import AnyEvent, BackgroundEnded, CallEnded
 from coderelay.protocol.ids import BackgroundId
 from coderelay.session.state import Settings
-from coderelay.testing.model_server import Call, call
 from coderelay.tools.bash import Bash
 from coderelay.tools.tool import Tool
 from tests.house import ME, InHouse
+from tests.model_server import Call, call
 
 PATIENCE = 60.0
 ONE = BackgroundId("1")

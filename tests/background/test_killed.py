@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import (
+from tests.background.scene import in_background
+from tests.coder_process import Coder, Started
+from tests.crash.journey import Journey, wait_until
+from tests.log_checker import Event, check_background_over, check_settled
+from tests.model_server import (
     Answer,
     History,
     ModelServerThread,
@@ -19,10 +23,6 @@ from coderelay.testing.model_server import (
     proposes,
     says,
 )
-from tests.background.scene import in_background
-from tests.coder_process import Coder, Started
-from tests.crash.journey import Journey, wait_until
-from tests.log_checker import Event, check_background_over, check_settled
 
 STOPPING = ("-m", "tests.background.stopping")
 RUNS = "echo $$ >> pids; exec sleep 600"

@@ -13,7 +13,6 @@ from coderelay.protocol.calls import Call, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import BackgroundEnded, SessionClaimed
 from coderelay.protocol.ids import OwnerId, SessionId
 from coderelay.protocol.queries import ListBackground
-from coderelay.testing.model_server import proposes, says, script
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 from tests.background.scene import (
@@ -30,6 +29,7 @@ from tests.background.scene import (
     stop,
 )
 from tests.house import ME, house, story
+from tests.model_server import proposes, says, script
 
 
 class _OvertakenToolbox(Toolbox):

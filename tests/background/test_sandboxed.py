@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.background import Gone, StoppedBy
-from coderelay.testing.model_server import bash, by_history, model_server_thread, proposes, says, script
 from tests.background.scene import HastyHouse, ends, in_background, stop_of, texts
 from tests.background.test_stories import CLIENT, SERVER
 from tests.coder_process import Coder
 from tests.crash.journey import Journey, wait_until
 from tests.house import house, story
+from tests.model_server import bash, by_history, model_server_thread, proposes, says, script
 
 
 def confine(home: Path) -> None:

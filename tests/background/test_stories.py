@@ -13,7 +13,6 @@ from coderelay.protocol.commands import Accepted, Unchanged
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import BatchOpened, CallEnded
 from coderelay.protocol.queries import ListBackground, ShowSession
-from coderelay.testing.model_server import bash, hangs, proposes, says, script
 from tests.background.scene import (
     ONE,
     RUNS,
@@ -33,6 +32,7 @@ from tests.background.scene import (
     texts,
 )
 from tests.house import ME, house, story
+from tests.model_server import bash, hangs, proposes, says, script
 
 SERVER = f"""exec {sys.executable} -c '
 import http.server, os

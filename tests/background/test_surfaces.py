@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, proposes, says, script
 from tests.background.scene import in_background
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
+from tests.model_server import ModelServerThread, proposes, says, script
 from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -7,9 +7,9 @@ import pytest
 
 from coderelay.protocol.commands import CompactHistory, UndoTurn
 from coderelay.protocol.ids import PromptId
-from coderelay.testing.model_server import proposes, says, script
 from tests.background.scene import HastyHouse, ends, in_background, is_end
 from tests.house import ME, InHouse, house, story
+from tests.model_server import proposes, says, script
 
 pytestmark = pytest.mark.quick
 

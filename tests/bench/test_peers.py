@@ -16,7 +16,7 @@ from bench.peers.contestant import STEPS, TURN, Contestant
 from bench.peers.lab import Failed, PeerLab
 from bench.peers.peer import Peer, Tools
 from bench.peers.server import peer_server
-from coderelay.testing.model_server import bash, read
+from tests.model_server import bash, read
 
 HANGS = """\
 import subprocess, time

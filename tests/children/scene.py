@@ -10,8 +10,8 @@ from coderelay.protocol.events import AnyEvent, CallEnded, ChildOpened
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ListChildren
 from coderelay.protocol.summary import AskRow, Summary
-from coderelay.testing.model_server import Answer, Call, History, call
 from tests.house import ME, InHouse
+from tests.model_server import Answer, Call, History, call
 
 
 def task(description: str, prompt: str) -> Call:

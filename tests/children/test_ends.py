@@ -12,7 +12,6 @@ from coderelay.protocol.commands import Command, Outcome, StopTurn
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.queries import ListAsks, ListBackground, ShowSession
 from coderelay.session.children import AGENT
-from coderelay.testing.model_server import Answer, bash, by_history, call, proposes, replies, says, script
 from tests.children.scene import (
     answer,
     ask_of_child,
@@ -24,6 +23,7 @@ from tests.children.scene import (
     task,
 )
 from tests.house import InHouse, house, story
+from tests.model_server import Answer, bash, by_history, call, proposes, replies, says, script
 
 ASKING = conversations(
     parent=[proposes(task("one", "one"), task("two", "two")), says("on I go")],

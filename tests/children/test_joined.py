@@ -13,10 +13,10 @@ from coderelay.protocol.events import BatchOpened, Recorded
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.session.children import AGENT
 from coderelay.surfaces.terminal.open_asks import Asked, OpenAsks
-from coderelay.testing.model_server import Answer, bash, proposes, replies, says, script
 from tests.background.scene import eventually
 from tests.children.scene import child_opened, seen_from, task
 from tests.house import InHouse, house, story
+from tests.model_server import Answer, bash, proposes, replies, says, script
 
 
 async def first_asked(coder: InHouse) -> Asked:

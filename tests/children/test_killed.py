@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import (
+from tests.children.scene import task
+from tests.coder_process import Coder, Started
+from tests.crash.journey import Journey, wait_until
+from tests.log_checker import Event, check_settled, read_logs
+from tests.model_server import (
     Answer,
     History,
     bash,
@@ -15,10 +19,6 @@ from coderelay.testing.model_server import (
     proposes,
     says,
 )
-from tests.children.scene import task
-from tests.coder_process import Coder, Started
-from tests.crash.journey import Journey, wait_until
-from tests.log_checker import Event, check_settled, read_logs
 
 WAITS = "echo b >> effects; touch begun; until [ -e go ]; do sleep .01; done"
 

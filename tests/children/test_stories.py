@@ -14,19 +14,6 @@ from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import AskOpened, CallStarted, Mode, SessionConfigured, TurnStarted
 from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
 from coderelay.public import Coder
-from coderelay.testing.model_server import (
-    Answer,
-    bash,
-    by_history,
-    call,
-    hangs,
-    proposes,
-    read,
-    replies,
-    says,
-    script,
-    write,
-)
 from tests.background.scene import eventually
 from tests.children.scene import (
     answer,
@@ -41,6 +28,19 @@ from tests.children.scene import (
 from tests.config.written import Places
 from tests.host.test_undo import files, repository, undo
 from tests.house import ME, InHouse, house, story
+from tests.model_server import (
+    Answer,
+    bash,
+    by_history,
+    call,
+    hangs,
+    proposes,
+    read,
+    replies,
+    says,
+    script,
+    write,
+)
 
 LOOK = "What is in a.txt?"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, by_history, call, hangs, proposes, says
 from tests.children.scene import conversations, task
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.log_checker import check_settled, read_logs
+from tests.model_server import ModelServerThread, bash, by_history, call, hangs, proposes, says
 from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]

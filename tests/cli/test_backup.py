@@ -7,10 +7,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 
 CoderOn = Callable[[ModelServerThread], Coder]
 STEPS = 20

@@ -14,9 +14,9 @@ import pytest
 
 from coderelay.cli import SUBCOMMANDS
 from coderelay.cli.completions import COMMANDS, SCRIPTS, VALUES
-from coderelay.testing.model_server import ModelServerThread, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, says, script
 from tests.terminal.pty import Terminal, at_terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]

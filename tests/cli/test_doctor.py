@@ -17,10 +17,10 @@ import pytest
 from coderelay import __version__
 from coderelay.models.local.weights import Weights, WeightsFolder
 from coderelay.models.provider import KNOWN
-from coderelay.testing.model_server import ModelServerThread, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.guide.nobody import nobody_listens
+from tests.model_server import ModelServerThread, says, script
 
 pytest_plugins = ["tests.postgres"]
 

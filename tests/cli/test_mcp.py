@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.mcp.scene import DOUBLE
+from tests.model_server import ModelServerThread, says, script
 from tests.native.requests import users
 
 CoderOn = Callable[[ModelServerThread], Coder]

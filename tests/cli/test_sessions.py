@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from coderelay import __version__
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import PROGRAM, Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 from tests.terminal.repl import repl
 
 pytestmark = pytest.mark.quick

@@ -9,9 +9,9 @@ import pytest
 
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.short_ids import ids_meant, the_id_meant
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

@@ -32,8 +32,8 @@ from coderelay.protocol.queries import (
     ShowSession,
 )
 from coderelay.surfaces.terminal.choosing import picker_for
-from coderelay.testing.model_server import bash, hangs, proposes, says, script, write
 from tests.house import ME, InHouse, house, story
+from tests.model_server import bash, hangs, proposes, says, script, write
 
 
 class Typist:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import bash, proposes, says, script
 from tests.coder_process import Coder, Ran
 from tests.config.written import Places
 from tests.conftest import Serve
+from tests.model_server import bash, proposes, says, script
 from tests.plain_terminal import terminal
 
 LOOSE = {"mode": "yolo", "hooks": {"Stop": ["echo \u001b[31m\u202e"]}, "model": "openai:other"}

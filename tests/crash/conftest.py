@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import by_history, model_server_thread
 from tests.coder_process import Coder
 from tests.crash.journey import Journey, job
+from tests.model_server import by_history, model_server_thread
 
 
 @pytest.fixture

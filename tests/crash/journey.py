@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from coderelay.testing.model_server import Answer, History, ModelServerThread, bash, proposes, says
 from tests.coder_process import Coder, Started
 from tests.log_checker import (
     Event,
@@ -15,6 +14,7 @@ from tests.log_checker import (
     check_settled,
     read_logs,
 )
+from tests.model_server import Answer, History, ModelServerThread, bash, proposes, says
 
 CRASHING = (str(Path(__file__).with_name("crashing.py")),)
 FLAGS = ("--mode", "yolo", "--output", "stream-json")

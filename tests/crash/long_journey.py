@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from coderelay.agents.native.compaction import SUMMARISER
-from coderelay.testing.model_server import Answer, Body, History, ModelServerThread, bash, proposes, says
 from tests.coder_process import Coder, Started
 from tests.crash.journey import CRASHING, Journey, wait_until
 from tests.log_checker import BrokenPromise, Event
+from tests.model_server import Answer, Body, History, ModelServerThread, bash, proposes, says
 
 COMMANDING = ("-m", "tests.crash.commanding")
 INSTRUCTIONS = "use tabs"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, by_history, proposes, says
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, by_history, proposes, says
 from tests.terminal.repl import repl, settle, typed_in
 
 CoderOn = Callable[[ModelServerThread], Coder]

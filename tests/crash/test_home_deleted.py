@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, by_history, hangs, proposes, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, by_history, hangs, proposes, says, script
 from tests.terminal.repl import repl, settle
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import by_history, model_server_thread
 from tests.coder_process import Coder, Started
 from tests.crash.journey import wait_until
 from tests.crash.long_journey import LongJourney, long_job
 from tests.log_checker import BrokenPromise
+from tests.model_server import by_history, model_server_thread
 
 Opened = Callable[..., LongJourney]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, by_history, model_server_thread
 from tests.coder_process import Coder
 from tests.crash.journey import Journey, job
 from tests.log_checker import BrokenPromise, Event
+from tests.model_server import ModelServerThread, by_history, model_server_thread
 from tests.postgres_server import PrivateServer, read_logs
 
 pytest_plugins = ["tests.postgres"]

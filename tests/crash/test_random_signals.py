@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import by_history, model_server_thread
 from tests.coder_process import PROGRAM, Coder
 from tests.crash.journey import Journey, job
 from tests.crash.streams import STREAMS, Stream, StreamedProcess
+from tests.model_server import by_history, model_server_thread
 
 RUNS = int(os.environ.get("CODER_SOAK", "25"))
 FEW_RUNS = max(RUNS // 5, 8)

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-from coderelay.testing.model_server import ModelServerThread, by_history, says
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, by_history, says
 from tests.store.other_process import hold, start
 from tests.terminal.repl import repl, settle
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import (
+from tests.coder_process import Coder, Ran
+from tests.crash.journey import Journey
+from tests.log_checker import Event, check_settled
+from tests.model_server import (
     Answer,
     History,
     ModelServerThread,
@@ -18,9 +21,6 @@ from coderelay.testing.model_server import (
     says,
     write,
 )
-from tests.coder_process import Coder, Ran
-from tests.crash.journey import Journey
-from tests.log_checker import Event, check_settled
 
 UNDOING = ("-m", "tests.crash.undoing")
 Files = dict[str, str]

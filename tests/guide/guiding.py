@@ -10,8 +10,8 @@ from coderelay.protocol.asks import Answers, Ask, Deny, QuestionAsk
 from coderelay.protocol.commands import CreateSession
 from coderelay.protocol.events import AnyEvent, BatchOpened, Mode
 from coderelay.protocol.ids import SessionId, new_id
-from coderelay.testing.model_server import script
 from tests.house import ME, InHouse, house
+from tests.model_server import script
 
 END = "\n\nNo model is connected; this was the guide, by fixed rules. Say `help` or `connect a model`."
 END_ZH = "\n\n尚未连接模型；以上由向导按固定规则完成。可以说“帮助”或“连接模型”。"

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.crash.journey import CRASHING
 from tests.guide.guiding import END, END_ZH
 from tests.guide.nobody import nobody_listens
 from tests.log_checker import check_settled, read_logs
+from tests.model_server import ModelServerThread, says, script
 
 KEY = "sk-very-secret-0123456789"
 ARROWS = [

@@ -13,9 +13,9 @@ from coderelay.protocol.asks import Allow, Answers, Ask, Decision, QuestionAsk
 from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Recorded
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.store.sqlite import SqliteStore
-from coderelay.testing.model_server import script
 from tests.guide.guiding import END, END_ZH, Guided
 from tests.house import InHouse, house, story
+from tests.model_server import script
 
 PROCESS = str(Path(__file__).with_name("process.py"))
 UNKNOWN = f"It was interrupted and may have run. Check before repeating it.{END}"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 from tests.store.broken_locks import broken_locks
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.headless import failing_log
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 
 pytestmark = pytest.mark.quick
 

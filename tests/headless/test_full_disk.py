@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import PROGRAM, Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 
 FILL = "while head -c 1M /dev/zero >> $(( n++ / 8 )); do sleep 0.05; done; echo the disk is full"
 MOUNT = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import (
+from coderelay.testing.model_server import without_notes
+from tests.coder_process import Coder, Ran
+from tests.conftest import Serve
+from tests.model_server import (
     ModelServerThread,
     bash,
     call,
@@ -27,9 +30,6 @@ from coderelay.testing.model_server import (
     tokens,
     write,
 )
-from coderelay.testing.prompts import without_notes
-from tests.coder_process import Coder, Ran
-from tests.conftest import Serve
 
 pytestmark = pytest.mark.quick
 

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 from coderelay.surfaces.standard_streams import MOST_WAITING
-from coderelay.testing.model_server import (
+from tests.coder_process import PROGRAM, Coder, Ran, Started
+from tests.conftest import Serve
+from tests.model_server import (
     Answer,
     History,
     ModelServerThread,
@@ -28,8 +30,6 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from tests.coder_process import PROGRAM, Coder, Ran, Started
-from tests.conftest import Serve
 from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -5,10 +5,10 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 
-from coderelay.testing.model_server import ModelServerThread, says, script
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, says, script
 
 YEAR = 365 * 24 * 3600 * 1000
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
-from coderelay.testing.model_server import bash, call, proposes, read, says, script, write
 from tests.hooks.scene import configure, hook, says_json, told, verdicts
 from tests.hooks.scene import script as program
 from tests.house import house, story
+from tests.model_server import bash, call, proposes, read, says, script, write
 
 
 @pytest.mark.quick

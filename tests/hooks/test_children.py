@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import by_history, proposes, says
 from tests.children.scene import conversations, task
 from tests.hooks.scene import configure, hook
 from tests.house import house, story
+from tests.model_server import by_history, proposes, says
 
 
 @pytest.mark.quick

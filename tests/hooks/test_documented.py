@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import Answer, History, ModelServerThread, bash, by_history, proposes, says, write
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import Answer, History, ModelServerThread, bash, by_history, proposes, says, write
 
 CoderOn = Callable[[ModelServerThread], Coder]
 TEXT = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.events import EnvironmentSetUp
-from coderelay.testing.model_server import bash, proposes, says, script
 from tests.hooks.scene import configure, hook, told
 from tests.house import InHouse, house, story
+from tests.model_server import bash, proposes, says, script
 
 SHOW = 'echo "$VIRTUAL_ENV|$STAGE|$MY_TOKEN|$HOME_PAGE|$LD_PRELOAD"'
 GIVE_VENV = """echo '{"env": {"VIRTUAL_ENV": "/venv"}}'"""

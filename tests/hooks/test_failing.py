@@ -8,10 +8,10 @@ import pytest
 
 from coderelay.protocol.events import Recorded, SessionCreated, TurnEnded
 from coderelay.protocol.live import Notice
-from coderelay.testing.model_server import bash, proposes, says, script
 from tests.hooks.scene import configure, hook, verdicts
 from tests.hooks.scene import script as program
 from tests.house import InHouse, house, story
+from tests.model_server import bash, proposes, says, script
 
 FAILING = {
     "fails": ("echo sorry >&2; exit 1", "exit code 1: sorry"),

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.hooks.scene import configure, hook
 from tests.log_checker import check_settled, read_logs
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

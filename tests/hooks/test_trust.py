@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, read, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, proposes, read, says, script
 
 CoderOn = Callable[[ModelServerThread], Coder]
 EVENTS = ("PreToolUse", "PostToolUse", "Stop", "SubagentStop", "SetUpEnvironment")

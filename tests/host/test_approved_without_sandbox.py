@@ -7,8 +7,8 @@ import pytest
 
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.events import CallAsked
-from coderelay.testing.model_server import bash, proposes, says, script
 from tests.house import InHouse, house, story
+from tests.model_server import bash, proposes, says, script
 
 pytestmark = pytest.mark.quick
 

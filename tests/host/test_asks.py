@@ -24,11 +24,11 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
-from coderelay.testing.model_server import bash, call, proposes, says, script, write
 from coderelay.tools.bash import Bash, BashArguments
 from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace
 from tests.house import ME, InHouse, house, story
+from tests.model_server import bash, call, proposes, says, script, write
 
 pytestmark = pytest.mark.quick
 

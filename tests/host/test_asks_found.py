@@ -13,9 +13,9 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ListAsks
 from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Store
-from coderelay.testing.model_server import bash, by_history, proposes
 from coderelay.testing.store_suite import prompt
 from tests.house import house, story
+from tests.model_server import bash, by_history, proposes
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,12 @@ from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import CallStarted, PromptAdmitted, PromptTaken, TurnStarted
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.queries import ListPrompts
-from coderelay.testing.model_server import (
+from coderelay.testing.model_server import without_notes
+from tests.coder_process import Coder
+from tests.config.written import Places
+from tests.house import ME, InHouse, house, story
+from tests.log_checker import check_settled, read_logs
+from tests.model_server import (
     Answer,
     Body,
     bash,
@@ -25,11 +30,6 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from coderelay.testing.prompts import without_notes
-from tests.coder_process import Coder
-from tests.config.written import Places
-from tests.house import ME, InHouse, house, story
-from tests.log_checker import check_settled, read_logs
 
 pytestmark = pytest.mark.quick
 

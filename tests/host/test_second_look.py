@@ -12,8 +12,8 @@ from coderelay.protocol.calls import Denied
 from coderelay.protocol.commands import ConfigureSession, RevokeApproval
 from coderelay.protocol.events import AnyEvent, BatchOpened, CallAsked, CallEnded, CallStarted, Mode
 from coderelay.protocol.ids import APPROVALS
-from coderelay.testing.model_server import Call, bash, proposes, read, says, script, write
 from tests.house import ME, InHouse, house, story
+from tests.model_server import Call, bash, proposes, read, says, script, write
 
 pytestmark = pytest.mark.quick
 

@@ -29,10 +29,10 @@ from coderelay.protocol.ids import AskId, MessageId, OwnerId, PromptId, SessionI
 from coderelay.protocol.live import TextDelta
 from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
 from coderelay.session.next_action import Wait
-from coderelay.testing.model_server import bash, by_history, hangs, http_error, proposes, read, says, script, write
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from coderelay.workspace.background import no_background
 from tests.house import ME, InHouse, house, story
+from tests.model_server import bash, by_history, hangs, http_error, proposes, read, says, script, write
 
 pytestmark = pytest.mark.quick
 

@@ -13,9 +13,9 @@ from coderelay.protocol.events import AskOpened, MessageAdded, TurnEnded, TurnSt
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.summary import day_of
-from coderelay.testing.model_server import bash, proposes, says, script
 from tests.config.written import Places
 from tests.house import InHouse, house, story
+from tests.model_server import bash, proposes, says, script
 
 pytestmark = pytest.mark.quick
 

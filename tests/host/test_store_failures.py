@@ -13,8 +13,8 @@ from coderelay.protocol.events import AnyEvent, CallEnded, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite import SqliteStore
 from coderelay.store.store import Projection, Store
-from coderelay.testing.model_server import bash, proposes, says, script
 from tests.house import house, story
+from tests.model_server import bash, proposes, says, script
 
 
 class FullWhenACallEnds(SqliteStore):

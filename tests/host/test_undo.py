@@ -22,10 +22,10 @@ from coderelay.protocol.events import BatchOpened, CallEnded, CallStarted, Promp
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListPrompts, ShowDiff
 from coderelay.session.state import PastTurn
-from coderelay.testing.model_server import bash, call, hangs, http_error, proposes, read, says, script, write
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from coderelay.workspace.trees import Trees
 from tests.house import ME, InHouse, house, story
+from tests.model_server import bash, call, hangs, http_error, proposes, read, says, script, write
 
 pytestmark = pytest.mark.quick
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, call, proposes, says, script, write
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, call, proposes, says, script, write
 from tests.terminal.pty import at_terminal
 from tests.terminal.repl import make_repository
 

@@ -12,7 +12,6 @@ from coderelay.client.overview import tools_in_words
 from coderelay.config.settings import McpServer
 from coderelay.protocol.overview import ToolShown
 from coderelay.protocol.queries import ListTools
-from coderelay.testing.model_server import call, proposes, says, script
 from coderelay.tools.mcp.names import tool_names
 from coderelay.tools.mcp.rows import ServerRows
 from coderelay.tools.mcp.server import Limits
@@ -21,6 +20,7 @@ from tests.hooks.scene import script as program
 from tests.house import InHouse, house
 from tests.mcp.scene import in_loop, mcp_scene
 from tests.mcp.test_journey import PatientHouse, configure, offered
+from tests.model_server import call, proposes, says, script
 
 DOUBLE = Path(__file__).with_name("listing_double.py")
 TWINS = tool_names([("tracker", "delete"), ("tracker", "Delete")])

@@ -15,12 +15,12 @@ from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import AnyEvent, BatchOpened, CallEnded, TurnEnded
 from coderelay.protocol.queries import ListApprovals
-from coderelay.testing.model_server import call, proposes, says, script
 from coderelay.tools.mcp.server import Limits
 from coderelay.tools.mcp.servers import McpServers
 from coderelay.tools.mcp.settings import mark_of
 from tests.house import ME, InHouse, house
 from tests.mcp.scene import double, in_loop, is_running, until
+from tests.model_server import call, proposes, says, script
 from tests.native.requests import results
 
 SECRET = "of-good-news-0123456789"

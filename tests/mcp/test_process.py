@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from coderelay.config.settings import McpServer
-from coderelay.testing.model_server import ModelServerThread, call, proposes, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.mcp.scene import double, is_running, until_now
 from tests.mcp.test_journey import configure, good, offered, pids
+from tests.model_server import ModelServerThread, call, proposes, says, script
 from tests.native.requests import results
 
 CoderOn = Callable[[ModelServerThread], Coder]

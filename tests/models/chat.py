@@ -12,7 +12,7 @@ from coderelay.models.openai_chat import OpenAIChat
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.events import Think
 from coderelay.session.transcript import Message, UserMessage
-from coderelay.testing.model_server import ModelServer, Script, model_server
+from tests.model_server import ModelServer, Script, model_server
 from tests.models.raw import answers, raw_server
 
 PLAIN = Card()

@@ -13,7 +13,7 @@ from coderelay.protocol.content import Seal, Thinking
 from coderelay.protocol.events import Think
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import Message, UserMessage
-from coderelay.testing.model_server import ModelServer, Script, model_server
+from tests.model_server import ModelServer, Script, model_server
 from tests.models.chat import HEAD, KEY, TOOLS, events
 from tests.models.raw import answers, raw_server
 

@@ -11,7 +11,7 @@ from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Model
 from coderelay.models.openai_chat import OpenAIChat
 from coderelay.models.openai_responses import OpenAIResponses
-from coderelay.testing.model_server import ModelServer, Script, model_server
+from tests.model_server import ModelServer, Script, model_server
 from tests.models.chat import KEY
 
 

@@ -13,7 +13,7 @@ from coderelay.models.sse import EventLines
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
-from coderelay.testing.model_server import (
+from tests.model_server import (
     bash,
     call,
     cut_off,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, Script, bash, http_error, proposes, read, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, Script, bash, http_error, proposes, read, says, script
 
 pytestmark = pytest.mark.quick
 

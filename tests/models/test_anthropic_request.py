@@ -17,7 +17,7 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import Think
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
-from coderelay.testing.model_server import bash, call, http_error, proposes, read, says, script
+from tests.model_server import bash, call, http_error, proposes, read, says, script
 from tests.models.chat import KEY
 from tests.models.claude import BY, CARD, asking, called, claude, complete, scripted, thought
 from tests.models.raw import in_loop

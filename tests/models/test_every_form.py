@@ -12,7 +12,7 @@ from coderelay.protocol.content import Block, Image, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import AssistantMessage, ToolMessage, UserMessage
-from coderelay.testing.model_server import (
+from tests.model_server import (
     bash,
     call,
     cut_off,

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.models.http.client import HttpClient
 from coderelay.protocol.errors import ModelFailed
-from coderelay.testing.model_server import hangs, model_server, says, script
+from tests.model_server import hangs, model_server, says, script
 from tests.models.raw import (
     OK,
     Talk,

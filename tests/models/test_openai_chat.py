@@ -15,7 +15,7 @@ from coderelay.protocol.content import Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
-from coderelay.testing.model_server import (
+from tests.model_server import (
     bash,
     call,
     cut_off,

@@ -14,7 +14,7 @@ from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import Think
 from coderelay.session.transcript import Message, ToolMessage, UserMessage
-from coderelay.testing.model_server import ModelServer, bash, model_server, proposes, read, says, script, signed
+from tests.model_server import ModelServer, bash, model_server, proposes, read, says, script, signed
 from tests.models.chat import KEY, TOOLS, asking, chat, complete, scripted
 from tests.models.growing import Session, called
 from tests.models.raw import in_loop

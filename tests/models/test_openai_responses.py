@@ -20,7 +20,7 @@ from coderelay.protocol.content import Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
-from coderelay.testing.model_server import says, script
+from tests.model_server import says, script
 from tests.models.chat import HEAD, KEY, complete, events, pieces_of
 from tests.models.forms import FORMS
 from tests.models.raw import Visit, answers, in_loop, raw_server

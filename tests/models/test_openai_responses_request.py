@@ -16,7 +16,7 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import Think
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
-from coderelay.testing.model_server import bash, model_server, proposes, read, says, script
+from tests.model_server import bash, model_server, proposes, read, says, script
 from tests.models.chat import TOOLS, asking, complete
 from tests.models.forms import FORMS, Form
 from tests.models.growing import Session

@@ -11,7 +11,7 @@ from coderelay.models.provider import KNOWN, ProviderSettings
 from coderelay.models.providers import Providers
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
-from coderelay.testing.model_server import says, script
+from tests.model_server import says, script
 from tests.models.chat import HEAD, STOP, asking, complete, delta, events, scripted
 from tests.models.raw import Visit, in_loop, raw_server
 

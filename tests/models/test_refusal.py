@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coderelay.protocol.errors import ModelFailed
-from coderelay.testing.model_server import http_error, says, script
+from tests.model_server import http_error, says, script
 from tests.models.chat import HEAD, KEY, answered, chat, complete, delta, events, scripted
 from tests.models.raw import Visit, in_loop, raw_server
 

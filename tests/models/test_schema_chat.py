@@ -21,7 +21,7 @@ from coderelay.protocol.content import Text, Thinking, Usage, text_of, thinking_
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
-from coderelay.testing.model_server import (
+from tests.model_server import (
     ModelServer,
     Script,
     cut_off,

@@ -14,9 +14,9 @@ from coderelay.models.text_calls import call_in_text, with_text_call
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.ids import CallId
-from coderelay.testing.model_server import ModelServerThread, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, says, script
 
 
 def tool(name: str, *required: str, **optional: str) -> ToolSpec:

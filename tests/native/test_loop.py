@@ -15,7 +15,8 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import MessageAdded, Recorded
 from coderelay.protocol.live import Notice, TextDelta
 from coderelay.protocol.queries import ReadMessages
-from coderelay.testing.model_server import (
+from tests.house import InHouse, house, story
+from tests.model_server import (
     Answer,
     Body,
     bash,
@@ -30,7 +31,6 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from tests.house import InHouse, house, story
 from tests.native.requests import results
 
 pytestmark = pytest.mark.quick

@@ -11,10 +11,10 @@ from coderelay.app import House
 from coderelay.protocol.calls import Finished, Need, Stopped, ToolSpec, Unknown
 from coderelay.protocol.errors import MustAsk, ToolFailed
 from coderelay.protocol.events import CallEnded, CallStarted
-from coderelay.testing.model_server import bash, call, proposes, says, script, write
 from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace
 from tests.house import InHouse, house, story
+from tests.model_server import bash, call, proposes, says, script, write
 from tests.native.requests import results
 
 pytestmark = pytest.mark.quick

@@ -10,9 +10,9 @@ import pytest
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import Mode
-from coderelay.testing.model_server import Answer, Body, bash, call, proposes, read, replies, says, script, write
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.house import house, story
+from tests.model_server import Answer, Body, bash, call, proposes, read, replies, says, script, write
 from tests.native.requests import check_snapshot, readable, results, users
 
 pytestmark = pytest.mark.quick

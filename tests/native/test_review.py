@@ -20,7 +20,9 @@ from coderelay.protocol.commands import CompactHistory, ConfigureSession, SendPr
 from coderelay.protocol.content import Image
 from coderelay.protocol.events import CallStarted, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import PromptId
-from coderelay.testing.model_server import (
+from tests.config.written import Places
+from tests.house import InHouse, house, story
+from tests.model_server import (
     Answer,
     Body,
     Script,
@@ -33,10 +35,8 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from coderelay.testing.model_server.answers import Message
-from coderelay.testing.model_server.script import Replies
-from tests.config.written import Places
-from tests.house import InHouse, house, story
+from tests.model_server.answers import Message
+from tests.model_server.script import Replies
 from tests.native.requests import results, users
 from tests.native.test_loop import Patient
 

@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import (
+from tests.coder_process import Coder, Ran
+from tests.conftest import Serve
+from tests.crash.journey import wait_until
+from tests.log_checker import read_logs
+from tests.model_server import (
     ModelServerThread,
     bash,
     call,
@@ -18,10 +22,6 @@ from coderelay.testing.model_server import (
     says,
     script,
 )
-from tests.coder_process import Coder, Ran
-from tests.conftest import Serve
-from tests.crash.journey import wait_until
-from tests.log_checker import read_logs
 from tests.plain_terminal import terminal
 
 pytestmark = pytest.mark.quick

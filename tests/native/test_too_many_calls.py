@@ -6,9 +6,9 @@ from contextlib import closing
 from pathlib import Path
 
 from coderelay.agents.native.step import MOST_CALLS
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 
 CoderOn = Callable[[ModelServerThread], Coder]
 

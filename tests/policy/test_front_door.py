@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from coderelay.testing.model_server import (
+from tests.coder_process import Coder
+from tests.conftest import Serve
+from tests.log_checker import read_logs
+from tests.model_server import (
     Answer,
     History,
     ModelServerThread,
@@ -19,9 +22,6 @@ from coderelay.testing.model_server import (
     says,
     write,
 )
-from tests.coder_process import Coder
-from tests.conftest import Serve
-from tests.log_checker import read_logs
 from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]

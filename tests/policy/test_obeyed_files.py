@@ -11,8 +11,8 @@ from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened, Mode, Preset
 from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
-from coderelay.testing.model_server import Call, call, proposes, read, says, script, write
 from tests.house import InHouse, house, story
+from tests.model_server import Call, call, proposes, read, says, script, write
 from tests.tools.scene import lay_out, scene
 
 TASKS = ".vscode/tasks.json"

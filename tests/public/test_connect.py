@@ -13,10 +13,10 @@ from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script, write
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import story
+from tests.model_server import ModelServerThread, bash, proposes, says, script, write
 
 pytestmark = pytest.mark.quick
 

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.model_server import ModelServerThread, by_history, says
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, by_history, says
 
 
 def test_leaving_a_connection_while_tasks_ask_ends_them_and_not_the_process(

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import bash, proposes, says, script
 from coderelay.workspace.sandbox.place import Rung
 from coderelay.workspace.sandbox.private import recover
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import story
+from tests.model_server import bash, proposes, says, script
 from tests.sandbox.confined import confined, eventually, git, make_repository
 from tests.sandbox.test_lifetime import OWNER, processes_with
 

@@ -9,9 +9,9 @@ import pytest
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded, Mode
-from coderelay.testing.model_server import bash, proposes, says, script
 from coderelay.workspace.sandbox.place import Rung
 from tests.house import InHouse, house, story
+from tests.model_server import bash, proposes, says, script
 
 TRY = "touch ../escaped"
 

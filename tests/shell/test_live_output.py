@@ -15,8 +15,8 @@ from coderelay.protocol.calls import Finished, Stopped
 from coderelay.protocol.events import CallEnded, MessageAdded, Recorded
 from coderelay.protocol.ids import CallId, MessageId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, join
-from coderelay.testing.model_server import bash, proposes, says, script
 from tests.house import InHouse, house, story
+from tests.model_server import bash, proposes, says, script
 from tests.shell.scene import WAITS, outcomes, shell, there
 
 KEY = "sk-ant-api03-Zk3vQ9xT7bLm2Rw8Yc5Nf1Hd6Gs4Jp0AeUiO"

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from coderelay.app import House
 from coderelay.config.load import Config
-from coderelay.testing.model_server import script
 from tests.house import house, story
+from tests.model_server import script
 from tests.shell.scene import shell, written
 
 pytest_plugins = ["tests.postgres"]

@@ -16,14 +16,14 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AskOpened
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.queries import ListPrompts, ListTodos, ReadMessages
-from coderelay.testing.model_server import bash, proposes, says, script
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
 from tests.crash.journey import wait_until
 from tests.host.test_spending import costly
 from tests.host.test_undo import files, git, repository
 from tests.house import ME, house, story
 from tests.log_checker import check_settled, read_logs
+from tests.model_server import bash, proposes, says, script
 from tests.shell.scene import ANNE, WAITS, outcomes, shell, started, there, written
 
 

@@ -8,8 +8,8 @@ from coderelay.protocol.asks import Answers
 from coderelay.protocol.calls import Denied, Finished
 from coderelay.protocol.events import BatchOpened, CallEnded
 from coderelay.protocol.queries import ShowPermissions
-from coderelay.testing.model_server import bash, call, proposes, says, script, write
 from tests.house import InHouse, house, story
+from tests.model_server import bash, call, proposes, says, script, write
 from tests.skills.shelves import put_config, put_skill, trust_all
 
 LOAD = proposes(call("skill", name="notes"))

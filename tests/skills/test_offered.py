@@ -6,8 +6,8 @@ import pytest
 
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
-from coderelay.testing.model_server import Body, call, proposes, says, script
 from tests.house import InHouse, house, story
+from tests.model_server import Body, call, proposes, says, script
 from tests.native.requests import results, users
 from tests.skills.shelves import put_config, put_skill, trust_all
 

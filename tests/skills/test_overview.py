@@ -18,11 +18,11 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.overview import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
 from coderelay.protocol.queries import ListSkills, ListTools, ShowContext
 from coderelay.session.state import Settings
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, read, says, script
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import ME, InHouse, house, story
+from tests.model_server import ModelServerThread, bash, proposes, read, says, script
 from tests.plain_terminal import terminal
 from tests.skills.shelves import put_command, put_config, put_skill
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, says, script
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, says, script
 from tests.plain_terminal import Terminal, terminal
 from tests.skills.shelves import put, put_command, put_skill, trust_all
 

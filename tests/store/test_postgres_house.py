@@ -11,9 +11,9 @@ from coderelay.app import House
 from coderelay.config.load import Config
 from coderelay.protocol.commands import Accepted
 from coderelay.protocol.events import CallStarted
-from coderelay.testing.model_server import bash, proposes, says, script, write
 from tests.coder_process import Coder
 from tests.house import house, story
+from tests.model_server import bash, proposes, says, script, write
 from tests.postgres_server import PrivateServer, rows
 
 pytest_plugins = ["tests.postgres"]

@@ -8,10 +8,10 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from coderelay.testing.model_server import ModelServerThread
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
 from tests.log_checker import Event, read_logs
+from tests.model_server import ModelServerThread
 from tests.terminal.pty import Seen, Terminal, at_terminal
 
 MARK = "❯"

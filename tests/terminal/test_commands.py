@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, hangs, http_error, proposes, read, says, script
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, hangs, http_error, proposes, read, says, script
 from tests.plain_terminal import terminal
 
 pytestmark = pytest.mark.quick

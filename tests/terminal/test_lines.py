@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, call, hangs, proposes, says, script, write
-from coderelay.testing.prompts import without_notes
+from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, call, hangs, proposes, says, script, write
 from tests.plain_terminal import terminal
 
 pytestmark = pytest.mark.quick

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, says, script
 from tests.terminal.emulator import Emulator
 from tests.terminal.pty import at_terminal
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, call, proposes, says, script, write
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.log_checker import check_settled
+from tests.model_server import ModelServerThread, bash, call, proposes, says, script, write
 from tests.terminal.repl import (
     answers_in,
     asked,

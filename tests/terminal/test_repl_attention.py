@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, proposes, says, script
 from tests.terminal.pty import Terminal
 from tests.terminal.repl import asks, repl, settle
 

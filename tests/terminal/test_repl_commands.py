@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from coderelay.client.built_in import NAMES
-from coderelay.testing.model_server import ModelServerThread, hangs, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, hangs, says, script
 from tests.terminal.pty import Seen
 from tests.terminal.repl import asked, check_looks, is_idle, make_repository, repl, sessions_of, settle, works
 

@@ -4,11 +4,11 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.model_server import ModelServerThread, bash, by_history, call, proposes, says, script
-from coderelay.testing.model_server.answers import Answer
-from coderelay.testing.model_server.wire_form import History
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, by_history, call, proposes, says, script
+from tests.model_server.answers import Answer
+from tests.model_server.wire_form import History
 from tests.terminal.pty import at_terminal
 from tests.terminal.repl import make_repository, repl, settle
 

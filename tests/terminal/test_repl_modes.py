@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, proposes, says, script, write
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, proposes, says, script, write
 from tests.terminal.repl import asks, log_of, repl, settle, status_of, works
 
 CoderOn = Callable[[ModelServerThread], Coder]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, hangs, proposes, says, script
 from tests.coder_process import PROGRAM, Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, hangs, proposes, says, script
 from tests.terminal.pty import at_terminal
 from tests.terminal.repl import answers_in, asked, log_of, open_asks, repl, sessions_of, settle
 

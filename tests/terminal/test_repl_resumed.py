@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.testing.model_server import ModelServerThread, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, says, script
 from tests.terminal.pty import at_terminal
 from tests.terminal.repl import make_repository, repl, sessions_of, settle, status_of
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from wcwidth import wcswidth
 
-from coderelay.testing.model_server import ModelServerThread, call, hangs, proposes, says, script
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, call, hangs, proposes, says, script
 from tests.terminal.pty import Seen, at_terminal
 from tests.terminal.repl import BUSY, asked, check_looks, is_idle, repl, settle, status_of, works
 

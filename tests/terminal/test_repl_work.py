@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import ModelServerThread, bash, call, proposes, says, script, write
 from tests.coder_process import Coder
 from tests.conftest import Serve
+from tests.model_server import ModelServerThread, bash, call, proposes, says, script, write
 from tests.terminal.repl import check_looks, is_idle, make_repository, repl, settle, works
 from tests.workflow.project import ALLOWED, PYTHON, RIGHT, WRONG
 

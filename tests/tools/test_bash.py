@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.calls import Failed
-from coderelay.testing.model_server import call, proposes, says, script
 from coderelay.tools.bash import Bash, BashLimits
 from tests.background.scene import outcomes
 from tests.house import house, story
+from tests.model_server import call, proposes, says, script
 from tests.tools.scene import scene
 
 pytestmark = pytest.mark.quick

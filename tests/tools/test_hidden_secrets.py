@@ -13,10 +13,10 @@ from coderelay.config.load import Config, load
 from coderelay.protocol.asks import Allow, PermissionAsk
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome
 from coderelay.protocol.events import CallEnded, Mode
-from coderelay.testing.model_server import ModelServerThread, bash, call, proposes, read, says, script, write
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import InHouse, house, story
+from tests.model_server import ModelServerThread, bash, call, proposes, read, says, script, write
 from tests.tools.scene import lay_out
 
 TOKEN = "ghp_Zk3vQ9xT7bLm2Rw8Yc5Nf1Hd6Gs4Jp0AeUiO"

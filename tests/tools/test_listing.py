@@ -9,8 +9,8 @@ import pytest
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.overview import FilesShown
 from coderelay.protocol.queries import ListFiles
-from coderelay.testing.model_server import script
 from tests.house import house, story
+from tests.model_server import script
 
 
 @pytest.mark.quick

@@ -12,12 +12,12 @@ from coderelay.models.http.page import Pages
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
-from coderelay.testing.model_server import ModelServerThread, call, proposes, says, script
 from coderelay.tools.page_fetch import PageFetch
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import house
 from tests.mcp.scene import in_loop
+from tests.model_server import ModelServerThread, call, proposes, says, script
 from tests.models.raw import answers, raw_server
 from tests.native.requests import results
 from tests.tools.test_web_fetch import Names, loopback_too, page

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import Answer, History, by_history, model_server_thread, proposes, says, write
 from tests.crash.journey import CRASHING, wait_until
 from tests.log_checker import read_logs
+from tests.model_server import Answer, History, by_history, model_server_thread, proposes, says, write
 from tests.workflow.project import RIGHT, WRONG, Project
 
 COUNTED = "from a import one\n\n\ndef test_one():\n    open('runs', 'a').write('ran\\n')\n    assert one() == 1\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.testing.model_server import Answer, Script, call, proposes, says, script, write
 from tests.conftest import Serve
+from tests.model_server import Answer, Script, call, proposes, says, script, write
 from tests.workflow.project import PYTHON, RIGHT, STILL_WRONG, WRONG, Project
 
 Open = Callable[..., Project]

@@ -15,12 +15,12 @@ from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.events import Mode
-from coderelay.testing.model_server import proposes, says, script, write
 from coderelay.workspace.sandbox.ladder import rung_here
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
 from tests.house import ME, house, story
+from tests.model_server import proposes, says, script, write
 from tests.tools.scene import contents, lay_out
 from tests.workflow.project import PYTHON, RIGHT, Project
 

@@ -14,9 +14,9 @@ from coderelay.agents.native.workflow.gate import may_be_complex
 from coderelay.protocol.commands import UndoTurn
 from coderelay.protocol.queries import ListTodos
 from coderelay.protocol.todos import Item
-from coderelay.testing.model_server import call, proposes, says, script
 from tests.conftest import Serve
 from tests.house import ME, house, story
+from tests.model_server import call, proposes, says, script
 from tests.workflow.project import Project
 
 PROMPT = "1. add a flag 2. test it 3. document it"

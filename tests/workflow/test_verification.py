@@ -27,9 +27,9 @@ from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded, Mode
 from coderelay.session.fold import fold
-from coderelay.testing.model_server import bash, call, proposes, read, says, script, write
 from coderelay.workspace.disk import Disk
 from tests.house import house, story
+from tests.model_server import bash, call, proposes, read, says, script, write
 from tests.tools.scene import lay_out
 
 EDITED = Work("auto-edit", ("fix it",), ("src/a.py",))

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from coderelay.testing.model_server import Answer, History, by_history, hangs, model_server_thread, says
+from tests.model_server import Answer, History, by_history, hangs, model_server_thread, says
 
 
 class CommonParams:

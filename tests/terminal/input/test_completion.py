@@ -13,8 +13,8 @@ from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.fuzzy import Names, best_of
 from coderelay.surfaces.terminal.input.mentions import Mention, mention_of, mentions, unfinished_mention
 from coderelay.surfaces.terminal.input.offers import SessionOffers
-from coderelay.testing.model_server import script
 from tests.house import ME, InHouse, house, story
+from tests.model_server import script
 from tests.terminal.input.scene import BACKSPACE, DOWN, ENTER, TAB, Line, line
 
 

@@ -8,7 +8,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.testing.model_server.answers import (
+from tests.model_server.answers import (
     Answer,
     CutOff,
     Garbage,
@@ -18,8 +18,8 @@ from coderelay.testing.model_server.answers import (
     Spoken,
     Tokens,
 )
-from coderelay.testing.model_server.violation import Refused
-from coderelay.testing.model_server.wire_form import Asked, Body, History
+from tests.model_server.violation import Refused
+from tests.model_server.wire_form import Asked, Body, History
 
 
 class Replies(Struct, frozen=True):

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from coderelay.testing.model_server.answers import Call
-from coderelay.testing.model_server.wire_form import Said
+from tests.model_server.answers import Call
+from tests.model_server.wire_form import Said
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
 CallId = Annotated[str, Meta(min_length=1, max_length=40)]

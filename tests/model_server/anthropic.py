@@ -9,14 +9,14 @@ from zlib import crc32
 
 import msgspec
 
-from coderelay.testing.model_server.answers import Spoken, Tokens
-from coderelay.testing.model_server.anthropic_cache import Counted, PromptCache
-from coderelay.testing.model_server.anthropic_request import history
-from coderelay.testing.model_server.anthropic_signature import signature
-from coderelay.testing.model_server.anthropic_strict import check
-from coderelay.testing.model_server.pieces import arguments_of, fragments, words
-from coderelay.testing.model_server.violation import Refused
-from coderelay.testing.model_server.wire_form import Asked, Body
+from tests.model_server.answers import Spoken, Tokens
+from tests.model_server.anthropic_cache import Counted, PromptCache
+from tests.model_server.anthropic_request import history
+from tests.model_server.anthropic_signature import signature
+from tests.model_server.anthropic_strict import check
+from tests.model_server.pieces import arguments_of, fragments, words
+from tests.model_server.violation import Refused
+from tests.model_server.wire_form import Asked, Body
 
 _STOP_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 _ERRORS = {

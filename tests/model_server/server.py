@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager, suppress
 import msgspec
 from msgspec import Struct
 
-from coderelay.testing.model_server import openai_chat, openai_responses
-from coderelay.testing.model_server.answers import Answer
-from coderelay.testing.model_server.anthropic import Anthropic
-from coderelay.testing.model_server.connection import HEAD_BYTES, Connection, HttpRequest
-from coderelay.testing.model_server.delivery import JSON, deliver
-from coderelay.testing.model_server.script import Playback, Script
-from coderelay.testing.model_server.violation import Refused, Violation
-from coderelay.testing.model_server.wire_form import Asked, Body, WireForm
+from tests.model_server import openai_chat, openai_responses
+from tests.model_server.answers import Answer
+from tests.model_server.anthropic import Anthropic
+from tests.model_server.connection import HEAD_BYTES, Connection, HttpRequest
+from tests.model_server.delivery import JSON, deliver
+from tests.model_server.script import Playback, Script
+from tests.model_server.violation import Refused, Violation
+from tests.model_server.wire_form import Asked, Body, WireForm
 
 FORMS: tuple[WireForm, ...] = (openai_chat, openai_responses)
 

@@ -3,8 +3,8 @@
 import msgspec
 from msgspec import UNSET
 
-from coderelay.testing.model_server.openai_chat_request import decode_arguments
-from coderelay.testing.model_server.openai_responses_request import (
+from tests.model_server.openai_chat_request import decode_arguments
+from tests.model_server.openai_responses_request import (
     FunctionCall,
     FunctionCallOutput,
     Item,
@@ -17,10 +17,10 @@ from coderelay.testing.model_server.openai_responses_request import (
     is_of_model,
     text_of,
 )
-from coderelay.testing.model_server.openai_responses_seal import seal
-from coderelay.testing.model_server.openai_strict import check_schema, check_strict_schema, param_in
-from coderelay.testing.model_server.violation import Refused
-from coderelay.testing.model_server.wire_form import Body
+from tests.model_server.openai_responses_seal import seal
+from tests.model_server.openai_strict import check_schema, check_strict_schema, param_in
+from tests.model_server.violation import Refused
+from tests.model_server.wire_form import Body
 
 
 def check(body: Body) -> ResponsesRequest:

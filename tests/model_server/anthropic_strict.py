@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from coderelay.testing.model_server.anthropic_request import (
+from tests.model_server.anthropic_request import (
     Adaptive,
     AnyChoice,
     Assistant,
@@ -27,9 +27,9 @@ from coderelay.testing.model_server.anthropic_request import (
     ToolUseBlock,
     User,
 )
-from coderelay.testing.model_server.anthropic_signature import signature
-from coderelay.testing.model_server.violation import Refused
-from coderelay.testing.model_server.wire_form import Body
+from tests.model_server.anthropic_signature import signature
+from tests.model_server.violation import Refused
+from tests.model_server.wire_form import Body
 
 BREAKPOINTS = 4
 

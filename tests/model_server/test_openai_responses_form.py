@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from coderelay.testing.model_server import (
+from tests.model_server import (
     Answer,
     Body,
     bash,
     by_history,
-    echo,
     empty,
     model_server_thread,
     proposes,
@@ -21,8 +20,8 @@ from coderelay.testing.model_server import (
     script,
     tokens,
 )
-from coderelay.testing.model_server.openai_responses_seal import seal
-from coderelay.testing.model_server.wire_form import History
+from tests.model_server.openai_responses_seal import seal
+from tests.model_server.wire_form import History
 
 KEY = {"Authorization": "Bearer k", "Content-Type": "application/json"}
 USER: Body = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
@@ -150,7 +149,7 @@ def test_a_history_is_read_as_messages() -> None:
 
     def listen(history: History) -> Answer:
         heard.append(history)
-        return echo(history)
+        return says("hi")
 
     items = [USER, ASSISTANT, called("a"), called("b", name="read"), output("a"), output("b"), ASSISTANT, USER]
     with model_server_thread(by_history(listen)) as server:

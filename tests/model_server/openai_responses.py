@@ -8,13 +8,13 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from coderelay.testing.model_server.answers import Spoken, Tokens
-from coderelay.testing.model_server.openai_chat import CREATED, error, is_authorised
-from coderelay.testing.model_server.openai_responses_request import history
-from coderelay.testing.model_server.openai_responses_seal import seal
-from coderelay.testing.model_server.openai_responses_strict import check
-from coderelay.testing.model_server.pieces import arguments_of, fragments, words
-from coderelay.testing.model_server.wire_form import Asked, Body
+from tests.model_server.answers import Spoken, Tokens
+from tests.model_server.openai_chat import CREATED, error, is_authorised
+from tests.model_server.openai_responses_request import history
+from tests.model_server.openai_responses_seal import seal
+from tests.model_server.openai_responses_strict import check
+from tests.model_server.pieces import arguments_of, fragments, words
+from tests.model_server.wire_form import Asked, Body
 
 __all__ = ["PATH", "accept", "error", "is_authorised", "stream", "whole"]
 

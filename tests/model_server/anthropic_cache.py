@@ -7,7 +7,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from coderelay.testing.model_server.wire_form import Body
+from tests.model_server.wire_form import Body
 
 BYTES_PER_TOKEN = 4
 

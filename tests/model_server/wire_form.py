@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from coderelay.testing.model_server.answers import Call, Spoken
+from tests.model_server.answers import Call, Spoken
 
 Body = dict[str, Any]
 """A decoded request body, as the client sent it."""

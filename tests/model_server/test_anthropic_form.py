@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from coderelay.testing.model_server import (
+from tests.model_server import (
     Answer,
     Body,
     Call,
@@ -19,7 +19,6 @@ from coderelay.testing.model_server import (
     by_history,
     call,
     cut_off,
-    echo,
     empty,
     garbage,
     http_error,
@@ -31,7 +30,7 @@ from coderelay.testing.model_server import (
     script,
     tokens,
 )
-from coderelay.testing.model_server.anthropic_signature import signature
+from tests.model_server.anthropic_signature import signature
 
 HEADERS = {"x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": "application/json"}
 HI: Body = {"role": "user", "content": "hi"}
@@ -380,15 +379,6 @@ def test_the_history_a_function_sees() -> None:
             Said("user", "hi"),
         )
     ]
-
-
-def test_a_conversation_without_a_script() -> None:
-    with model_server_thread(by_history(echo)) as server:
-        first = events(ask(server, request(user(text("run: make"))))[1])
-        (begun,) = [event["content_block"] for event in first if event["type"] == "content_block_start"]
-        call_id = begun["id"]
-        done = ask(server, request(HI, assistant(use(call_id)), user(result(call_id, content="built\nall"))))[1]
-    assert "".join(event.get("delta", {}).get("text", "") for event in events(done)) == "done: built"
 
 
 def test_a_marked_beginning_is_read_by_the_next_request() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import assert_never
 
-from coderelay.testing.model_server.answers import (
+from tests.model_server.answers import (
     Answer,
     CutOff,
     Garbage,
@@ -15,8 +15,8 @@ from coderelay.testing.model_server.answers import (
     Spoken,
     Tokens,
 )
-from coderelay.testing.model_server.connection import Connection
-from coderelay.testing.model_server.wire_form import Asked, WireForm
+from tests.model_server.connection import Connection
+from tests.model_server.wire_form import Asked, WireForm
 
 JSON = {"content-type": "application/json"}
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from coderelay.testing.model_server.answers import Call
-from coderelay.testing.model_server.wire_form import Said
+from tests.model_server.answers import Call
+from tests.model_server.wire_form import Said
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
 CallId = Annotated[str, Meta(pattern=r"^[a-zA-Z0-9_-]+\Z")]  # `$` would let a newline through

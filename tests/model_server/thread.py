@@ -6,10 +6,10 @@ from asyncio import AbstractEventLoop
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from coderelay.testing.model_server.script import Script
-from coderelay.testing.model_server.server import ModelServer, Received
-from coderelay.testing.model_server.violation import Violation
-from coderelay.testing.model_server.wire_form import Body
+from tests.model_server.script import Script
+from tests.model_server.server import ModelServer, Received
+from tests.model_server.violation import Violation
+from tests.model_server.wire_form import Body
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from msgspec import Struct
 
-from coderelay.testing.model_server.violation import Refused
+from tests.model_server.violation import Refused
 
 HEAD_BYTES = 64 * 1024
 BODY_BYTES = 64 * 1024 * 1024

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from coderelay.testing.model_server.violation import Refused
+from tests.model_server.violation import Refused
 
 
 def param_in(wrong: str) -> str | None:

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from coderelay.testing.model_server.answers import Call
-from coderelay.testing.model_server.openai_chat_request import NonEmpty, ToolName, decode_arguments
-from coderelay.testing.model_server.wire_form import Said
+from tests.model_server.answers import Call
+from tests.model_server.openai_chat_request import NonEmpty, ToolName, decode_arguments
+from tests.model_server.wire_form import Said
 
 CallId = Annotated[str, Meta(min_length=1, max_length=64)]
 Status = Literal["in_progress", "completed", "incomplete"]

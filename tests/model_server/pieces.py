@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from coderelay.testing.model_server.answers import Call
+from tests.model_server.answers import Call
 
 ARGUMENT_PIECES = 6
 

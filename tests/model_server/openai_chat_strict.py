@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import UNSET
 
-from coderelay.testing.model_server.openai_chat_request import (
+from tests.model_server.openai_chat_request import (
     Assistant,
     ChatMessage,
     ChatRequest,
@@ -16,10 +16,10 @@ from coderelay.testing.model_server.openai_chat_request import (
     User,
     decode_arguments,
 )
-from coderelay.testing.model_server.openai_chat_signature import demands_signatures, signature
-from coderelay.testing.model_server.openai_strict import check_schema, param_in
-from coderelay.testing.model_server.violation import Refused
-from coderelay.testing.model_server.wire_form import Body
+from tests.model_server.openai_chat_signature import demands_signatures, signature
+from tests.model_server.openai_strict import check_schema, param_in
+from tests.model_server.violation import Refused
+from tests.model_server.wire_form import Body
 
 WANT_THOUGHTS = ("deepseek-v4", "kimi-k2.6")  # with every call, were it made by another model
 

@@ -8,12 +8,12 @@ from zlib import crc32
 
 import msgspec
 
-from coderelay.testing.model_server.answers import Call, Message, Spoken, Tokens
-from coderelay.testing.model_server.openai_chat_request import history
-from coderelay.testing.model_server.openai_chat_signature import signature
-from coderelay.testing.model_server.openai_chat_strict import check
-from coderelay.testing.model_server.pieces import arguments_of, fragments, words
-from coderelay.testing.model_server.wire_form import Asked, Body
+from tests.model_server.answers import Call, Message, Spoken, Tokens
+from tests.model_server.openai_chat_request import history
+from tests.model_server.openai_chat_signature import signature
+from tests.model_server.openai_chat_strict import check
+from tests.model_server.pieces import arguments_of, fragments, words
+from tests.model_server.wire_form import Asked, Body
 
 PATH = "/v1/chat/completions"
 CREATED = 1_700_000_000  # fixed, so that equal requests get equal bytes

@@ -5,7 +5,7 @@ async with model_server(script(proposes(bash("make")), says("built"))) as server
 assert server.violations == []   # every request was one a strict provider accepts
 """
 
-from coderelay.testing.model_server.answers import (
+from tests.model_server.answers import (
     Answer,
     Call,
     bash,
@@ -23,12 +23,11 @@ from coderelay.testing.model_server.answers import (
     tokens,
     write,
 )
-from coderelay.testing.model_server.echo import echo
-from coderelay.testing.model_server.script import Script, by_history, replies, script
-from coderelay.testing.model_server.server import ModelServer, Received, model_server
-from coderelay.testing.model_server.thread import ModelServerThread, model_server_thread
-from coderelay.testing.model_server.violation import Violation
-from coderelay.testing.model_server.wire_form import Body, History, Said
+from tests.model_server.script import Script, by_history, replies, script
+from tests.model_server.server import ModelServer, Received, model_server
+from tests.model_server.thread import ModelServerThread, model_server_thread
+from tests.model_server.violation import Violation
+from tests.model_server.wire_form import Body, History, Said
 
 __all__ = [
     "Answer",
@@ -45,7 +44,6 @@ __all__ = [
     "by_history",
     "call",
     "cut_off",
-    "echo",
     "empty",
     "garbage",
     "hangs",

@@ -44,13 +44,13 @@ def coder_on(tmp_path: Path, folder: Path) -> Callable[[ModelServerThread], Code
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Generator[Path]:
-    """A folder on a file system of two megabytes."""
+    """A folder on a file system of six megabytes."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
     if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         pytest.skip("a small file system needs the right to mount; a full database is tested without one too")
     try:
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["umount", "-l", str(folder)], check=True)

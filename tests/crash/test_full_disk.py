@@ -76,7 +76,7 @@ def test_a_turn_that_a_full_disk_cut_off_goes_on_in_the_same_terminal(
     serve: Serve, folder: Path, small_disk: Path
 ) -> None:
     ballast = small_disk / "ballast"
-    fill = f"head -c 3000000 /dev/zero > {ballast}; head -c 300000 /dev/zero | tr '\\0' x"
+    fill = f"head -c 8000000 /dev/zero > {ballast}; head -c 300000 /dev/zero | tr '\\0' x"
     steps = [proposes(bash(fill)), says("carried on")]
     server = serve(by_history(lambda history: steps[min(1, sum(each.role == "assistant" for each in history))]))
     coder = Coder(small_disk / "home", folder, server.base_url)

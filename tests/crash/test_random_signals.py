@@ -8,9 +8,7 @@ traceback, and no process ends by a signal that nobody sent.
 import os
 import random
 import signal
-import subprocess
 import time
-from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
 
@@ -81,19 +79,6 @@ def test_random_removal_of_the_wal_loses_nothing_acknowledged(journey: Journey, 
     finish(journey, process, signal.SIGKILL)
     journey.carry_on()
     journey.check()
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Generator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
-    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
-        pytest.skip("a small file system needs the right to mount")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @pytest.mark.parametrize("seed", range(FEW_RUNS))

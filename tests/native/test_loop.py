@@ -1,4 +1,4 @@
-"""The loop when things go wrong or round in circles, and when the model is changed."""
+"""The loop when things go wrong, when the model is changed, and when something comes in between."""
 
 import asyncio
 from contextlib import aclosing
@@ -11,8 +11,9 @@ from coderelay.agents.native.repeats import REPEATED
 from coderelay.agents.native.step import NativeSettings
 from coderelay.app import House
 from coderelay.protocol.asks import By
-from coderelay.protocol.commands import ConfigureSession
-from coderelay.protocol.events import MessageAdded, Recorded
+from coderelay.protocol.commands import ConfigureSession, SendPrompt
+from coderelay.protocol.events import CallStarted, MessageAdded, Recorded
+from coderelay.protocol.ids import PromptId
 from coderelay.protocol.live import Notice, TextDelta
 from coderelay.protocol.queries import ReadMessages
 from tests.house import InHouse, house, story
@@ -20,6 +21,7 @@ from tests.model_server import (
     Answer,
     Body,
     bash,
+    call,
     cut_off,
     empty,
     garbage,
@@ -31,7 +33,7 @@ from tests.model_server import (
     says,
     script,
 )
-from tests.native.requests import results
+from tests.native.requests import results, users
 
 pytestmark = pytest.mark.quick
 ME = By("anne", "test")
@@ -228,3 +230,93 @@ async def test_a_huge_result_reaches_the_model_cut_and_people_whole(tmp_path: Pa
         assert "\n[439999 characters left out here; to see them, ask for less at a time]\n" in result
         (row,) = [row for row in await coder.host.get(ReadMessages(coder.session)) if "tool_result" in row.data]
         assert len(row.data) > 500_000
+
+
+@story
+async def test_a_turn_failed_when_its_session_was_given_to_the_guide(tmp_path: Path) -> None:
+    async def change(_: Body) -> Answer:
+        await coder.host.send(ConfigureSession(session=coder.session, model="guide", agent="guide", by=ME))
+        return proposes(bash("true"))
+
+    async with house(tmp_path, script(replies(change), says("done"))) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).text == "done"
+        assert [each["model"] for each in coder.server.requests] == ["scripted", "scripted"]
+
+
+@story
+async def test_a_model_that_fails_was_tried_to_the_end_though_another_was_chosen(tmp_path: Path) -> None:
+    async def change(_: Body) -> Answer:
+        await coder.host.send(ConfigureSession(session=coder.session, model="openai:other", by=ME))
+        return http_error(503, "busy")
+
+    async with house(
+        tmp_path, script(http_error(503, "busy"), replies(change), says("done")), build=Patient
+    ) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).text == "done"
+        assert [each["model"] for each in coder.server.requests] == ["scripted", "scripted", "other"]
+
+
+@story
+async def test_a_model_that_cannot_be_opened_in_mid_turn_ends_it_and_says_what_to_do(tmp_path: Path) -> None:
+    async def change(_: Body) -> Answer:
+        await coder.host.send(ConfigureSession(session=coder.session, model="anthropic:claude", by=ME))
+        return proposes(bash("true"))
+
+    async with house(tmp_path, script(replies(change), says("again"))) as coder:
+        await coder.prompt("go")
+        ended = await coder.ended()
+        assert (ended.ending, (ended.error or "").partition(":")[0]) == ("failed", "no key for anthropic")
+        await coder.host.send(ConfigureSession(session=coder.session, model="openai:scripted", by=ME))
+        await coder.prompt("on")
+        assert (await coder.ended(turns=2)).text == "again"
+
+
+@story
+async def test_a_todo_list_that_was_touched_and_forgotten_again_was_not_recalled(tmp_path: Path) -> None:
+    items = [{"content": "a", "status": "in_progress"}, {"content": "b", "status": "pending"}]
+    silence = [proposes(bash(f"echo {n}")) for n in range(11)]
+    steps = [proposes(call("todo", items=items)), *silence, proposes(call("todo", items=items[::-1])), *silence]
+    async with house(tmp_path, script(*steps, says("done"))) as coder:
+        await coder.prompt("go")
+        await coder.ended()
+        assert [text.startswith("<reminder>") for text in users(coder.server.requests[-1])].count(True) == 2
+
+
+@story
+async def test_an_image_was_sent_that_is_too_large_once_it_is_encoded(tmp_path: Path) -> None:
+    """Providers refuse more than 5 MB of base64, and then every request after it."""
+    async with house(tmp_path, script(proposes(read("big.png"), read("fits.png")), says("a"))) as coder:
+        png = b"\x89PNG\r\n\x1a\n"
+        (coder.folder / "big.png").write_bytes(png.ljust(4_000_000, b"x"))
+        (coder.folder / "fits.png").write_bytes(png.ljust(3_900_000, b"x"))
+        await coder.prompt("look")
+        await coder.ended()
+        big, fits = results(coder.server.requests[-1])
+        assert big == "Error: the image has 4000000 bytes; 3932160 at most can be shown"
+        assert fits.startswith("image/png, 3900000 bytes")
+
+
+@story
+async def test_steering_that_comes_while_a_person_is_asked_is_heard_after_the_answer(tmp_path: Path) -> None:
+    async with house(tmp_path, script(proposes(bash("echo hi > x")), says("blue"))) as coder:
+        await coder.create("default")
+        await coder.prompt("paint it red")
+        (ask,) = await coder.asks()
+        for name, text in (("s1", "rather blue"), ("s2", "light blue")):
+            command = SendPrompt(session=coder.session, prompt_id=PromptId(name), text=text, steer=True, by=ME)
+            await coder.host.send(command)
+        await coder.answer(ask)
+        await coder.until(lambda event: isinstance(event, CallStarted))
+        assert (await coder.ended()).text == "blue"
+        assert users(coder.server.requests[1])[-1] == "rather blue\n\nlight blue"
+
+
+@story
+async def test_a_folder_that_goes_away_in_mid_turn_is_told_by_its_tools(tmp_path: Path) -> None:
+    away = f"mv {tmp_path / 'work'} {tmp_path / 'gone'}"
+    async with house(tmp_path, script(proposes(bash(away)), proposes(read("f")), says("gone"))) as coder:
+        await coder.prompt("go")
+        assert (await coder.ended()).text == "gone"
+        assert "No such file or directory" in results(coder.server.requests[-1])[-1]

@@ -1,4 +1,4 @@
-"""Symptoms that were seen in a review of how the surfaces show and steer the native agent."""
+"""Surfaces follow the native agent: nobody waits for what cannot come, and attempts that broke off stay apart."""
 
 import json
 import signal

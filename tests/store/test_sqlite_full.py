@@ -43,7 +43,7 @@ def test_a_full_disk_refuses_the_append_and_works_again_with_room(
 
 def test_a_disk_that_fills_up_loses_nothing_that_was_acknowledged(small_disk: Path) -> None:
     path, ballast = small_disk / "sessions.db", small_disk / "ballast"
-    ballast.write_bytes(bytes(800_000))
+    ballast.write_bytes(bytes(4_800_000))
     written: list[object] = []
 
     async def append_forever(store: SqliteStore) -> None:
@@ -71,7 +71,7 @@ def test_a_database_cannot_be_made_on_a_full_disk_and_can_with_room(small_disk: 
     ballast.touch()
     path.touch()
     with pytest.raises(OSError, match="space"):
-        ballast.write_bytes(bytes(3_000_000))
+        ballast.write_bytes(bytes(7_000_000))
     refusal(StoreFull, path)
     ballast.unlink()
     use(path, lambda store: store.append(A, 0, [created()]))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tests.patience import PATIENCE
+
 PROGRAM = ("-m", "coderelay.cli")
 
 
@@ -36,7 +38,7 @@ class Coder:
             capture_output=True,
             encoding="utf-8",
             errors="surrogateescape",
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)
@@ -67,7 +69,7 @@ class Started:
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
-    def wait(self, seconds: float = 60.0) -> Ran:
+    def wait(self, seconds: float = PATIENCE) -> Ran:
         out, err = self.process.communicate(timeout=seconds)
         return Ran(self.process.returncode, out or "", err or "")
 

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 from tests.coder_process import PROGRAM, Coder
+from tests.patience import PATIENCE
 
 
 class Terminal:
@@ -21,7 +22,7 @@ class Terminal:
         """`\\x03` is Ctrl-C, `\\x04` Ctrl-D."""
         os.write(self._screen, text.encode())
 
-    def wait_for(self, text: str, seconds: float = 20.0) -> str:
+    def wait_for(self, text: str, seconds: float = PATIENCE) -> str:
         """Everything shown since the last wait, up to and with `text`."""
         deadline = time.monotonic() + seconds
         while text not in self.text:
@@ -31,7 +32,7 @@ class Terminal:
         shown, _, self.text = self.text.partition(text)
         return shown + text
 
-    def wait(self, seconds: float = 20.0) -> int:
+    def wait(self, seconds: float = PATIENCE) -> int:
         """Until the program has ended; its exit code."""
         while self._read(seconds):
             pass

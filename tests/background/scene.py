@@ -19,8 +19,8 @@ from coderelay.tools.bash import Bash
 from coderelay.tools.tool import Tool
 from tests.house import ME, InHouse
 from tests.model_server import Call, call
+from tests.patience import PATIENCE
 
-PATIENCE = 60.0
 ONE = BackgroundId("1")
 RUNS = "echo $$ > pid; exec sleep 600"  # for as long as it is let
 

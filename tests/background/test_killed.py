@@ -25,7 +25,7 @@ from tests.model_server import (
 )
 
 STOPPING = ("-m", "tests.background.stopping")
-RUNS = "echo $$ >> pids; exec sleep 600"
+RUNS = ("echo $$ > pid1; exec sleep 600", "echo $$ > pid2; exec sleep 600")
 
 
 def job(history: History) -> Answer:
@@ -36,7 +36,7 @@ def job(history: History) -> Answer:
     if name == "last" or step == 2:
         return says(f"done {name}")
     waits = "touch begun; until [ -e go ]; do sleep .01; done"
-    return [proposes(in_background(RUNS), in_background(RUNS)), proposes(bash(waits))][step]
+    return [proposes(*map(in_background, RUNS)), proposes(bash(waits))][step]
 
 
 class BackgroundJourney(Journey):
@@ -50,7 +50,8 @@ class BackgroundJourney(Journey):
     def begin(self, **env: str) -> Started:
         """A process whose commands run, and whose turn waits."""
         started = self.start("-p", "first go", **env)
-        assert wait_until((self.folder / "begun").exists, else_return=lambda: ["never"], seconds=60) == []
+        assert wait_until((self.folder / "begun").exists, else_return=lambda: ["never"]) == []
+        assert wait_until(lambda: len(self.pids()) == 2, else_return=lambda: ["no pids"]) == []
         return started
 
     def start_stopping(self, number: str, **env: str) -> Started:
@@ -70,7 +71,9 @@ class BackgroundJourney(Journey):
         return {each["background_id"]: each["end"]["type"] for each in self.of("background.ended")}
 
     def pids(self) -> list[int]:
-        return [int(line) for line in (self.folder / "pids").read_text().split()]
+        """Of the commands that have written theirs, in their order."""
+        files = [self.folder / "pid1", self.folder / "pid2"]
+        return [int(pid) for file in files if file.exists() and (pid := file.read_text()).endswith("\n")]
 
     def finish_all(self) -> None:
         """A last process carries on, and is gone too."""
@@ -104,7 +107,10 @@ def test_d17_x25_killed_where_it_is_started(journey: BackgroundJourney, arrow: s
     journey.finish_all()
     assert journey.ends() == dict.fromkeys([each for each in known if each], "gone") | journey.ends()
     for number in filter(None, known):
-        assert journey.told().count(f"background command {number} ({RUNS}) is gone with its process") == 1
+        assert (
+            journey.told().count(f"background command {number} ({RUNS[int(number) - 1]}) is gone with its process")
+            == 1
+        )
 
 
 @pytest.mark.parametrize("arrow", ["before:background.ended:1", "after:background.ended:1"])
@@ -161,7 +167,7 @@ def test_d17_x25_a_process_that_stands_still_has_it_still(journey: BackgroundJou
     assert journey.run("-p", "last go", "--continue", CODER_STILL_SECONDS="0.5") == 0
     assert journey.ends() == {}
     stopping = journey.start_stopping("1")
-    assert wait_until(journey.is_asked, else_return=lambda: ["not asked"], seconds=60) == []
+    assert wait_until(journey.is_asked, else_return=lambda: ["not asked"]) == []
     assert [_is_alive(pid) for pid in journey.pids()] == [True, True]
     owner.send(signal.SIGCONT)
     assert stopping.wait().code == 0

@@ -72,7 +72,7 @@ def test_d17_x16_kill_9_leaves_nothing_in_the_sandbox(tmp_path: Path) -> None:
         journey = Journey(Coder(tmp_path / "home", tmp_path / "work", server.base_url), server)
         owner = journey.start("-p", "go")
         begun = tmp_path / "work" / "begun"
-        assert wait_until(begun.exists, else_return=lambda: ["never"], seconds=60) == []
-        assert wait_until(lambda: len(processes_of(name)) == 2, else_return=lambda: ["not both"], seconds=60) == []
+        assert wait_until(begun.exists, else_return=lambda: ["never"]) == []
+        assert wait_until(lambda: len(processes_of(name)) == 2, else_return=lambda: ["not both"]) == []
         owner.kill()
-        assert wait_until(lambda: not processes_of(name), else_return=lambda: processes_of(name), seconds=60) == []
+        assert wait_until(lambda: not processes_of(name), else_return=lambda: processes_of(name)) == []

@@ -43,7 +43,7 @@ def test_d17_ps_lists_and_stops_them_and_sessions_show_lists_them_too(serve: Ser
         screen.type("/ps now\n")
         screen.wait_for("it is /ps [stop N]: commands in the background; or end one of them\n> ")
         shows = lambda: "was stopped by" in coder.run("sessions", "show", session).out  # noqa: E731
-        assert wait_until(shows, else_return=lambda: ["it is not stopped"], seconds=60) == []
+        assert wait_until(shows, else_return=lambda: ["it is not stopped"]) == []
     shown = coder.run("sessions", "show", session).out
     ends = re.findall(r"^background  (\d)\. sleep \d+  · (.*)$", shown, re.MULTILINE)
     assert [(number, re.sub(r"by \w+", "by somebody", how)) for number, how in ends] == [

@@ -24,6 +24,7 @@ from tests.children.scene import (
 )
 from tests.house import InHouse, house, story
 from tests.model_server import Answer, bash, by_history, call, proposes, replies, says, script
+from tests.patience import PATIENCE
 
 ASKING = conversations(
     parent=[proposes(task("one", "one"), task("two", "two")), says("on I go")],
@@ -181,5 +182,5 @@ async def test_children_are_stopped_one_after_the_other(tmp_path: Path, monkeypa
 
         monkeypatch.setattr(second.host, "send", send)
         await second.stop()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             assert (await second.ended()).ending == "stopped"

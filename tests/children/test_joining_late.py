@@ -17,6 +17,7 @@ from tests.background.scene import eventually
 from tests.children.scene import child_opened, seen_from, task
 from tests.house import InHouse, house, story
 from tests.model_server import Answer, bash, proposes, replies, says, script
+from tests.patience import PATIENCE
 
 
 async def first_asked(coder: InHouse) -> Asked:
@@ -26,7 +27,7 @@ async def first_asked(coder: InHouse) -> Asked:
     rows, events = await join_family(coder.host, coder.session, head)
     for row in rows:
         asks.put(row)
-    async with aclosing(events) as feed, asyncio.timeout(10):
+    async with aclosing(events) as feed, asyncio.timeout(PATIENCE):
         while asks.first is None:
             each = await anext(feed)
             if isinstance(each, Recorded):

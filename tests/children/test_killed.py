@@ -51,7 +51,7 @@ class ChildJourney(Journey):
     def begin(self, **env: str) -> Started:
         """A process whose child's second command runs."""
         started = self.start("-p", "first now", **env)
-        assert wait_until((self.coder.cwd / "begun").exists, else_return=lambda: ["never"], seconds=60) == []
+        assert wait_until((self.coder.cwd / "begun").exists, else_return=lambda: ["never"]) == []
         return started
 
     def finish_all(self) -> tuple[Event, list[str]]:

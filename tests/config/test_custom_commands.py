@@ -219,9 +219,9 @@ def test_x36_links_of_a_folder_in_a_circle_do_not_freeze_us(shelf: Shelf) -> Non
     shelf.put(commands / "a.md", "hi")
     for number in range(25):
         (commands / f"link{number}").symlink_to(".")
-    began = time.monotonic()
+    began = time.process_time()
     found = find(shelf, shelf.trusted())
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert [each.name for each in found.found] == ["a"]
     assert "link0 is not used: it is a link to a folder" in found.notes[0]
 

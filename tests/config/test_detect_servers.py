@@ -13,8 +13,9 @@ from coderelay.models.provider import ProviderSettings
 from coderelay.models.providers import Providers
 from tests.guide.nobody import nobody_listens
 from tests.models.raw import Talk, Visit, answers, in_loop, raw_server
+from tests.patience import PATIENCE
 
-PATIENT = 5.0  # where an answer is expected
+PATIENT = PATIENCE  # where an answer is expected
 HASTY = 0.05  # where none is
 
 

@@ -123,7 +123,7 @@ def test_a_hostile_head_is_refused_in_no_time(hostile: str) -> None:
 
 def test_a_long_line_that_is_wrong_is_refused_at_once() -> None:
     head = read_front_matter("---\nallowed-tools: [a" + " " * 60_000 + "( ]\n---\n")
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(BadInput, match="must be a list of plain texts"):
         head.texts("allowed-tools")
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2

@@ -15,6 +15,7 @@ from tests.log_checker import (
     read_logs,
 )
 from tests.model_server import Answer, History, ModelServerThread, bash, proposes, says
+from tests.patience import PATIENCE
 
 CRASHING = (str(Path(__file__).with_name("crashing.py")),)
 FLAGS = ("--mode", "yolo", "--output", "stream-json")
@@ -99,7 +100,9 @@ class Journey:
         return found
 
 
-def wait_until(done: Callable[[], bool], else_return: Callable[[], list[str]], seconds: float = 5.0) -> list[str]:
+def wait_until(
+    done: Callable[[], bool], else_return: Callable[[], list[str]], seconds: float = PATIENCE
+) -> list[str]:
     deadline = time.monotonic() + seconds
     while not done():
         if time.monotonic() > deadline:

@@ -45,7 +45,7 @@ def test_a_home_without_any_locks_is_refused_in_words(serve: Serve, coder_on: Co
 
 
 def _wait_until(done: Callable[[], bool]) -> None:
-    assert wait_until(done, lambda: ["did not happen"], seconds=30.0) == []
+    assert wait_until(done, lambda: ["did not happen"]) == []
 
 
 def _count(coder: Coder, kind: str) -> int:

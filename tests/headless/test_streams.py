@@ -30,10 +30,10 @@ from tests.model_server import (
     says,
     script,
 )
+from tests.patience import PATIENCE
 from tests.plain_terminal import terminal
 
 CoderOn = Callable[[ModelServerThread], Coder]
-PATIENCE = 60.0
 PIPE = 1 << 16
 LONG = "words " * 20_000
 """Several of these are more than a pipe and our own memory take."""

@@ -26,6 +26,7 @@ from coderelay.testing.model_server import without_notes
 from coderelay.workspace.trees import Trees
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, call, hangs, http_error, proposes, read, says, script, write
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.quick
 
@@ -366,7 +367,7 @@ async def test_x15_git_that_hangs_before_the_first_change_does_not_keep_a_stop_w
         os.mkfifo(hung := tmp_path / "home" / "hung")
         await coder.prompt("go")
         await asyncio.to_thread(hung.read_text)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await coder.stop()
             assert (await coder.ended()).ending == "stopped"
         assert "b" not in files(coder.folder)
@@ -387,7 +388,7 @@ def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
             await coder.prompt("go")
             await coder.until(lambda event: isinstance(event, TreeTaken))
             os.mkfifo(tmp_path / "home" / "hung")
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 await coder.stop()
                 assert (await coder.ended()).ending == "stopped"
             with pytest.raises(CannotRun, match="how the last turn left the files is not known"):

@@ -17,6 +17,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.environment import command_environment
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
+from tests.patience import PATIENCE
 from tests.tools.scene import Scene
 
 DOUBLE = Path(__file__).with_name("double.py")
@@ -113,7 +114,7 @@ def double(kind: str, notes: Path) -> McpServer:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - another process brings it about
             await asyncio.sleep(0.01)
 

@@ -10,6 +10,7 @@ from tests.model_server.script import Script
 from tests.model_server.server import ModelServer, Received
 from tests.model_server.violation import Violation
 from tests.model_server.wire_form import Body
+from tests.patience import PATIENCE
 
 
 @contextmanager
@@ -43,7 +44,7 @@ class ModelServerThread:
     def violations(self) -> list[Violation]:
         return self._server.violations
 
-    def wait_for_requests(self, n: int, timeout: float = 30.0) -> None:
+    def wait_for_requests(self, n: int, timeout: float = PATIENCE) -> None:
         """Raises TimeoutError if they do not come."""
         waiting = asyncio.wait_for(self._server.wait_for_requests(n), timeout)
         asyncio.run_coroutine_threadsafe(waiting, self._loop).result()

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 from coderelay.models.http.client import HttpClient
+from tests.patience import PATIENCE
 
 P = ParamSpec("P")
 
@@ -21,7 +22,7 @@ def in_loop(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
     async def limited(*args: P.args, **kwargs: P.kwargs) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await test(*args, **kwargs)
 
     unseen: list[dict[str, Any]] = []

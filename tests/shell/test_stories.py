@@ -266,8 +266,8 @@ async def test_a_process_that_leaves_ends_it_and_the_next_does_not_repeat_it(tmp
     async with house(tmp_path, script()) as second:
         async with house(tmp_path, script()) as first:
             await first.create()
-            await shell(first, "echo ran >> effects; sleep 600")
-            await there(first.folder / "effects")
+            await shell(first, "echo ran >> effects; touch begun; sleep 600")
+            await there(first.folder / "begun")
             await second.open(first.session)
         assert (await second.ended()).ending == "done"
         assert await outcomes(second) == [Unknown()]
@@ -285,10 +285,10 @@ def test_promise_2_killed_in_the_middle_it_ends_unknown_and_is_never_repeated(tm
         env={"PYTHONPATH": str(Path(__file__).parents[2])},
         program=("-m", "tests.shell.running"),
     )
-    assert wait_until(began.exists, else_return=lambda: ["never"], seconds=60) == []
+    assert wait_until(began.exists, else_return=lambda: ["never"]) == []
     process.kill()
     pid = Path("/proc") / began.read_text().strip()
-    assert wait_until(lambda: not pid.exists(), else_return=lambda: ["it runs on"], seconds=60) == []
+    assert wait_until(lambda: not pid.exists(), else_return=lambda: ["it runs on"]) == []
 
     @story
     async def carry_on() -> None:

@@ -13,6 +13,7 @@ from coderelay.store.owners import Alive, Dead
 from coderelay.store.postgres import PostgresStore
 from coderelay.store.postgres_owners import PostgresOwners
 from tests.house import story
+from tests.patience import PATIENCE
 from tests.postgres_server import PrivateServer, rows
 from tests.store.postgres_process import hear, own, start, tell
 
@@ -54,7 +55,7 @@ async def test_a_killed_owner_is_dead_at_once_and_swept_away_by_the_next(databas
             process.wait()
         began = time.monotonic()
         while await owners.look(killed) != Dead():
-            assert time.monotonic() - began < 2.0
+            assert time.monotonic() - began < 10  # a heartbeat that stays away takes longer
     assert len(rows(database, "SELECT id FROM owner")) == 2  # each was swept away by the one after it
     await owners.close()
 
@@ -147,7 +148,7 @@ async def test_an_owner_takes_its_lock_from_a_connection_that_only_the_server_st
             f"SELECT pg_terminate_backend(pid) FROM pg_locks, owner WHERE id = '{me}' AND objid = number::oid",
         )
         left_behind.execute("SELECT pg_advisory_lock(tableoid::int, number) FROM owner WHERE id = %s", (me,))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             assert await one.me() == me
             await one.beat()
         assert await other.look(me) == Alive(1)

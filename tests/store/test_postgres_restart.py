@@ -21,6 +21,7 @@ from coderelay.store.postgres import PostgresStore
 from coderelay.store.postgres_changes import SEND_SECONDS
 from coderelay.testing.store_suite import BY, claimed, created, messages_of, prompt, summary_of, whole_turn, write
 from tests.house import story
+from tests.patience import PATIENCE
 from tests.postgres_server import PrivateServer, rows
 
 pytest_plugins = ["tests.postgres"]
@@ -292,7 +293,7 @@ async def test_closing_does_not_wait_for_a_server_that_is_gone(postgres: Private
     try:
         append = asyncio.create_task(store.append(A, 1, [prompt()]))
         await asyncio.sleep(0)  # begun
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await store.close()
         with pytest.raises(StoreFailed):
             await append
@@ -367,6 +368,6 @@ async def test_many_appends_share_few_notifications_that_name_sessions_only(data
 
 
 async def until(happened: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not happened():  # noqa: ASYNC110 - what is waited for happens in a server or another process
             await asyncio.sleep(0.002)

@@ -35,6 +35,7 @@ from coderelay.testing.store_suite import (
     write,
 )
 from tests.house import story
+from tests.patience import PATIENCE
 from tests.postgres_server import rows
 
 pytest_plugins = ["tests.postgres"]
@@ -55,7 +56,7 @@ class Told(PostgresStore):
         others = [(each, each.change_counter()) for each in self.opened if each is not self and each.used]
         recorded = await super().append(session, at, events, epoch=epoch)
         self.used = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while recorded and any(each.change_counter() == before for each, before in others):  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
         return recorded

@@ -27,11 +27,10 @@ import pyte
 from msgspec import Struct
 
 from tests.coder_process import PROGRAM, Coder
+from tests.patience import PATIENCE
 from tests.terminal.emulator import Emulator
 
 _POLL_SECONDS = 0.02
-PATIENCE = float(os.environ.get("CODER_TEST_PATIENCE", "60"))
-"""For a machine that is busy. Whoever looks for a mistake may have less."""
 
 _KEYS = {
     "enter": "\r",

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.coder_process import PROGRAM, Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, proposes, says, script
-from tests.terminal.pty import PATIENCE
+from tests.patience import PATIENCE
 
 LONG = "".join(f"line {number} of what is said at length\n\n" for number in range(6000))
 

@@ -81,7 +81,7 @@ def test_c42_killed_while_the_check_runs(opened: Open) -> None:
     project.configure()
     started = project.coder.start("-p", "make it", "--mode", "yolo")
     begun = project.folder / "begun"
-    assert wait_until(begun.exists, else_return=lambda: ["never"], seconds=60) == []
+    assert wait_until(begun.exists, else_return=lambda: ["never"]) == []
     begun.unlink()
     started.kill()
     resume(project)

@@ -10,6 +10,7 @@ from subprocess import CalledProcessError
 import pytest
 
 from coderelay.workspace.trees import NotTaken, Tree
+from tests.patience import PATIENCE
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 HOOKS = (
@@ -252,7 +253,7 @@ async def test_a_fifo_where_git_reads_does_not_stop_undo(tmp_path: Path, name: s
     repo.commit()
     os.mkfifo(repo.root / name)
     trees = trees_of(repo)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         before = await taken(trees, repo.root)
         repo.write("inner/a", "two\n")
         after = await taken(trees, repo.root)
@@ -265,6 +266,6 @@ async def test_rules_without_end_do_not_take_all_memory(tmp_path: Path):
     repo = Repo(tmp_path / "repo")
     repo.write(".gitignore", "")
     os.truncate(repo.root / ".gitignore", 20 << 30)  # takes no room on disk
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         result = await trees_of(repo).take(str(repo.root))
     assert isinstance(result, NotTaken | Tree)

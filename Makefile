@@ -3,11 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Tests wait for processes more than they count: two for each processor.
-WORKERS ?= $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS ?= $(shell expr 2 \* $(PROCESSORS))
+CHANGED = $(shell { git diff --name-only --diff-filter=d HEAD; git ls-files -o --exclude-standard; } 2>/dev/null \
+	| grep -E '^(tests|bench|tools|examples)/.*\.py$$')
 SPEC ?= ../shared/spec/requirements.md
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test quick lint soak mutants bench bench-peers test-local eval requirements lock clean
+.PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text soak mutants bench bench-peers test-local eval requirements lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,17 +20,30 @@ run: $(VENV)/.installed ## set everything up and start coder here
 
 setup: $(VENV)/.ready ## install the product and the development tools into .venv
 
-test: setup lint ## everything; what CI runs
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+# The checks without a test run beside the tests, which wait more than they count.
+test: setup ## everything; what CI runs
+	@$(MAKE) --no-print-directory -j2 lint all-tests
 
-quick: setup lint ## under a minute, for every commit
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m quick
+quick: setup ## under a minute, for every commit: all checks of the product, its main journeys
+	@$(MAKE) --no-print-directory -j2 quick-lint quick-tests
 
-lint: setup
+lint: setup lint-text
+	$(BIN)/pyright --warnings >.pyright.log || { cat .pyright.log; exit 1; }
+
+# The types of the product, and of what was changed beside it since the last commit; `make test` looks at all.
+quick-lint: lint-text
+	$(BIN)/pyright --warnings src $(CHANGED) >.pyright.log || { cat .pyright.log; exit 1; }
+
+lint-text:
 	$(BIN)/ruff check -q .
 	$(BIN)/ruff format -q --check .
 	$(BIN)/lint-imports --no-logo >.import_linter.log || { cat .import_linter.log; exit 1; }
-	$(BIN)/pyright --warnings >.pyright.log || { cat .pyright.log; exit 1; }
+
+all-tests:
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+
+quick-tests:
+	$(BIN)/python -m pytest -q -n $(PROCESSORS) --dist worksteal -m quick
 
 soak: setup ## hundreds of random kills; about half an hour
 	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k random tests/crash tests/asks tests/session

@@ -11,6 +11,14 @@ import pytest
 from tests.coder_process import Coder
 from tests.model_server import ModelServerThread, Script, model_server_thread
 
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make quick` does not load the files in which nothing is quick: loading all of them takes ten seconds."""
+    if config.option.markexpr != "quick" or not collection_path.name.startswith("test_"):
+        return None
+    return "pytest.mark.quick" not in collection_path.read_text() or None
+
+
 Serve = Callable[[Script], ModelServerThread]
 
 

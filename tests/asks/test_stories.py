@@ -51,7 +51,6 @@ def test_x25_killed_while_it_resumes(scene: Scene, arrow: str) -> None:
     scene.check()
 
 
-@pytest.mark.quick
 def test_d22_x03_one_denial_leaves_the_rest(scene: Scene) -> None:
     first, second, third = scene.open()
     scene.answer(second, "deny")
@@ -85,7 +84,6 @@ def test_promise_4_the_same_answer_twice_and_another_one_later(scene: Scene) -> 
     scene.check()
 
 
-@pytest.mark.quick
 def test_promise_4_conflicting_answers_at_once_one_wins(scene: Scene) -> None:
     first, second, third = scene.open()
     scene.answer(second, "deny")
@@ -140,7 +138,6 @@ def test_two_prompts_at_once_on_one_session_each_run_once(scene: Scene) -> None:
     scene.check()
 
 
-@pytest.mark.quick
 def test_an_ask_opened_in_the_terminal_is_answered_by_another_coder(scene: Scene) -> None:
     with terminal(scene.coder) as screen:
         screen.wait_for("> ")
@@ -222,7 +219,6 @@ def test_a_damaged_session_does_not_hide_the_asks_of_others(scene: Scene) -> Non
     assert "is damaged" in listed.err
 
 
-@pytest.mark.quick
 def test_promise_7_what_another_process_carries_on_is_judged_anew(scene: Scene) -> None:
     """Symptom: calls allowed in yolo ran after the session had been put into a stricter mode."""
     killed = scene.run("-p", "do it", "--mode", "yolo", CODER_CRASH="before:tool.ran:1")

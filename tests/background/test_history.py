@@ -3,15 +3,11 @@
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from coderelay.protocol.commands import CompactHistory, UndoTurn
 from coderelay.protocol.ids import PromptId
 from tests.background.scene import HastyHouse, ends, in_background, is_end
 from tests.house import ME, InHouse, house, story
 from tests.model_server import proposes, says, script
-
-pytestmark = pytest.mark.quick
 
 WAITS = "until [ -e more ]; do sleep .01; done"
 RUNS = f"<background>background command 1 ({WAITS}) still runs.</background>"

@@ -4,8 +4,6 @@ import json
 import random
 from pathlib import Path
 
-import pytest
-
 from coderelay.protocol.background import Gone, StoppedBy
 from tests.background.scene import HastyHouse, ends, in_background, stop_of, texts
 from tests.background.test_stories import CLIENT, SERVER
@@ -37,7 +35,6 @@ def processes_of(command: str) -> list[str]:
     return found
 
 
-@pytest.mark.quick
 @story
 async def test_d17_x16_a_server_in_the_sandbox_answers_the_next_command(tmp_path: Path) -> None:
     confine(tmp_path / "home")

@@ -47,7 +47,6 @@ import urllib.request
 print(urllib.request.urlopen("http://127.0.0.1:" + open("port").read() + "/there").read().decode())'"""
 
 
-@pytest.mark.quick
 @story
 async def test_d17_a_server_in_the_background_answers_the_next_command(tmp_path: Path) -> None:
     steps = [proposes(in_background(SERVER)), proposes(bash(CLIENT)), proposes(stop_of("1")), says("it works")]
@@ -207,7 +206,6 @@ async def test_d17_the_agent_of_another_process_stops_it_too(tmp_path: Path) -> 
             assert not is_alive(pid)
 
 
-@pytest.mark.quick
 @story
 async def test_d17_closing_the_host_ends_them_all_and_the_next_process_tells_the_model(tmp_path: Path) -> None:
     steps = [proposes(in_background(RUNS)), proposes(in_background("sleep 602")), says("started")]

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Callable
 
-import pytest
-
 from tests.background.scene import in_background
 from tests.coder_process import Coder
 from tests.conftest import Serve
@@ -15,7 +13,6 @@ from tests.plain_terminal import terminal
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
-@pytest.mark.quick
 def test_d17_ps_lists_and_stops_them_and_sessions_show_lists_them_too(serve: Serve, coder_on: CoderOn) -> None:
     steps = [proposes(in_background("sleep 600"), in_background("sleep 601")), says("started")]
     coder = coder_on(serve(script(*steps)))

@@ -35,7 +35,6 @@ def script(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.quick
 def test_nobody_is_there_for_the_child_either(serve: Serve, coder_on: CoderOn, script: Path, folder: Path) -> None:
     """`--unattended` counts for what a child asks."""
     coder = coder_on(serve(by_history(ASKING)))
@@ -45,7 +44,6 @@ def test_nobody_is_there_for_the_child_either(serve: Serve, coder_on: CoderOn, s
     assert (folder / "effects").read_text() == "ran\n"
 
 
-@pytest.mark.quick
 def test_a_parked_child_is_answered_and_both_go_on(
     serve: Serve, coder_on: CoderOn, script: Path, folder: Path
 ) -> None:
@@ -125,7 +123,6 @@ def test_a_child_is_stopped_in_the_terminal_of_its_parent(serve: Serve, coder_on
         screen.wait_for("1. stopped  search  · ")
 
 
-@pytest.mark.quick
 def test_the_list_shows_a_child_below_its_parent(serve: Serve, coder_on: CoderOn, script: Path) -> None:
     coder = coder_on(serve(by_history(ASKING)))
     coder.run("-p", "go", *AUTO)

@@ -34,7 +34,6 @@ def offered(coder: Coder, line: str) -> list[str]:
     return [each.partition("\t")[0] for each in ran.out.splitlines()]
 
 
-@pytest.mark.quick
 def test_what_may_follow_is_offered(coder: Coder) -> None:
     assert offered(coder, "coder ") == list(SUBCOMMANDS)
     assert offered(coder, "coder as") == ["asks"]
@@ -68,7 +67,6 @@ def test_every_subcommand_and_action_is_known(coder: Coder) -> None:
         assert [each for each in COMMANDS if each.startswith(f"{name} ")] == [f"{name} {each}" for each in actions]
 
 
-@pytest.mark.quick
 def test_sessions_models_and_servers_are_offered_by_name(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script(says("done"))))
     coder.run("-p", "tidy up\tthe garden")

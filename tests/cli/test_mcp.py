@@ -137,7 +137,6 @@ def test_a_command_of_an_agent_cannot_add_a_server(coder: Coder) -> None:
     assert not (coder.home / "config.json").exists()
 
 
-@pytest.mark.quick
 def test_prompts_and_resources_are_commands(tmp_path: Path, serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("Hello Ann!"), says("Milk.")))
     coder = coder_on(server)

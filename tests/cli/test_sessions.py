@@ -16,8 +16,6 @@ from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, proposes, says, script
 from tests.terminal.repl import repl
 
-pytestmark = pytest.mark.quick
-
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
@@ -86,6 +84,7 @@ def test_delete_from_another_process_ends_a_running_turn(serve: Serve, coder_on:
     assert coder.run("sessions").out == ""
 
 
+@pytest.mark.quick
 def test_resume_carries_on_what_was_cut_off(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     coder = coder_on(serve(script(proposes(bash("touch began; sleep 600")), says("carried on"), says("more"))))
     started = coder.start("-p", "go", "--mode", "yolo", "--output", "stream-json")
@@ -123,6 +122,7 @@ def test_resume_without_an_id_says_at_a_terminal_which_one_it_took(serve: Serve,
         terminal.wait_for(f"going on with {_only(coder)}  tidy up")
 
 
+@pytest.mark.quick
 def test_resume_without_an_id_where_there_is_none_says_what_to_do(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script()))
     ran = coder.run("resume")
@@ -189,6 +189,7 @@ def test_doctor_never_prints_a_secret(serve: Serve, coder_on: CoderOn) -> None:
     assert "sk-" not in ran.out + ran.err
 
 
+@pytest.mark.quick
 def test_version_and_help(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script()))
     assert coder.run("--version") == Ran(0, f"coder {__version__}\n", "")
@@ -197,6 +198,7 @@ def test_version_and_help(serve: Serve, coder_on: CoderOn) -> None:
         assert word in help_text
 
 
+@pytest.mark.quick
 def test_start_up_loads_nothing_heavy(serve: Serve, coder_on: CoderOn) -> None:
     """`--version` and `--help` stay fast because they import almost nothing."""
     coder = coder_on(serve(script()))

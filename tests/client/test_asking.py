@@ -22,8 +22,6 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.session.decide import check_fit
 
-pytestmark = pytest.mark.quick
-
 A, C = AskId("a"), CallId("c")
 PERMISSION = PermissionAsk(
     A, C, Need(tool="bash", kind="command", title="make", command="make"), "bash runs a command, mode is default"
@@ -55,11 +53,13 @@ WORDS: list[tuple[str, Decision]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("word", "decision"), WORDS)
 def test_x03_a_permission_in_a_word(word: str, decision: Decision) -> None:
     assert understand(PERMISSION, [word]) == decision
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("texts", [[], [""], [" "], ["maybe"], ["1"], ["yes please"], ["allow", "nothing"], ["keep"]])
 def test_promise_5_anything_else_allows_nothing(texts: list[str]) -> None:
     """Symptom: `coder answer ID allow nothing` allowed it."""
@@ -88,6 +88,7 @@ ONE: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("text", "answer"), ONE, ids=lambda text: str(text)[:9])
 def test_b60_one_of_the_options_or_own_words(text: str, answer: str) -> None:
     assert answered(question(COLOUR), text) == [answer]
@@ -105,32 +106,38 @@ MANY: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("text", "answer"), MANY)
 def test_b60_several_of_the_options_joined_by_a_comma(text: str, answer: str) -> None:
     assert answered(question(SEVERAL), text) == [answer]
 
 
+@pytest.mark.quick
 def test_b60_a_label_with_a_comma_in_it_can_be_chosen_whole() -> None:
     ask = question(Question("Which?", options=(Option("Red, not blue"), Option("Blue")), multi_select=True))
     assert answered(ask, "red, NOT blue") == ["Red, not blue"]
     assert answered(ask, "2,1") == ["Blue, Red, not blue"]
 
 
+@pytest.mark.quick
 def test_b60_where_labels_are_numbers_the_place_in_the_list_counts() -> None:
     ask = question(Question("How many?", options=(Option("2"), Option("4"), Option("8"))))
     assert [answered(ask, text) for text in ("1", "2", "3", "4", "8")] == [["2"], ["4"], ["8"], ["4"], ["8"]]
 
 
+@pytest.mark.quick
 def test_own_words_are_kept_as_they_are() -> None:
     assert answered(question(NAME), "  the Relay, v2  ") == ["the Relay, v2"]
     assert answered(question(NAME), "2") == ["2"]
 
 
+@pytest.mark.quick
 def test_one_question_may_be_answered_in_several_texts() -> None:
     """Symptom: `coder answer ID call it relay` was refused, because that is three answers."""
     assert answered(question(NAME), "call", "it", "relay") == ["call it relay"]
 
 
+@pytest.mark.quick
 def test_several_questions_take_one_text_each() -> None:
     ask = question(NAME, COLOUR, SEVERAL)
     assert answered(ask, "relay", "2", "1,3") == ["relay", "Light Blue", "Red, Green"]
@@ -139,6 +146,7 @@ def test_several_questions_take_one_text_each() -> None:
             understand(ask, texts)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("texts", [[""], [" \t"], [","], [" ，, "], []])
 def test_nothing_is_no_answer(texts: list[str]) -> None:
     with pytest.raises(BadInput, match="has no answer"):
@@ -147,6 +155,7 @@ def test_nothing_is_no_answer(texts: list[str]) -> None:
         understand(question(NAME, COLOUR), ["relay", ""])
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("word", "decision"), [("deny", Deny()), ("stop", DenyAndStop()), (" Stop ", DenyAndStop())])
 def test_x03_questions_can_be_refused_at_any_of_them(word: str, decision: Decision) -> None:
     assert understand(question(NAME), [word]) == decision
@@ -154,6 +163,7 @@ def test_x03_questions_can_be_refused_at_any_of_them(word: str, decision: Decisi
     assert understand(question(NAME, COLOUR), ["relay", word]) == decision
 
 
+@pytest.mark.quick
 def test_b60_an_option_called_stop_can_be_chosen() -> None:
     """Symptom: whoever chose the option by its label stopped the turn."""
     ask = question(Question("Then what?", options=(Option("Go on"), Option("Stop"), Option("Deny"))), NAME)
@@ -172,16 +182,19 @@ PLANS: list[tuple[str, Decision]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("text", "decision"), PLANS)
 def test_a62_x22_a_plan_in_words(text: str, decision: Decision) -> None:
     assert understand(PLAN, [text]) == decision
 
 
+@pytest.mark.quick
 def test_a62_feedback_in_several_texts_is_kept_whole() -> None:
     """Symptom: `coder answer ID use tabs` told the agent "use"."""
     assert understand(PLAN, ["use", "tabs", "everywhere"]) == PlanDecision("feedback", "use tabs everywhere")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("texts", [[], [""], [" \n"]])
 def test_a62_silence_decides_no_plan(texts: list[str]) -> None:
     with pytest.raises(BadInput):
@@ -217,6 +230,7 @@ CHOICES: list[tuple[Ask, str]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("ask", "text"), CHOICES)
 def test_x03_what_can_be_typed(ask: Ask, text: str) -> None:
     assert choices(ask) == text
@@ -230,6 +244,7 @@ IN_WORDS: list[tuple[Ask, str]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("ask", "text"), IN_WORDS)
 def test_everything_a_person_needs_to_decide(ask: Ask, text: str) -> None:
     assert in_words(ask) == text
@@ -248,12 +263,14 @@ HEADLINES: list[tuple[Ask, str]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("ask", "line"), HEADLINES)
 def test_a_headline_is_one_line_that_leaves_no_command_out(ask: Ask, line: str) -> None:
     """Symptom: a command of two lines broke the list of asks."""
     assert headline(ask) == line
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("title", "shown"),
     [
@@ -272,6 +289,7 @@ def test_promise_7_what_is_asked_cannot_repaint_the_screen(title: str, shown: st
             assert not {"\x1b", "\r", "\b", "\u202e", "\udc80"} & set(text)
 
 
+@pytest.mark.quick
 @settings(max_examples=50, deadline=None)
 @given(st.text())
 def test_any_text_can_be_shown_in_one_line(text: str) -> None:

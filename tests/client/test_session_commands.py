@@ -298,7 +298,6 @@ async def test_exit_and_quit_leave(tmp_path: Path) -> None:
         assert [await typist.types("/exit"), await typist.types("/quit")] == [Left(), Left()]
 
 
-@pytest.mark.quick
 @story
 async def test_c30_rewind_lists_turns_and_undoes_as_many_as_are_wanted(tmp_path: Path) -> None:
     repository(tmp_path / "work", a="old\n")
@@ -354,7 +353,6 @@ async def test_c30_rewind_stops_at_the_first_turn_that_cannot_be_undone(tmp_path
         assert [each.prompt for each in await coder.host.get(ListTurns(coder.session))] == ["outside of git"]
 
 
-@pytest.mark.quick
 @story
 async def test_c29_diff_is_a_summary_whole_or_of_one_file(tmp_path: Path) -> None:
     repository(tmp_path / "work", a="old\n", b="old\n")

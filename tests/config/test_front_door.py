@@ -20,7 +20,6 @@ def coder(places: Places) -> Coder:
     return Coder(places.home, places.folder, None)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -39,7 +38,6 @@ def test_x23_a_broken_file_stops_a_turn_with_its_mistake_and_changes_nothing(
     assert places.person_file.read_text() == content
 
 
-@pytest.mark.quick
 def test_c35_x04_x36_a_folder_allows_by_itself_only_when_trusted(serve: Serve, places: Places) -> None:
     places.write(folder={"auto_approve_ask": True})
     server = serve(script(proposes(bash("touch a")), says("no"), proposes(bash("touch b")), says("yes")))
@@ -69,7 +67,6 @@ def test_x23_the_persons_file_names_the_model(coder: Coder, places: Places) -> N
     assert "there is no provider 'nowhere'" in coder.run("-p", "hi").err
 
 
-@pytest.mark.quick
 def test_x36_trusting_shows_what_it_means_and_asks(coder: Coder, places: Places) -> None:
     places.write(folder=LOOSE)
     with terminal(coder, "permissions", "trust") as screen:
@@ -133,7 +130,6 @@ def test_reading_two_files_loads_nothing_heavy(coder: Coder, places: Places) -> 
         assert f" {module}\n" not in loaded
 
 
-@pytest.mark.quick
 def test_x36_trusting_shows_the_whole_of_a_command_that_looks_like_a_login(coder: Coder, places: Places) -> None:
     hook, token = "echo see https://$(id>OWNED)@docs.example.com", "v1 $(id) ${AWS_SECRET_ACCESS_KEY}"
     places.write(folder={"hooks": {"Stop": [hook]}, "mcp_servers": {"x": {"command": "y", "env": {"TOKEN": token}}}})

@@ -19,8 +19,8 @@ from tests.crash.journey import Journey, job
 from tests.crash.streams import STREAMS, Stream, StreamedProcess
 from tests.model_server import by_history, model_server_thread
 
-RUNS = int(os.environ.get("CODER_SOAK", "25"))
-FEW_RUNS = max(RUNS // 5, 8)
+RUNS = int(os.environ.get("CODER_SOAK", "12"))
+FEW_RUNS = max(RUNS // 5, 5)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGSTOP)
 FAULTS = ("Traceback", "Exception ignored", "Fatal Python error", "never retrieved")
 

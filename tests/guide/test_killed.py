@@ -22,7 +22,6 @@ UNKNOWN = f"It was interrupted and may have run. Check before repeating it.{END}
 UNKNOWN_ZH = f"执行被中断，可能已经运行过。请先检查再重复。{END_ZH}"
 
 
-@pytest.mark.quick
 @story
 async def test_x25_killed_in_the_middle_of_a_command_and_carried_on_by_another(tmp_path: Path) -> None:
     folder = tmp_path / "work"

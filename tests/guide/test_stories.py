@@ -15,7 +15,6 @@ from tests.house import ME, story
 NOTHING = f"Nothing was done.{END}"
 
 
-@pytest.mark.quick
 @story
 async def test_files_are_listed_found_searched_and_read(tmp_path: Path) -> None:
     async with guided(tmp_path) as session:

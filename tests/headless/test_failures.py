@@ -12,8 +12,6 @@ from tests.conftest import Serve
 from tests.headless import failing_log
 from tests.model_server import ModelServerThread, bash, proposes, says, script
 
-pytestmark = pytest.mark.quick
-
 CoderOn = Callable[[ModelServerThread], Coder]
 COUNT = proposes(bash("echo x >> effects"))
 PROMPT = ("-p", "count", "--mode", "yolo")

@@ -31,8 +31,6 @@ from tests.model_server import (
     write,
 )
 
-pytestmark = pytest.mark.quick
-
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
@@ -41,6 +39,7 @@ def test_c02_a_text_without_calls_ends_the_turn(serve: Serve, coder_on: CoderOn)
     assert coder.run("-p", "hi") == Ran(0, "hello\n", "")
 
 
+@pytest.mark.quick
 def test_c13_several_steps_until_no_calls(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     (folder / "in.txt").write_text("one\ntwo\n")
     server = serve(
@@ -67,6 +66,7 @@ def test_c03_the_users_message_is_the_first_of_the_history(serve: Serve, coder_o
     assert said == [("user", "first"), ("assistant", "a"), ("user", "second")]
 
 
+@pytest.mark.quick
 def test_b55_stream_json_has_the_shapes_in_order(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script(proposes(bash("echo hi"), text="look"), says("done", thinking="hm"))))
     ran = coder.run("-p", "go", "--mode", "yolo", "--output", "stream-json")
@@ -220,6 +220,7 @@ def test_c13_the_step_limit_is_128_by_default(serve: Serve, coder_on: CoderOn) -
     assert json.loads(ran.out)["subtype"] == "error_max_turns"
 
 
+@pytest.mark.quick
 def test_x04_an_ask_with_nobody_there_is_denied_and_exits_3(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(proposes(write("a", "x"), read("b"), bash("touch c")), says("sorry")))
     (folder / "b").write_text("b")
@@ -327,6 +328,7 @@ def test_twenty_thousand_tokens_arrive_whole(serve: Serve, coder_on: CoderOn) ->
     assert len(messages[-1]["result"].split()) == 20_000
 
 
+@pytest.mark.quick
 def test_ctrl_c_stops_the_turn_and_keeps_what_was_said(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(hangs(says("one two three four"), after_pieces=3), says("fine")))
     coder = coder_on(server)

@@ -5,8 +5,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import Answer, History, ModelServerThread, bash, by_history, proposes, says, write
@@ -31,7 +29,6 @@ def last_result(history: History) -> str | None:
     return next((said.text for said in reversed(history) if said.role == "tool"), None)
 
 
-@pytest.mark.quick
 def test_a26_the_guard_of_the_documentation_denies_and_asks(serve: Serve, coder_on: CoderOn, tmp_path: Path) -> None:
     def publish(history: History) -> Answer:
         return says(last_result(history) or "") if last_result(history) else proposes(bash("git push"))

@@ -16,7 +16,6 @@ from tests.model_server import ModelServerThread, bash, proposes, says, script
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
-@pytest.mark.quick
 def test_a26_a_call_that_was_judged_is_not_shown_to_hooks_again(
     serve: Serve, coder_on: CoderOn, tmp_path: Path, folder: Path
 ) -> None:

@@ -80,7 +80,6 @@ async def test_a26_a_hook_has_a_call_asked_about_even_in_yolo(tmp_path: Path) ->
         assert sorted(each.name for each in coder.folder.glob("[!.]*")) == ["a", "c"]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     "answer",
     [

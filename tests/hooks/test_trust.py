@@ -20,7 +20,6 @@ def write_config(folder: Path, **keys: Any) -> None:
     (folder / "config.json").write_text(json.dumps(keys))
 
 
-@pytest.mark.quick
 def test_a26_x36_a_hostile_folder_runs_nothing_before_it_is_trusted(
     serve: Serve, coder_on: CoderOn, folder: Path, tmp_path: Path
 ) -> None:

@@ -20,8 +20,6 @@ from tests.house import ME, InHouse, house, story
 from tests.log_checker import check_settled, read_logs
 from tests.model_server import Answer, bash, hangs, http_error, proposes, read, says, script
 
-pytestmark = pytest.mark.quick
-
 TOO_LONG = http_error(400, "this is too much", code="context_length_exceeded")
 
 
@@ -52,6 +50,7 @@ def summed_up(text: str) -> str:
     return f"<summary>\nWhat happened so far, summed up because it became too long:\n\n{text}\n</summary>"
 
 
+@pytest.mark.quick
 @story
 async def test_c28_a_summary_is_made_when_it_is_wanted_and_shown(tmp_path: Path) -> None:
     configure(tmp_path)
@@ -76,6 +75,7 @@ async def test_c28_a_summary_is_made_when_it_is_wanted_and_shown(tmp_path: Path)
     check_settled(read_logs(tmp_path / "home" / "sessions.db")[coder.session])
 
 
+@pytest.mark.quick
 @story
 async def test_c28_an_empty_session_needs_no_model_for_its_summary(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("one"))) as coder:
@@ -87,6 +87,7 @@ async def test_c28_an_empty_session_needs_no_model_for_its_summary(tmp_path: Pat
         assert (await coder.ended(turns=2)).text == "one"
 
 
+@pytest.mark.quick
 @story
 async def test_c28_a_summary_waits_for_the_turn_that_runs(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(read("x")), says("one"), says("in short"), says("two"))) as coder:
@@ -102,6 +103,7 @@ async def test_c28_a_summary_waits_for_the_turn_that_runs(tmp_path: Path) -> Non
 LONG = "for n in $(seq 400); do echo line $n of something long; done"
 
 
+@pytest.mark.quick
 @story
 async def test_c11_a_history_that_fills_the_window_is_summed_up_before_the_next_request(tmp_path: Path) -> None:
     configure(tmp_path, context=4000)
@@ -121,6 +123,7 @@ async def test_c11_a_history_that_fills_the_window_is_summed_up_before_the_next_
     check_settled(read_logs(tmp_path / "home" / "sessions.db")[coder.session])
 
 
+@pytest.mark.quick
 @story
 async def test_c11_what_was_told_besides_is_told_again_after_a_summary(tmp_path: Path) -> None:
     configure(tmp_path, context=4000)
@@ -156,6 +159,7 @@ def test_c11_a_server_that_says_too_long_is_asked_again_with_a_summary(tmp_path:
     asyncio.run(run())
 
 
+@pytest.mark.quick
 @story
 async def test_c11_a_history_that_stays_too_long_fails_the_turn_and_says_so(tmp_path: Path) -> None:
     answers = script(proposes(bash("echo hi")), TOO_LONG, says("it said hi"), TOO_LONG)
@@ -165,6 +169,7 @@ async def test_c11_a_history_that_stays_too_long_fails_the_turn_and_says_so(tmp_
         assert (ended.ending, ended.error) == ("failed", "the model server answered 400: this is too much")
 
 
+@pytest.mark.quick
 @story
 async def test_x12_a_stop_while_a_summary_is_made_leaves_no_half_of_it(tmp_path: Path) -> None:
     """Symptom: half of the summary stood in the conversation as if the agent had said it."""
@@ -181,6 +186,7 @@ async def test_x12_a_stop_while_a_summary_is_made_leaves_no_half_of_it(tmp_path:
         assert told(coder.server.requests[2]) == [("user", "a"), ("assistant", "one"), ("user", "b")]
 
 
+@pytest.mark.quick
 @story
 async def test_x25_a_summary_that_was_cut_off_is_made_by_the_next_process(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("one"), hangs(says("half a summary"), 1))) as first:
@@ -195,6 +201,7 @@ async def test_x25_a_summary_that_was_cut_off_is_made_by_the_next_process(tmp_pa
     check_settled(read_logs(tmp_path / "home" / "sessions.db")[first.session])
 
 
+@pytest.mark.quick
 @story
 async def test_c28_the_snapshot_holds_the_summary(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("one"), says("in short"))) as coder:
@@ -206,6 +213,7 @@ async def test_c28_the_snapshot_holds_the_summary(tmp_path: Path) -> None:
         assert (first["role"], summed_up("in short") in first["content"]) == ("user", True)
 
 
+@pytest.mark.quick
 @story
 async def test_what_was_sent_is_sent_again_to_the_byte_by_any_process(tmp_path: Path) -> None:
     """So that a provider can keep what it has read before."""

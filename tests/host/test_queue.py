@@ -31,8 +31,6 @@ from tests.model_server import (
     script,
 )
 
-pytestmark = pytest.mark.quick
-
 UNTIL_GO = "touch began; while [ ! -e go ]; do sleep 0.01; done"
 
 
@@ -69,6 +67,7 @@ def told(request: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["role"], without_notes(each["content"] or "")) for each in messages]
 
 
+@pytest.mark.quick
 @story
 async def test_x08_a_prompt_that_steers_is_heard_right_after_the_running_call(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash(UNTIL_GO)), says("blue then"))) as coder:
@@ -92,6 +91,7 @@ async def test_x08_a_prompt_that_steers_is_heard_right_after_the_running_call(tm
         assert await waiting(coder) == []
 
 
+@pytest.mark.quick
 @story
 async def test_x08_steering_that_comes_while_the_model_answers_waits_for_the_next_step(tmp_path: Path) -> None:
     gate = asyncio.Event()
@@ -110,6 +110,7 @@ async def test_x08_steering_that_comes_while_the_model_answers_waits_for_the_nex
         assert told(coder.server.requests[2])[-1] == ("user", "and then?")
 
 
+@pytest.mark.quick
 @story
 async def test_x08_steering_that_comes_with_the_last_answer_gets_a_turn_of_its_own(tmp_path: Path) -> None:
     gate = asyncio.Event()
@@ -122,6 +123,7 @@ async def test_x08_steering_that_comes_with_the_last_answer_gets_a_turn_of_its_o
         assert await coder.story() == ["user: paint it", "agent: red", "user: rather blue", "agent: blue"]
 
 
+@pytest.mark.quick
 @story
 async def test_x08_any_process_steers_the_turn_of_another(tmp_path: Path) -> None:
     async with (
@@ -138,6 +140,7 @@ async def test_x08_any_process_steers_the_turn_of_another(tmp_path: Path) -> Non
         assert told(first.server.requests[1])[-1] == ("user", "rather blue")
 
 
+@pytest.mark.quick
 @story
 async def test_x08_a_picture_goes_along_with_the_prompt_that_steers(tmp_path: Path) -> None:
     picture = Image("image/png", "iVBORw0KGgo=")
@@ -154,6 +157,7 @@ async def test_x08_a_picture_goes_along_with_the_prompt_that_steers(tmp_path: Pa
         ]
 
 
+@pytest.mark.quick
 @story
 async def test_x08_the_queue_is_listed_changed_and_taken_back_from_any_process(tmp_path: Path) -> None:
     gate = asyncio.Event()
@@ -204,6 +208,7 @@ async def test_x25_what_waits_and_what_steers_survives_the_death_of_the_process(
     check_settled(log)
 
 
+@pytest.mark.quick
 @story
 async def test_x08_what_was_taken_is_told_again_if_the_request_failed(tmp_path: Path) -> None:
     gate = asyncio.Event()

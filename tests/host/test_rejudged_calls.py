@@ -15,8 +15,6 @@ from coderelay.protocol.ids import APPROVALS
 from tests.house import ME, InHouse, house, story
 from tests.model_server import Call, bash, proposes, read, says, script, write
 
-pytestmark = pytest.mark.quick
-
 
 async def running_its_first_call(coder: InHouse, mode: Mode) -> None:
     """The first call waits at the gate."""
@@ -54,6 +52,7 @@ def effects(coder: InHouse) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
+@pytest.mark.quick
 @story
 async def test_c06_what_a_stricter_mode_denies_has_no_effect(tmp_path: Path) -> None:
     calls = first_waits(bash("echo b >> effects"), write("c", "x"), bash("ls"))
@@ -80,6 +79,7 @@ async def test_c06_what_a_stricter_mode_denies_has_no_effect(tmp_path: Path) -> 
         assert (effects(coder), (coder.folder / "c").exists()) == (["a"], False)
 
 
+@pytest.mark.quick
 @story
 async def test_d11_what_must_be_asked_now_is_asked_before_it_starts(tmp_path: Path) -> None:
     calls = first_waits(bash("echo b >> effects"), bash("echo c >> effects"))
@@ -96,6 +96,7 @@ async def test_d11_what_must_be_asked_now_is_asked_before_it_starts(tmp_path: Pa
         assert await coder.story() == ["user: go", "bash: ok", "bash: ok", "bash: ok", "agent: done"]
 
 
+@pytest.mark.quick
 @story
 async def test_d20_what_a_person_allowed_is_not_asked_again(tmp_path: Path) -> None:
     calls = proposes(bash("echo a >> effects"), bash("echo b >> effects"))
@@ -109,6 +110,7 @@ async def test_d20_what_a_person_allowed_is_not_asked_again(tmp_path: Path) -> N
         assert [each for each in await coder.events() if isinstance(each.event, CallAsked)] == []
 
 
+@pytest.mark.quick
 @story
 async def test_a_rule_that_denies_wins_over_an_answer_given_before(tmp_path: Path) -> None:
     calls = proposes(bash("echo a >> effects"), bash("touch b"))
@@ -147,6 +149,7 @@ async def test_an_approval_that_was_revoked_counts_no_more(tmp_path: Path) -> No
         assert effects(coder) == ["b", "a"]
 
 
+@pytest.mark.quick
 @story
 async def test_reads_that_run_together_are_looked_at_one_by_one(tmp_path: Path) -> None:
     calls = first_waits(read("x"), read("hidden"), read("y"))
@@ -167,6 +170,7 @@ async def test_reads_that_run_together_are_looked_at_one_by_one(tmp_path: Path) 
         ]
 
 
+@pytest.mark.quick
 @story
 async def test_a_link_is_judged_by_where_it_leads(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(read("link"), read("plain")), says("done"))) as coder:

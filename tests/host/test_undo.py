@@ -28,8 +28,6 @@ from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, call, hangs, http_error, proposes, read, says, script, write
 from tests.patience import PATIENCE
 
-pytestmark = pytest.mark.quick
-
 GIT = shutil.which("git")
 
 
@@ -110,6 +108,7 @@ class _SlowTrees(TurnTrees):
         return undone
 
 
+@pytest.mark.quick
 @story
 async def test_c30_undo_takes_back_every_change_of_the_last_turn(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -134,6 +133,7 @@ async def test_c30_undo_takes_back_every_change_of_the_last_turn(tmp_path: Path)
     assert git(folder, "status", "--porcelain") == status
 
 
+@pytest.mark.quick
 @story
 async def test_c30_repeated_undo_goes_further_back_and_the_conversation_with_it(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -160,6 +160,7 @@ async def test_c30_repeated_undo_goes_further_back_and_the_conversation_with_it(
         assert said_in(coder) == ["third"]
 
 
+@pytest.mark.quick
 @story
 async def test_x15_what_the_person_changed_since_is_left_alone_and_told(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -174,6 +175,7 @@ async def test_x15_what_the_person_changed_since_is_left_alone_and_told(tmp_path
         assert outcome.conflicts == ("a: it was changed since",)
 
 
+@pytest.mark.quick
 @story
 async def test_c30_another_process_undoes_what_the_first_one_did(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -187,6 +189,7 @@ async def test_c30_another_process_undoes_what_the_first_one_did(tmp_path: Path)
         assert "b" not in files(folder)
 
 
+@pytest.mark.quick
 @story
 async def test_x15_outside_a_repository_a_turn_cannot_be_undone_and_says_why(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(write("b", "x")), says("done"))) as coder:
@@ -197,6 +200,7 @@ async def test_x15_outside_a_repository_a_turn_cannot_be_undone_and_says_why(tmp
         assert (coder.folder / "b").exists()
 
 
+@pytest.mark.quick
 @story
 async def test_c30_a_turn_that_changed_nothing_only_leaves_the_conversation(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -208,6 +212,7 @@ async def test_c30_a_turn_that_changed_nothing_only_leaves_the_conversation(tmp_
         assert (outcome.restored, outcome.removed, outcome.conflicts) == ((), (), ())
 
 
+@pytest.mark.quick
 @story
 async def test_c30_a_stopped_turn_can_be_undone_and_a_running_one_cannot(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -230,6 +235,7 @@ async def test_c30_a_stopped_turn_can_be_undone_and_a_running_one_cannot(tmp_pat
         assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n"}
 
 
+@pytest.mark.quick
 @story
 async def test_c29_the_diff_of_the_folder_and_of_the_turns(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -248,6 +254,7 @@ async def test_c29_the_diff_of_the_folder_and_of_the_turns(tmp_path: Path) -> No
         assert [line.split() for line in by_turns.files] == [["modified", "+1", "-1", "a"]]
 
 
+@pytest.mark.quick
 @story
 async def test_x15_a_crash_before_the_end_leaves_no_tree_and_undo_says_so(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -261,6 +268,7 @@ async def test_x15_a_crash_before_the_end_leaves_no_tree_and_undo_says_so(tmp_pa
         assert (await undo(later)).removed == ("b",)
 
 
+@pytest.mark.quick
 @story
 async def test_c30_a_turn_stopped_while_it_asks_can_be_undone(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -275,6 +283,7 @@ async def test_c30_a_turn_stopped_while_it_asks_can_be_undone(tmp_path: Path) ->
         assert "b" not in files(folder)
 
 
+@pytest.mark.quick
 @story
 async def test_c30_a_turn_that_another_process_ends_after_a_crash_can_be_undone(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -290,6 +299,7 @@ async def test_c30_a_turn_that_another_process_ends_after_a_crash_can_be_undone(
         assert "b" not in files(folder)
 
 
+@pytest.mark.quick
 @story
 async def test_c30_a_failed_turn_can_be_undone(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -319,6 +329,7 @@ async def test_c30_a_steered_turn_is_undone_with_what_it_heard(tmp_path: Path) -
         assert said_in(coder) == ["again"]
 
 
+@pytest.mark.quick
 @story
 async def test_x15_a_turn_that_begins_while_another_process_undoes_is_told_and_no_false_word(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -360,6 +371,7 @@ async def test_x15_of_two_undos_at_once_only_one_says_it_was_it(tmp_path: Path) 
         assert len([each for each in await coder.events() if isinstance(each.event, TurnUndone)]) == 1
 
 
+@pytest.mark.quick
 @story
 async def test_x15_git_that_hangs_before_the_first_change_does_not_keep_a_stop_waiting(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -375,6 +387,7 @@ async def test_x15_git_that_hangs_before_the_first_change_does_not_keep_a_stop_w
         assert ended.outcome == Stopped(started=False)
 
 
+@pytest.mark.quick
 def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,6 +410,7 @@ def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
     stop_with_a_git_that_hangs()
 
 
+@pytest.mark.quick
 @story
 async def test_c30_without_git_the_turn_runs_and_undo_says_what_is_missing(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -408,6 +422,7 @@ async def test_c30_without_git_the_turn_runs_and_undo_says_what_is_missing(tmp_p
         assert (coder.folder / "b").exists()
 
 
+@pytest.mark.quick
 @story
 async def test_x15_a_command_that_removes_the_repository_is_not_called_a_crash(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -431,6 +446,7 @@ async def test_c30_a_commit_of_the_turn_stays_and_its_files_go(tmp_path: Path) -
         assert git(folder, "log", "--format=%s").split() == ["second", "first"]
 
 
+@pytest.mark.quick
 @story
 async def test_c30_the_repository_made_anew_by_the_turn(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -486,6 +502,7 @@ async def test_c30_the_tree_is_taken_once_however_often_the_turn_writes(tmp_path
         assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n", "ignored": "mine\n"}
 
 
+@pytest.mark.quick
 @story
 async def test_x15_a_file_changed_while_its_change_is_asked_about_is_not_overwritten(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -501,6 +518,7 @@ async def test_x15_a_file_changed_while_its_change_is_asked_about_is_not_overwri
         assert "has changed since you read it" in "\n".join(await coder.story())
 
 
+@pytest.mark.quick
 @story
 async def test_c30_prompts_held_in_the_queue_stay_there(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -519,6 +537,7 @@ async def test_c30_prompts_held_in_the_queue_stay_there(tmp_path: Path) -> None:
         assert said_in(coder) == ["waits", "last"]
 
 
+@pytest.mark.quick
 @story
 async def test_c30_the_file_of_the_session_forgets_the_undone_turn(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -529,6 +548,7 @@ async def test_c30_the_file_of_the_session_forgets_the_undone_turn(tmp_path: Pat
         assert "far out" not in (folder / ".coder" / "sessions" / f"{coder.session}.json").read_text()
 
 
+@pytest.mark.quick
 @story
 async def test_c30_a_file_that_git_ignores_comes_back_though_the_folder_was_opened_by_a_link(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -546,6 +566,7 @@ async def test_c30_a_file_that_git_ignores_comes_back_though_the_folder_was_open
         assert files(folder) == before
 
 
+@pytest.mark.quick
 @story
 async def test_c30_of_a_turn_that_is_summed_up_in_part_the_rest_is_forgotten(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -604,6 +625,7 @@ async def test_x15_what_the_person_changes_while_they_are_asked_is_theirs(tmp_pa
         assert files(folder) == {name: text for name, text in before.items() if name != "c"} | theirs
 
 
+@pytest.mark.quick
 @story
 async def test_x15_what_the_person_changes_before_they_deny_the_rest_is_theirs(tmp_path: Path) -> None:
     folder = repository(tmp_path)

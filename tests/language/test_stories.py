@@ -22,7 +22,6 @@ def coder(tmp_path: Path, folder: Path) -> Coder:
     return Coder(tmp_path / "home", folder, None)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("env", "first"),
     [
@@ -69,7 +68,6 @@ def test_wrong_usage_is_told_in_chinese(coder: Coder, arguments: list[str], told
     assert ran.err.splitlines(keepends=True)[-1] == told.format(folder=coder.cwd)
 
 
-@pytest.mark.quick
 def test_a_language_that_is_not_spoken_is_refused(coder: Coder) -> None:
     ran = coder.run("sessions", env={"CODER_LANG": "fr"})
     assert (ran.code, ran.out, ran.err) == (1, "", "coder: CODER_LANG must be en or zh, not 'fr'\n")
@@ -98,7 +96,6 @@ def test_why_a_command_is_asked_about_is_told_in_chinese(coder: Coder) -> None:
     assert not any(word in line for line in said for word in ("it ", " is ", "where"))
 
 
-@pytest.mark.quick
 def test_c35_an_ask_is_put_in_chinese_and_answered_in_chinese(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     calls = proposes(bash("touch a"), bash("touch b"), write("c", "x"))
     coder = coder_on(serve(script(calls, says("好了"))))
@@ -173,7 +170,6 @@ def test_c41_what_nobody_could_answer_is_told_in_chinese(serve: Serve, coder_on:
     assert (answered.code, answered.out) == (0, "已应答：bash: touch a\n未完成\n")
 
 
-@pytest.mark.quick
 def test_what_programs_and_models_read_is_the_same_in_every_language(
     serve: Serve, tmp_path: Path, folder: Path
 ) -> None:

@@ -41,7 +41,6 @@ def left(folder: WeightsFolder) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in files}
 
 
-@pytest.mark.quick
 def test_parts_become_one_file_and_nothing_of_them_is_run(index: Index, folder: WeightsFolder) -> None:
     index.fill()
     told = installed(index, folder)

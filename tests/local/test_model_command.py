@@ -46,7 +46,6 @@ def test_providers_with_a_key_are_listed_without_it(coder: Coder) -> None:
     assert "sk-secret" not in ran.out
 
 
-@pytest.mark.quick
 def test_a_model_is_installed_listed_and_removed(coder: Coder, index: Index, tmp_path: Path) -> None:
     index.fill()
     ran = coder.run("model", "install", "tiny", "--yes")

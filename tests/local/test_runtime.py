@@ -127,7 +127,6 @@ async def test_a_stop_while_the_weights_are_loaded_ends_the_server(home: Home, t
     await models.close()
 
 
-@pytest.mark.quick
 def test_a_turn_runs_on_local_weights_and_leaves_nothing_behind(home: Home, tmp_path: Path, folder: Path) -> None:
     coder = Coder(tmp_path / "home", folder, None)
     ran = coder.run("-p", "hello", "--model", "local:tiny", env=home("echo"))

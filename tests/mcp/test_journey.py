@@ -67,7 +67,6 @@ def asks_about(event: AnyEvent) -> list[str]:
     return [each.need.tool for each in event.judged if each.ask] if isinstance(event, BatchOpened) else []
 
 
-@pytest.mark.quick
 @in_loop
 async def test_c32_a_server_that_dies_does_not_end_the_turn(tmp_path: Path) -> None:
     configure(tmp_path, {"good": good(tmp_path)})
@@ -203,7 +202,6 @@ async def test_two_sessions_in_one_folder_share_their_servers(tmp_path: Path) ->
     assert len(pids(tmp_path)) == 1
 
 
-@pytest.mark.quick
 @in_loop
 async def test_a_call_that_was_asked_about_runs_in_the_process_that_goes_on(tmp_path: Path) -> None:
     """That process has started no server yet when the answer comes."""

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from coderelay.config.settings import McpServer
 from tests.coder_process import Coder
 from tests.conftest import Serve
@@ -21,7 +19,6 @@ CoderOn = Callable[[ModelServerThread], Coder]
 PATIENT = {"CODER_MCP_SECONDS": "50"}
 
 
-@pytest.mark.quick
 def test_c32_servers_of_all_kinds_in_one_turn(tmp_path: Path, serve: Serve, coder_on: CoderOn) -> None:
     kinds = ("good", "dies", "many", "floods", "rubbish", "future")
     configure(tmp_path, {kind: double(kind, tmp_path / "notes.txt") for kind in kinds})
@@ -89,7 +86,6 @@ def test_a_rule_allows_what_would_be_asked_about(tmp_path: Path, serve: Serve, c
     assert "a rule denies mcp__good__fail" in fail
 
 
-@pytest.mark.quick
 def test_a_parked_call_runs_in_the_process_that_answers(tmp_path: Path, serve: Serve, coder_on: CoderOn) -> None:
     configure(tmp_path, {"good": good(tmp_path)})
     server = serve(script(proposes(call("mcp__good__echo", x="1")), says("done")))
@@ -103,7 +99,6 @@ def test_a_parked_call_runs_in_the_process_that_answers(tmp_path: Path, serve: S
     assert results(server.requests[1]) == ['{"x": "1"}']
 
 
-@pytest.mark.quick
 def test_c32_kill_9_of_coder_leaves_no_server(tmp_path: Path, serve: Serve, coder_on: CoderOn) -> None:
     configure(tmp_path, {"good": good(tmp_path), "deaf": double("good-but-deaf", tmp_path / "notes.txt")})
     server = serve(script(proposes(call("mcp__good__hang"))))
@@ -122,7 +117,6 @@ def _notes(root: Path) -> str:
     return notes.read_text() if notes.exists() else ""
 
 
-@pytest.mark.quick
 def test_x36_a_repository_starts_no_server_before_it_is_trusted(
     tmp_path: Path, folder: Path, serve: Serve, coder_on: CoderOn
 ) -> None:

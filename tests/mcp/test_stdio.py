@@ -114,7 +114,6 @@ async def test_resources_and_prompts(tmp_path: Path) -> None:
     assert messages == [("user", "Greet Ann.")]
 
 
-@pytest.mark.quick
 @in_loop
 async def test_bad_servers_leave_a_note_and_the_good_one_its_tools(tmp_path: Path) -> None:
     missing = {"absent": McpServer(command="no-such-program")}

@@ -11,8 +11,6 @@ from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, Script, bash, http_error, proposes, read, says, script
 
-pytestmark = pytest.mark.quick
-
 MODEL = "anthropic:claude-sonnet-4-5"
 
 ClaudeOn = Callable[[Script], tuple[ModelServerThread, Coder]]
@@ -34,6 +32,7 @@ def kinds(message: dict[str, Any]) -> list[str]:
     return [block["type"] for block in message["content"]]
 
 
+@pytest.mark.quick
 def test_c13_calls_are_run_until_there_are_none(claude_on: ClaudeOn, folder: Path) -> None:
     (folder / "in.txt").write_text("one\ntwo\n")
     server, coder = claude_on(

@@ -175,7 +175,6 @@ def test_other_messages_stay_as_they_are(heard: Completion, tools: tuple[ToolSpe
     assert with_text_call(heard, tools) is heard
 
 
-@pytest.mark.quick
 def test_a_turn_goes_on_with_a_call_that_came_as_text(
     serve: Serve, coder_on: Callable[[ModelServerThread], Coder], folder: Path
 ) -> None:

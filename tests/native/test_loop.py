@@ -35,7 +35,6 @@ from tests.model_server import (
 )
 from tests.native.requests import results, users
 
-pytestmark = pytest.mark.quick
 ME = By("anne", "test")
 
 
@@ -73,6 +72,7 @@ FAULTS: list[tuple[Answer, str]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("fault", "told"), FAULTS)
 @story
 async def test_what_may_pass_is_tried_again_and_told(tmp_path: Path, fault: Answer, told: str) -> None:
@@ -85,6 +85,7 @@ async def test_what_may_pass_is_tried_again_and_told(tmp_path: Path, fault: Answ
         assert len({received.raw for received in coder.server.received}) == 1
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("broken", [cut_off(says("one two three"), 3), garbage(says("one two three"), 3)])
 @story
 async def test_an_answer_that_breaks_off_is_asked_for_again(tmp_path: Path, broken: Answer) -> None:
@@ -104,6 +105,7 @@ def _is_message(recorded: Recorded) -> bool:
     return isinstance(recorded.event, MessageAdded)
 
 
+@pytest.mark.quick
 @story
 async def test_what_cannot_pass_is_not_tried_again(tmp_path: Path) -> None:
     async with house(tmp_path, script(http_error(401, "no such key")), build=Patient) as coder:
@@ -115,6 +117,7 @@ async def test_what_cannot_pass_is_not_tried_again(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.quick
 @story
 async def test_after_eight_tries_the_turn_fails(tmp_path: Path) -> None:
     async with house(tmp_path, script(*[http_error(503, "busy")] * 8), build=Patient) as coder:
@@ -122,6 +125,7 @@ async def test_after_eight_tries_the_turn_fails(tmp_path: Path) -> None:
         assert (await coder.ended()).error == "the model server answered 503: busy"
 
 
+@pytest.mark.quick
 @story
 async def test_a_stop_ends_the_wait_for_another_try(tmp_path: Path) -> None:
     async with house(tmp_path, script(http_error(429, "later", {"retry-after": "100"})), build=Patient) as coder:
@@ -134,6 +138,7 @@ async def test_a_stop_ends_the_wait_for_another_try(tmp_path: Path) -> None:
         await following
 
 
+@pytest.mark.quick
 @story
 async def test_a_server_that_wants_us_to_wait_for_hours_is_not_waited_for(tmp_path: Path) -> None:
     async with house(tmp_path, script(http_error(429, "later", {"retry-after": "7200"})), build=Patient) as coder:
@@ -141,6 +146,7 @@ async def test_a_server_that_wants_us_to_wait_for_hours_is_not_waited_for(tmp_pa
         assert (await coder.ended()).error == "the model server answered 429: later"
 
 
+@pytest.mark.quick
 @story
 async def test_the_third_identical_call_is_not_run(tmp_path: Path) -> None:
     steps = [proposes(bash("echo x >> log; echo same"))] * 3
@@ -155,6 +161,7 @@ async def test_the_third_identical_call_is_not_run(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.quick
 @story
 async def test_a_model_that_repeats_a_call_for_ever_ends_its_turn(tmp_path: Path) -> None:
     async with house(tmp_path, script(*[proposes(bash("echo same"))] * 4)) as coder:
@@ -163,6 +170,7 @@ async def test_a_model_that_repeats_a_call_for_ever_ends_its_turn(tmp_path: Path
         assert (ended.ending, ended.error) == ("failed", "the model repeats the same call of bash again and again")
 
 
+@pytest.mark.quick
 @story
 async def test_the_same_call_with_another_result_is_no_repetition(tmp_path: Path) -> None:
     steps = [proposes(bash("echo x >> log; wc -l < log"))] * 5
@@ -172,6 +180,7 @@ async def test_the_same_call_with_another_result_is_no_repetition(tmp_path: Path
         assert [each.strip() for each in results(coder.server.requests[-1])] == ["1", "2", "3", "4", "5"]
 
 
+@pytest.mark.quick
 @story
 async def test_a_text_that_is_exactly_one_call_is_the_call(tmp_path: Path) -> None:
     written = '```json\n{"name": "bash", "arguments": {"command": "echo hi"}}\n```'
@@ -181,6 +190,7 @@ async def test_a_text_that_is_exactly_one_call_is_the_call(tmp_path: Path) -> No
         assert await coder.story() == ["user: go", "bash: ok", "agent: done"]
 
 
+@pytest.mark.quick
 @story
 async def test_malformed_and_unknown_calls_become_results_the_model_can_act_on(tmp_path: Path) -> None:
     calls = [raw_call("bash", '{"command": '), raw_call("frobnicate", "{}"), raw_call("read", '{"file": "x"}')]
@@ -194,6 +204,7 @@ async def test_malformed_and_unknown_calls_become_results_the_model_can_act_on(t
         assert "it takes path, offset, limit" in said[2]
 
 
+@pytest.mark.quick
 @story
 async def test_c21_a_model_changed_in_mid_turn_answers_from_the_next_step(tmp_path: Path) -> None:
     async def change(_: Body) -> Answer:
@@ -220,6 +231,7 @@ async def test_a_long_file_comes_in_parts_that_say_how_to_go_on(tmp_path: Path) 
         assert wide.endswith("(lines 1-49 of 4000; go on with offset=50)")
 
 
+@pytest.mark.quick
 @story
 async def test_a_huge_result_reaches_the_model_cut_and_people_whole(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash("yes | head -c 500000")), says("done"))) as coder:
@@ -232,6 +244,7 @@ async def test_a_huge_result_reaches_the_model_cut_and_people_whole(tmp_path: Pa
         assert len(row.data) > 500_000
 
 
+@pytest.mark.quick
 @story
 async def test_a_turn_failed_when_its_session_was_given_to_the_guide(tmp_path: Path) -> None:
     async def change(_: Body) -> Answer:
@@ -244,6 +257,7 @@ async def test_a_turn_failed_when_its_session_was_given_to_the_guide(tmp_path: P
         assert [each["model"] for each in coder.server.requests] == ["scripted", "scripted"]
 
 
+@pytest.mark.quick
 @story
 async def test_a_model_that_fails_was_tried_to_the_end_though_another_was_chosen(tmp_path: Path) -> None:
     async def change(_: Body) -> Answer:
@@ -258,6 +272,7 @@ async def test_a_model_that_fails_was_tried_to_the_end_though_another_was_chosen
         assert [each["model"] for each in coder.server.requests] == ["scripted", "scripted", "other"]
 
 
+@pytest.mark.quick
 @story
 async def test_a_model_that_cannot_be_opened_in_mid_turn_ends_it_and_says_what_to_do(tmp_path: Path) -> None:
     async def change(_: Body) -> Answer:
@@ -284,6 +299,7 @@ async def test_a_todo_list_that_was_touched_and_forgotten_again_was_not_recalled
         assert [text.startswith("<reminder>") for text in users(coder.server.requests[-1])].count(True) == 2
 
 
+@pytest.mark.quick
 @story
 async def test_an_image_was_sent_that_is_too_large_once_it_is_encoded(tmp_path: Path) -> None:
     """Providers refuse more than 5 MB of base64, and then every request after it."""
@@ -298,6 +314,7 @@ async def test_an_image_was_sent_that_is_too_large_once_it_is_encoded(tmp_path: 
         assert fits.startswith("image/png, 3900000 bytes")
 
 
+@pytest.mark.quick
 @story
 async def test_steering_that_comes_while_a_person_is_asked_is_heard_after_the_answer(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash("echo hi > x")), says("blue"))) as coder:
@@ -313,6 +330,7 @@ async def test_steering_that_comes_while_a_person_is_asked_is_heard_after_the_an
         assert users(coder.server.requests[1])[-1] == "rather blue\n\nlight blue"
 
 
+@pytest.mark.quick
 @story
 async def test_a_folder_that_goes_away_in_mid_turn_is_told_by_its_tools(tmp_path: Path) -> None:
     away = f"mv {tmp_path / 'work'} {tmp_path / 'gone'}"

@@ -15,10 +15,10 @@ from tests.house import house, story
 from tests.model_server import Answer, Body, bash, call, proposes, read, replies, says, script, write
 from tests.native.requests import check_snapshot, readable, results, users
 
-pytestmark = pytest.mark.quick
 ME = By("anne", "test")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("mode", get_args(Mode))
 @story
 async def test_the_first_request_of_each_mode(tmp_path: Path, mode: Mode) -> None:
@@ -29,6 +29,7 @@ async def test_the_first_request_of_each_mode(tmp_path: Path, mode: Mode) -> Non
         check_snapshot(f"first_request_{mode}.txt", readable(coder.server.requests[0], coder.folder))
 
 
+@pytest.mark.quick
 @story
 async def test_the_whole_first_request_is_at_most_20_kb(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("done"))) as coder:
@@ -37,6 +38,7 @@ async def test_the_whole_first_request_is_at_most_20_kb(tmp_path: Path) -> None:
         assert coder.server.received[0].size <= 20_000
 
 
+@pytest.mark.quick
 @story
 async def test_what_was_told_once_is_not_told_again(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash("true")), says("a"), says("b"))) as coder:
@@ -49,6 +51,7 @@ async def test_what_was_told_once_is_not_told_again(tmp_path: Path) -> None:
         assert second == "second"
 
 
+@pytest.mark.quick
 @story
 async def test_a_change_of_mode_is_told_and_nothing_else(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("a"), says("b"))) as coder:
@@ -64,6 +67,7 @@ async def test_a_change_of_mode_is_told_and_nothing_else(tmp_path: Path) -> None
         assert without_notes(told) == "second"
 
 
+@pytest.mark.quick
 @story
 async def test_a_mode_that_is_tightened_in_mid_turn_is_told_at_the_next_step(tmp_path: Path) -> None:
     async def tighten(_: Body) -> Answer:
@@ -79,6 +83,7 @@ async def test_a_mode_that_is_tightened_in_mid_turn_is_told_at_the_next_step(tmp
         ]
 
 
+@pytest.mark.quick
 @story
 async def test_the_environment_tells_the_branch_and_that_it_has_changed(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("a"), says("b"))) as coder:
@@ -92,6 +97,7 @@ async def test_the_environment_tells_the_branch_and_that_it_has_changed(tmp_path
         assert "Git: branch other\n" in users(coder.server.requests[1])[-1]
 
 
+@pytest.mark.quick
 @story
 async def test_the_projects_instructions_are_told_from_the_top_of_the_repository_down(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("a"))) as coder:
@@ -108,6 +114,7 @@ async def test_the_projects_instructions_are_told_from_the_top_of_the_repository
         assert mine < top < here
 
 
+@pytest.mark.quick
 @story
 async def test_claude_md_is_only_read_where_there_is_no_agents_md(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("a"))) as coder:
@@ -120,6 +127,7 @@ async def test_claude_md_is_only_read_where_there_is_no_agents_md(tmp_path: Path
         assert "Be brief." not in told
 
 
+@pytest.mark.quick
 @story
 async def test_instructions_of_a_folder_are_told_once_a_file_in_it_was_read(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(read("sub/f")), says("a"))) as coder:
@@ -133,6 +141,7 @@ async def test_instructions_of_a_folder_are_told_once_a_file_in_it_was_read(tmp_
         assert users(second)[-1] == '<instructions from="sub/AGENTS.md">\nOnly here.\n</instructions>'
 
 
+@pytest.mark.quick
 @story
 async def test_changed_instructions_are_told_again(tmp_path: Path) -> None:
     steps = [proposes(read("AGENTS.md")), proposes(write("AGENTS.md", "New rules.")), says("a")]
@@ -143,6 +152,7 @@ async def test_changed_instructions_are_told_again(tmp_path: Path) -> None:
         assert users(coder.server.requests[-1])[-1] == '<instructions from="AGENTS.md">\nNew rules.\n</instructions>'
 
 
+@pytest.mark.quick
 @story
 async def test_instructions_that_link_out_of_the_repository_are_not_told(tmp_path: Path) -> None:
     """A cloned repository must not make us send a person's other files to a provider."""
@@ -154,6 +164,7 @@ async def test_instructions_that_link_out_of_the_repository_are_not_told(tmp_pat
         assert "the key" not in coder.server.received[0].raw.decode()
 
 
+@pytest.mark.quick
 @story
 async def test_instructions_that_speak_in_our_tags_do_not_sound_like_us(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("hi"))) as coder:
@@ -168,6 +179,7 @@ async def test_instructions_that_speak_in_our_tags_do_not_sound_like_us(tmp_path
         assert "<div> stays" in told
 
 
+@pytest.mark.quick
 @story
 async def test_long_instructions_are_cut_and_say_so(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("a"))) as coder:
@@ -180,6 +192,7 @@ async def test_long_instructions_are_cut_and_say_so(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.quick
 @story
 async def test_a_file_that_changed_since_it_was_read_is_told_once(tmp_path: Path) -> None:
     steps = [proposes(read("f")), proposes(bash("echo more >> f")), proposes(bash("true")), says("a")]
@@ -193,6 +206,7 @@ async def test_a_file_that_changed_since_it_was_read_is_told_once(tmp_path: Path
         assert users(requests[-1]).count(told) == 1
 
 
+@pytest.mark.quick
 @story
 async def test_a_file_is_told_again_when_it_changed_after_it_was_read_again(tmp_path: Path) -> None:
     steps = [
@@ -212,6 +226,7 @@ async def test_a_file_is_told_again_when_it_changed_after_it_was_read_again(tmp_
         ]
 
 
+@pytest.mark.quick
 @story
 async def test_what_the_agent_wrote_itself_is_no_news(tmp_path: Path) -> None:
     steps = [proposes(write("f", "one")), proposes(write("f", "two")), says("a")]
@@ -221,6 +236,7 @@ async def test_what_the_agent_wrote_itself_is_no_news(tmp_path: Path) -> None:
         assert len(users(coder.server.requests[-1])) == 1
 
 
+@pytest.mark.quick
 @story
 async def test_another_process_knows_what_was_told_and_seen(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(read("f")), says("a"))) as coder:
@@ -239,6 +255,7 @@ async def test_another_process_knows_what_was_told_and_seen(tmp_path: Path) -> N
         )
 
 
+@pytest.mark.quick
 @story
 async def test_every_request_begins_with_the_bytes_of_the_one_before(tmp_path: Path) -> None:
     """Whatever was told in between, in one process or the next: a provider can keep what it has read."""

@@ -34,7 +34,6 @@ from tests.model_server import (
 from tests.model_server.script import Replies
 from tests.native.requests import users
 
-pytestmark = pytest.mark.quick
 ME = By("anne", "test")
 LONG = "seq 2000 # {}"
 
@@ -69,6 +68,7 @@ def summaries(events: list[Any]) -> list[str]:
     return [each.event.summary for each in events if isinstance(each.event, HistoryCompacted)]
 
 
+@pytest.mark.quick
 @story
 async def test_a_second_summary_in_one_turn_forgot_what_the_person_had_asked_for(tmp_path: Path) -> None:
     configure(tmp_path, context=8000)
@@ -92,6 +92,7 @@ async def test_a_second_summary_in_one_turn_forgot_what_the_person_had_asked_for
         assert made == [f"{text}\n\n{todo}\n\n{asked}" for text in texts[: len(made)]]
 
 
+@pytest.mark.quick
 @story
 async def test_a_long_prompt_was_left_out_of_what_the_summariser_was_told(tmp_path: Path) -> None:
     configure(tmp_path, context=4000)
@@ -128,6 +129,7 @@ async def test_a_summary_longer_than_what_it_replaces_filled_the_window(tmp_path
         assert (first.startswith("BEGIN"), "END\n\nWhat" in first, len(first) < 7000) == (True, True, True)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("bad", [says("", thinking="hm"), says("I cannot", finish_reason="content_filter")])
 @story
 async def test_a_summary_that_says_nothing_replaced_the_whole_history(tmp_path: Path, bad: Answer) -> None:
@@ -152,6 +154,7 @@ class WithSmall(House):
         return Small(self.env, self.settings(cwd).providers)
 
 
+@pytest.mark.quick
 @story
 async def test_a_session_was_stuck_when_the_small_model_for_summaries_was_refused(tmp_path: Path) -> None:
     """The person's key may not be good for it; their own model does it then."""
@@ -163,6 +166,7 @@ async def test_a_session_was_stuck_when_the_small_model_for_summaries_was_refuse
         assert [each["model"] for each in coder.server.requests] == ["scripted", "tiny", "scripted", "scripted"]
 
 
+@pytest.mark.quick
 @story
 async def test_an_image_that_was_summed_up_was_not_mentioned(tmp_path: Path) -> None:
     configure(tmp_path, keep=0, images=True)

@@ -24,7 +24,6 @@ from tests.model_server import (
 )
 from tests.plain_terminal import terminal
 
-pytestmark = pytest.mark.quick
 CoderOn = Callable[[ModelServerThread], Coder]
 
 HELD = "touch began; until [ -e go ]; do sleep 0.01; done"
@@ -124,6 +123,7 @@ def test_commands_were_taken_for_answers_while_an_ask_was_open(serve: Serve, cod
     assert said[1:] == ["Which colour?\n→ /dev/null", "and quickly"]
 
 
+@pytest.mark.quick
 def test_the_text_of_an_attempt_that_broke_off_ran_into_what_came_after_it(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(retrying(coder_on(serve(script(BROKEN, says("four five")))))) as screen:
         screen.wait_for("> ")
@@ -134,6 +134,7 @@ def test_the_text_of_an_attempt_that_broke_off_ran_into_what_came_after_it(serve
     assert notice.endswith("; trying again in 0 s)")
 
 
+@pytest.mark.quick
 def test_a_call_that_was_written_as_text_stands_on_a_line_of_its_own(serve: Serve, coder_on: CoderOn) -> None:
     written = '{"name": "bash", "arguments": {"command": "echo hi"}}'
     with terminal(coder_on(serve(script(says(written), says("done")))), "--mode", "yolo") as screen:

@@ -229,7 +229,6 @@ def test_a_link_to_a_program_that_a_rule_denies(tmp_path: Path) -> None:
     assert [judged(each) for each in ("./innocent", "./g status")] == ["allow", "allow"]
 
 
-@pytest.mark.quick
 def test_c32_a_denied_script_ran_through_the_front_door(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()

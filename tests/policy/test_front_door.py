@@ -63,7 +63,6 @@ def configure(coder: Coder, **keys: Any) -> None:
     (coder.home / "config.json").write_text(json.dumps(keys))
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("mode", "told", "code", "made"),
     [
@@ -194,7 +193,6 @@ def test_c32_check_uses_the_rules_and_the_preset_that_count_here(coder: Coder) -
     ]
 
 
-@pytest.mark.quick
 def test_c22_the_matrix_is_shown_and_a_preset_changes_it(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(by_history(commands("ls"))))
     configure(coder, **{"permissions.deny": ["bash(git push)"], "permissions.ask": ["edit(docs)"]})
@@ -251,7 +249,6 @@ def test_d15_d20_always_on_one_target_of_make_also_ran_another(serve: Serve, cod
     assert (folder / "made").read_text() == "all\nall\n"
 
 
-@pytest.mark.quick
 def test_c08_auto_edit_runs_tests_unasked_where_there_is_a_sandbox(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:
@@ -270,7 +267,6 @@ def test_c08_auto_edit_runs_tests_unasked_where_there_is_a_sandbox(
     assert (unconfined.out, unconfined.code) == ("no\n", 3)
 
 
-@pytest.mark.quick
 def test_a_secret_file_reached_the_model_by_a_link_and_by_a_search(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:
@@ -317,7 +313,6 @@ def test_an_approval_with_the_network_covered_another_target(serve: Serve, coder
     assert (folder / "made").read_text() == "test\ntest\n"
 
 
-@pytest.mark.quick
 def test_d17_d23_a_background_command_is_asked_about_like_any_other(serve: Serve, coder_on: CoderOn) -> None:
     def leaves(history: History) -> Answer:
         results = [said.text for said in history if said.role == "tool"]

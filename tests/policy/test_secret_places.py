@@ -167,7 +167,6 @@ def test_a_rule_on_a_program_covers_no_secret_it_does_not_name(folder: Path) -> 
     assert judged("grep -r KEY .", folder, read_rules(("bash",))) == "allow"
 
 
-@pytest.mark.quick
 def test_a_link_to_a_secret_was_read_through_the_front_door(tmp_path: Path, folder: Path) -> None:
     coder = Coder(tmp_path / "home", folder, None)
     said = {each: coder.run("permissions", "check", each).out for each in ("cat notes.txt", "grep -r KEY .", "ls")}

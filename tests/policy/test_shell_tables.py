@@ -39,7 +39,6 @@ def test_c07_everyday_commands_are_asked_about_only_if_they_do_something() -> No
     assert [(in_sandbox(command), command) for _, command in EVERYDAY] == EVERYDAY
 
 
-@pytest.mark.quick
 def test_git_in_a_clone_that_names_programs_is_asked_about_without_a_sandbox() -> None:
     def expected(verdict: str, command: str) -> str:
         return "ask" if verdict == "allow" and re.search(r"\bgit (?!--version)", command) else verdict

@@ -160,7 +160,6 @@ def coder(tmp_path: Path) -> Coder:
     return Coder(tmp_path / "home", folder, None)
 
 
-@pytest.mark.quick
 def test_c32_permissions_check_says_verdict_and_reason_and_runs_nothing(coder: Coder) -> None:
     said = [
         coder.run("permissions", "check", *each).out for each in (["ls"], ["touch x"], ["--mode", "plan", "make"])

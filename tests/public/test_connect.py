@@ -18,8 +18,6 @@ from tests.conftest import Serve
 from tests.house import story
 from tests.model_server import ModelServerThread, bash, proposes, says, script, write
 
-pytestmark = pytest.mark.quick
-
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 CoderOn = Callable[[ModelServerThread], Coder]
 
@@ -59,6 +57,7 @@ def test_a_script_without_a_loop(serve: Serve, here: CoderOn, folder: Path) -> N
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["a"]
 
 
+@pytest.mark.quick
 def test_a_script_with_a_loop(serve: Serve, here: CoderOn) -> None:
     here(serve(script(says("one"), says("two"))))
 
@@ -96,6 +95,7 @@ def test_a_session_of_a_script_goes_on_without_it(serve: Serve, here: CoderOn) -
     assert answered.out.endswith("done\n")
 
 
+@pytest.mark.quick
 def test_without_a_model_the_guide_answers(
     serve: Serve, here: CoderOn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -108,6 +108,7 @@ def test_without_a_model_the_guide_answers(
         coder.prompt(SessionId("nope"), "go")
 
 
+@pytest.mark.quick
 def test_the_example_that_answers(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     coder = coder_on(serve(script(proposes(write("haiku.txt", "x"), bash("touch b")), says("written"))))
     assert _example(coder, "answer_from_a_script.py", "write it") == "written\n"

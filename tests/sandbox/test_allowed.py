@@ -31,7 +31,6 @@ POM = """
 """
 
 
-@pytest.mark.quick
 @story
 async def test_temporary_files_and_caches_are_shared_by_the_commands_of_a_session(tmp_path: Path, rung: Rung):
     async with confined(tmp_path, rung) as inside:
@@ -53,7 +52,6 @@ async def test_the_temporary_folder_has_its_usual_name(tmp_path: Path, bubblewra
     assert not Path("/tmp/a").exists()
 
 
-@pytest.mark.quick
 @story
 async def test_a_server_in_the_background_answers_the_next_command(tmp_path: Path, bubblewrap: Rung):
     async with confined(tmp_path, bubblewrap) as inside:
@@ -68,7 +66,6 @@ async def test_a_server_in_the_background_answers_the_next_command(tmp_path: Pat
         await server.stop()
 
 
-@pytest.mark.quick
 @story
 async def test_only_the_right_to_the_network_opens_it(tmp_path: Path, rung: Rung):
     with socket.create_server(("127.0.0.1", 0)) as listener:

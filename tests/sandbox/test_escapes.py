@@ -92,7 +92,7 @@ async def test_a_link_that_comes_and_goes_while_a_sandbox_starts_opens_nothing_o
         await eventually((work / "flips").exists)
         refused = 0
         was_link = set[bool]()
-        for _ in range(300):
+        for _ in range(100):
             if refused > 2:
                 break
             was_link.add(os.path.islink(work / ".git"))

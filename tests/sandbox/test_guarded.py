@@ -48,7 +48,6 @@ def guarded(work: Path) -> dict[str, bytes]:
     return found
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("planted", [PLANTED, {}], ids=["there", "absent"])
 @story
 async def test_no_command_changes_what_is_guarded(tmp_path: Path, rung: Rung, planted: dict[str, str]):
@@ -77,7 +76,6 @@ async def test_the_attack_works_where_there_is_no_sandbox(tmp_path: Path):
     assert changed[".git/hooks/pre-commit"] == changed[".git/config"] == b"evil\n"
 
 
-@pytest.mark.quick
 @story
 async def test_git_commits(tmp_path: Path, rung: Rung):
     work = tmp_path / "work"
@@ -199,7 +197,6 @@ async def test_sandlock_puts_files_that_other_programs_obey_back(tmp_path: Path,
         assert (inside.work / ".npmrc").read_text() == "x=1\n"
 
 
-@pytest.mark.quick
 @story
 async def test_a_command_that_makes_what_other_programs_obey_loses_it(tmp_path: Path, rung: Rung):
     make_repository(tmp_path / "work")

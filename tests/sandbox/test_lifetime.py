@@ -59,7 +59,6 @@ def processes_with(text: str) -> list[int]:
     return found
 
 
-@pytest.mark.quick
 @story
 async def test_killing_the_owner_leaves_no_process_and_the_next_one_takes_away_the_rest(tmp_path: Path, rung: Rung):
     argv = [sys.executable, "-c", OWNER, str(tmp_path), rung, FAMILY]

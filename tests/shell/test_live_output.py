@@ -93,7 +93,6 @@ async def test_c15_so_is_that_of_a_command_of_the_persons_own_in_another_process
             await seen.rest()
 
 
-@pytest.mark.quick
 @story
 async def test_a_key_that_comes_in_pieces_is_hidden_all_the_same(tmp_path: Path) -> None:
     halves = f"printf 'first {KEY[:24]}'; {WAITS}; printf '{KEY[24:]} ..'; until [ -e on ]; do sleep .01; done"

@@ -208,7 +208,6 @@ def bare(config: Config, env: Mapping[str, str]) -> House:
     return House(load(own), own)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("agent", ["native", "guide", "not installed"])
 @story
 async def test_it_needs_no_model_and_no_agent(tmp_path: Path, agent: str) -> None:
@@ -274,7 +273,6 @@ async def test_a_process_that_leaves_ends_it_and_the_next_does_not_repeat_it(tmp
         assert (second.folder / "effects").read_text() == "ran\n"
 
 
-@pytest.mark.quick
 def test_promise_2_killed_in_the_middle_it_ends_unknown_and_is_never_repeated(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     coder, session = Coder(tmp_path / "home", tmp_path / "work", None), SessionId(new_id())

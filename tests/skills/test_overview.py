@@ -197,7 +197,6 @@ async def test_x27_the_agents_commands_come_before_peoples_own_and_two_slashes_f
             await typed.run(Slash("/tools"))
 
 
-@pytest.mark.quick
 def test_init_and_review_are_prompts_and_no_lists_are_made_of_them(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("written"), says("looks good"), says("fine")))
     coder = coder_on(server)

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder, Ran
 from tests.conftest import Serve
@@ -26,7 +24,6 @@ def told(screen: Terminal, line: str) -> str:
     return screen.wait_for("\n> ").removesuffix("\n> ")
 
 
-@pytest.mark.quick
 def test_x27_a_command_of_ones_own_is_a_prompt_with_its_arguments(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("fixed"), says("released")))
     coder = coder_on(server)
@@ -39,7 +36,6 @@ def test_x27_a_command_of_ones_own_is_a_prompt_with_its_arguments(serve: Serve, 
     assert asked(server) == ["Mend issue 12 in 12 'the parser'.", "Release it.\n\nwith care"]
 
 
-@pytest.mark.quick
 def test_x27_c34_a_skill_can_be_asked_for_by_name(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("read")))
     coder = coder_on(server)
@@ -51,7 +47,6 @@ def test_x27_c34_a_skill_can_be_asked_for_by_name(serve: Serve, coder_on: CoderO
     assert asked(server) == [f'<skill name="pdf">\n{body}\n</skill>\n\nwhat is in a.pdf?']
 
 
-@pytest.mark.quick
 def test_c19_an_unknown_command_is_an_error_with_the_nearest_names(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script())
     coder = coder_on(server)
@@ -116,7 +111,6 @@ def test_x16_without_a_terminal_it_is_ordinary_text(serve: Serve, coder_on: Code
     assert asked(server) == ["/fix this"]
 
 
-@pytest.mark.quick
 def test_x36_a_folders_command_counts_when_it_is_trusted(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(says("built")))
     coder = coder_on(server)

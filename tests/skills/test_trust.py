@@ -16,7 +16,6 @@ def coder(tmp_path: Path, folder: Path) -> Coder:
     return Coder(tmp_path / "home", folder, None)
 
 
-@pytest.mark.quick
 def test_x36_trusting_lists_every_file_before_it_asks(coder: Coder, folder: Path) -> None:
     skill = put_skill(folder / ".coder", "deploy")
     put_command(folder / ".claude", "build", "Build it.")
@@ -49,7 +48,6 @@ def test_x36_trusting_lists_every_file_before_it_asks(coder: Coder, folder: Path
     assert trusted_texts(str(coder.home), str(folder)) == {}
 
 
-@pytest.mark.quick
 def test_x36_keys_and_texts_are_trusted_apart(coder: Coder, folder: Path) -> None:
     put_config(folder / ".coder", max_steps=500)
     command = put_command(folder / ".coder", "build", "Build it.")

@@ -11,13 +11,12 @@ from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, call, hangs, proposes, says, script, write
 from tests.plain_terminal import terminal
 
-pytestmark = pytest.mark.quick
-
 ALLOW = "allow? y / n / a(lways) / s(top) > "
 
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
+@pytest.mark.quick
 def test_a_conversation(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(coder_on(serve(script(says("hello you"), says("bye"))))) as screen:
         assert "openai:scripted · default" in screen.wait_for("\n> ")
@@ -30,6 +29,7 @@ def test_a_conversation(serve: Serve, coder_on: CoderOn) -> None:
         assert screen.wait() == 0
 
 
+@pytest.mark.quick
 def test_c35_an_ask_is_answered_with_y_n_or_always(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     calls = proposes(write("a", "x"), bash("touch b"), write("c", "x"))
     again = proposes(write("c", "y"))
@@ -65,6 +65,7 @@ def test_c35_all_answers_a_whole_batch_at_a_plain_terminal(
     assert sorted(path.name for path in folder.glob("[!.]*")) == made
 
 
+@pytest.mark.quick
 def test_b58_an_answer_that_is_none_does_not_lose_the_ones_before(serve: Serve, coder_on: CoderOn) -> None:
     questions = [{"question": "Your name?"}, {"question": "Your town?"}]
     server = serve(script(proposes(call("ask_user", questions=questions)), says("thanks")))
@@ -80,6 +81,7 @@ def test_b58_an_answer_that_is_none_does_not_lose_the_ones_before(serve: Serve, 
     assert result == "Your name?\n→ Ann\nYour town?\n→ Rome"
 
 
+@pytest.mark.quick
 def test_b58_b60_questions_are_answered_by_number_label_or_own_words(serve: Serve, coder_on: CoderOn) -> None:
     questions = [
         {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue", "description": "calm"}]},
@@ -98,6 +100,7 @@ def test_b58_b60_questions_are_answered_by_number_label_or_own_words(serve: Serv
     assert result == "Which colour?\n→ Blue\nWhich sizes?\n→ S, M\nYour name?\n→ Ann"
 
 
+@pytest.mark.quick
 def test_a62_a_plan_is_approved_and_carried_out(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     plan = proposes(call("plan_exit", plan="# Plan\n1. write a"))
     server = serve(script(plan, proposes(write("a", "x")), says("done")))
@@ -110,6 +113,7 @@ def test_a62_a_plan_is_approved_and_carried_out(serve: Serve, coder_on: CoderOn,
     assert (folder / "a").read_text() == "x"
 
 
+@pytest.mark.quick
 def test_a62_a_plan_without_asking_is_put_before_the_person(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(says("first plan"), says("better plan"), proposes(write("a", "x")), says("done")))
     with terminal(coder_on(server), "--mode", "plan") as screen:
@@ -126,6 +130,7 @@ def test_a62_a_plan_without_asking_is_put_before_the_person(serve: Serve, coder_
     assert (folder / "a").read_text() == "x"
 
 
+@pytest.mark.quick
 def test_x03_stop_at_an_ask_ends_the_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     calls = proposes(write("a", "x"), write("b", "x"))
     with terminal(coder_on(serve(script(calls)))) as screen:
@@ -137,6 +142,7 @@ def test_x03_stop_at_an_ask_ends_the_turn(serve: Serve, coder_on: CoderOn, folde
     assert list(folder.glob("[!.]*")) == []
 
 
+@pytest.mark.quick
 def test_ctrl_c_stops_the_turn_and_not_the_loop(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(coder_on(serve(script(hangs(says("one two three"), 2), says("fine"))))) as screen:
         screen.wait_for("> ")
@@ -148,6 +154,7 @@ def test_ctrl_c_stops_the_turn_and_not_the_loop(serve: Serve, coder_on: CoderOn)
         screen.wait_for("fine\n")
 
 
+@pytest.mark.quick
 def test_ctrl_c_at_an_ask_stops_the_turn(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(coder_on(serve(script(proposes(bash("touch x")), says("fine"))))) as screen:
         screen.wait_for("> ")
@@ -159,6 +166,7 @@ def test_ctrl_c_at_an_ask_stops_the_turn(serve: Serve, coder_on: CoderOn) -> Non
         screen.wait_for("fine\n")
 
 
+@pytest.mark.quick
 def test_c01_c19_slash_and_bang_do_not_reach_the_model(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script())
     with terminal(coder_on(server)) as screen:
@@ -174,6 +182,7 @@ def test_c01_c19_slash_and_bang_do_not_reach_the_model(serve: Serve, coder_on: C
     assert server.requests == []
 
 
+@pytest.mark.quick
 def test_x16_a_piped_line_is_never_an_answer(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(proposes(bash("touch x")), says("no"), says("yes?")))
     ran = coder_on(server).run(text="go\ny\n")

@@ -73,7 +73,6 @@ def test_c35_a_typed_no_is_heard(serve: Serve, coder_on: CoderOn, folder: Path) 
     assert len(server.requests) == 2, "no part of the answer was taken for a prompt"
 
 
-@pytest.mark.quick
 def test_c35_one_of_three_is_denied_and_the_rest_runs_in_order(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     calls = proposes(bash("echo one >> order"), bash("echo two >> order"), bash("echo three >> order"))
     server = serve(script(calls, says("two of them")))
@@ -132,7 +131,6 @@ def test_kill_9_while_asking_and_resume_asks_again_and_acts_once(
     check_settled(log_of(coder))
 
 
-@pytest.mark.quick
 def test_answered_in_another_process_the_question_disappears_and_says_by_whom(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:

@@ -151,7 +151,6 @@ def test_c20_help_tells_the_keys(serve: Serve, coder_on: CoderOn) -> None:
         check_looks("help", terminal, coder, turns=0)
 
 
-@pytest.mark.quick
 def test_c05_c23_a_mode_is_seen_at_the_prompt_at_once(serve: Serve, coder_on: CoderOn) -> None:
     with repl(coder_on(serve(script()))) as terminal:
         for line, mode in (("/mode plan", "plan"), ("/yolo", "yolo"), ("/default", "default")):
@@ -161,7 +160,6 @@ def test_c05_c23_a_mode_is_seen_at_the_prompt_at_once(serve: Serve, coder_on: Co
             )
 
 
-@pytest.mark.quick
 def test_c19_x27_an_unknown_command_names_the_nearest(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script())
     with repl(coder_on(server)) as terminal:
@@ -172,7 +170,6 @@ def test_c19_x27_an_unknown_command_names_the_nearest(serve: Serve, coder_on: Co
     assert server.requests == []
 
 
-@pytest.mark.quick
 def test_c26_c27_c31_a_new_session_and_back(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("one"), says("two"), says("three")))
     coder = coder_on(server)

@@ -23,7 +23,6 @@ def coder_on(tmp_path: Path, folder: Path) -> CoderOn:
     return lambda server: Coder(home, folder, server.base_url)
 
 
-@pytest.mark.quick
 def test_a_paste_of_2000_lines_is_one_prompt(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("read it")))
     text = "\n".join(f"pasted line {number}" for number in range(2000))
@@ -37,7 +36,6 @@ def test_a_paste_of_2000_lines_is_one_prompt(serve: Serve, coder_on: CoderOn) ->
     assert asked(server) == [f"look: {text}"]
 
 
-@pytest.mark.quick
 def test_a_short_paste_is_text_and_is_not_sent_by_its_line_ends(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("fine")))
     with repl(coder_on(server)) as terminal:
@@ -51,7 +49,6 @@ def test_a_short_paste_is_text_and_is_not_sent_by_its_line_ends(serve: Serve, co
     assert "\x1b" not in said
 
 
-@pytest.mark.quick
 def test_c20_ctrl_d_sends_what_is_there_and_leaves_when_nothing_is(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("heard")))
     with repl(coder_on(server)) as terminal:
@@ -77,7 +74,6 @@ def test_several_lines_by_alt_enter_and_backslash(serve: Serve, coder_on: CoderO
     assert asked(server) == ["one\ntwo\nthree"]
 
 
-@pytest.mark.quick
 def test_x08_what_is_sent_while_it_works_waits_visibly_and_can_be_taken_back(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:
@@ -127,7 +123,6 @@ def test_typing_goes_on_while_the_agent_writes(serve: Serve, coder_on: CoderOn) 
     assert asked(server) == ["go", "a thought meanwhile"]
 
 
-@pytest.mark.quick
 def test_what_is_typed_before_the_prompt_is_there_is_not_lost(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("early bird")))
     with at_terminal(coder_on(server)) as terminal:
@@ -136,7 +131,6 @@ def test_what_is_typed_before_the_prompt_is_there_is_not_lost(serve: Serve, code
     assert asked(server) == ["so early"]
 
 
-@pytest.mark.quick
 def test_lines_of_earlier_sessions_come_back(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("one"), says("the second time")))
     coder = coder_on(server)
@@ -154,7 +148,6 @@ def test_lines_of_earlier_sessions_come_back(serve: Serve, coder_on: CoderOn) ->
     assert asked(server) == ["say something\non two lines"] * 2
 
 
-@pytest.mark.quick
 def test_commands_and_files_are_completed(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     make_repository(folder, {"src/main.py": "", "src/other.py": "", "build/main.o": "", ".gitignore": "build\n"})
     server = serve(script(says("seen")))

@@ -17,7 +17,6 @@ from tests.terminal.repl import asked, is_idle, log_of, repl, settle, typed_in, 
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("key", ["escape", "c-c"])
 def test_c20_a_turn_is_interrupted_in_mid_stream(serve: Serve, coder_on: CoderOn, key: str) -> None:
     server = serve(script(hangs(says("one two three"), 3), says("fine")))
@@ -34,7 +33,6 @@ def test_c20_a_turn_is_interrupted_in_mid_stream(serve: Serve, coder_on: CoderOn
     assert asked(server) == ["go", "again"]
 
 
-@pytest.mark.quick
 def test_c20_a_turn_is_interrupted_in_mid_command_and_the_command_ends(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:
@@ -65,7 +63,6 @@ def test_ctrl_c_clears_the_line_first_and_leaves_at_the_second(serve: Serve, cod
     assert server.requests == []
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("how", ["c-d", "/exit", "SIGTERM", "SIGKILL"])
 def test_the_terminal_is_left_as_it_was_found(serve: Serve, coder_on: CoderOn, how: str) -> None:
     with repl(coder_on(serve(script()))) as terminal:

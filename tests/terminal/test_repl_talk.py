@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from wcwidth import wcswidth
 
 from tests.coder_process import Coder
@@ -17,7 +16,6 @@ CoderOn = Callable[[ModelServerThread], Coder]
 _OTHER_SCREEN = (b"\x1b[?1049h", b"\x1b[?47h", b"\x1b[?1047h")
 
 
-@pytest.mark.quick
 def test_c04_c14_two_lines_of_prompt_and_a_conversation_in_the_scrollback(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("Hello **you**.\n\n- one\n- two"), says("bye")))
     coder = coder_on(server)
@@ -38,7 +36,6 @@ def test_c04_c14_two_lines_of_prompt_and_a_conversation_in_the_scrollback(serve:
     assert asked(server) == ["hi", "see you"]
 
 
-@pytest.mark.quick
 def test_c36_thinking_is_shown_in_full(serve: Serve, coder_on: CoderOn) -> None:
     thought = " ".join(f"reason{number}" for number in range(300))
     with repl(coder_on(serve(script(says("done", thinking=thought))))) as terminal:
@@ -84,7 +81,6 @@ def test_each_line_of_long_code_once_and_in_order(serve: Serve, coder_on: CoderO
     assert [line.strip() for line in seen.everything if "print(" in line] == code
 
 
-@pytest.mark.quick
 def test_wide_characters_stand_in_columns(serve: Serve, coder_on: CoderOn) -> None:
     table = "| 名称 | 值 |\n| --- | --- |\n| 模式 | 默认 |\n| mode | default |\n\n完成了 ✅"
     server = serve(script(says(table)))

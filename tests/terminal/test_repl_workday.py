@@ -17,7 +17,6 @@ from tests.workflow.project import ALLOWED, PYTHON, RIGHT, WRONG
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
-@pytest.mark.quick
 def test_c15_c16_c17_a_shell_command_of_ones_own(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(says("I see")))
     coder = coder_on(server)
@@ -72,7 +71,6 @@ def test_c30_undo_covers_a_shell_command_of_ones_own(serve: Serve, coder_on: Cod
     assert (folder / "kept").read_text() == "as it was\n"
 
 
-@pytest.mark.quick
 def test_c37_c42_what_fails_is_repaired_and_checked_again_before_ones_eyes(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:
@@ -98,7 +96,6 @@ def test_c37_c42_what_fails_is_repaired_and_checked_again_before_ones_eyes(
     assert (folder / "a.py").read_text() == RIGHT
 
 
-@pytest.mark.quick
 def test_c28_compact_shows_the_summary(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("one"), says("Goal: to count."), says("two")))
     with repl(coder_on(server)) as terminal:

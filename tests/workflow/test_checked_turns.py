@@ -57,7 +57,6 @@ def test_c37_c42_x39_what_fails_is_repaired_by_the_model_and_checked_again(opene
     assert repair.endswith("<workflow>\n`pytest -q` failed. Please repair this and verify again.\n</workflow>")
 
 
-@pytest.mark.quick
 def test_c42_in_chinese_the_model_hears_the_words_of_the_seed(opened: Open) -> None:
     project = opened(writes(WRONG, RIGHT))
     ran = project.ask("改好它", CODER_LANG="zh")
@@ -133,7 +132,6 @@ def test_c37_tools_that_the_session_may_not_use_are_not_used_for_a_check(opened:
     assert project.story() == ["model: write a.py → finished", "model: done 1"]
 
 
-@pytest.mark.quick
 def test_c41_without_a_listed_command_people_are_told_that_nothing_was_checked(opened: Open) -> None:
     project = opened(writes("x", path="notes.txt"), {})
     ran = project.ask("make it")

@@ -88,7 +88,6 @@ async def test_x39_a_check_that_the_person_does_not_want_is_not_made(tmp_path: P
         assert (ended.ending, ended.text, ended.steps) == ("done", "done", 2)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(("mode", "confined"), [("auto-edit", True), ("yolo", False)])
 def test_x39_a_check_runs_in_the_sandbox_but_for_mode_yolo(
     tmp_path: Path, serve: Serve, mode: str, confined: bool

@@ -143,7 +143,6 @@ def test_c12_in_every_mode(tmp_path: Path, serve: Serve, mode: str) -> None:
     assert project.story() == ["workflow: todo → finished", "model: fine"]
 
 
-@pytest.mark.quick
 def test_c25_todos_are_shown_in_the_conversation_and_only_shown_by_the_command(tmp_path: Path, serve: Serve) -> None:
     project = Project(tmp_path, serve(script(says("fine"))), {})
     ran = project.coder.run(text=f"/todos\n{PROMPT}\n")

@@ -25,7 +25,6 @@ def inferred(root: Path, files: dict[str, str], *edited: str) -> Choice | None:
     return infer_command(ProjectFiles(Disk([str(root)])), edited)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("files", "edited", "choice"),
     [

@@ -39,7 +39,6 @@ def disk(folder: Path) -> Disk:
     return Disk([str(folder)])
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("link", "leads_to", "path"),
     [

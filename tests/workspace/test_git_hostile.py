@@ -118,7 +118,6 @@ def _spring(repo: Repo) -> None:
         repo.git("status")
 
 
-@pytest.mark.quick
 @story
 async def test_x15_nothing_that_a_repository_names_is_run(repo: Repo, trap: Trap) -> None:
     gits = repo.gits()

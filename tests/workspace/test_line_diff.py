@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from coderelay.workspace.line_diff import Difference, count_changes, cut, differences, unified_diff, with_ends
 
-pytestmark = pytest.mark.quick
-
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=12)
 
 
@@ -21,6 +19,7 @@ def test_what_is_between_the_differences_is_alike(before: list[str], after: list
         at, other_at = change.end, change.other_end
 
 
+@pytest.mark.quick
 def test_few_changes_in_a_long_file_are_few_lines_of_diff() -> None:
     before = [f"{number}\n" for number in range(20_000)]
     after = list(before)
@@ -31,12 +30,14 @@ def test_few_changes_in_a_long_file_are_few_lines_of_diff() -> None:
     assert (len(changes), count_changes(changes)) == (4, (3, 8))
 
 
+@pytest.mark.quick
 def test_lines_that_moved_are_found() -> None:
     block = [f"moved {number}\n" for number in range(300)]
     others = [f"{number}\n" for number in range(1000)]
     assert count_changes(differences([*block, *others], [*others, *block])) == (300, 300)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -51,6 +52,7 @@ def test_no_texts_take_long(before: list[str], after: list[str]) -> None:
     assert time.process_time() - began < 2
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("before", "after", "diff"),
     [
@@ -65,10 +67,12 @@ def test_the_form_is_that_of_git(before: str | None, after: str | None, diff: st
     assert unified_diff("f", before, after) == diff
 
 
+@pytest.mark.quick
 def test_a_cut_diff_says_how_much_is_missing() -> None:
     assert cut("a\nb\nc\nd\n", 5) == "a\nb\n… (2 more lines)\n"
     assert cut("a\nb\n", 4) == "a\nb\n"
 
 
+@pytest.mark.quick
 def test_only_a_line_feed_ends_a_line() -> None:
     assert with_ends("a\x0cb\u2028c\rd\ne") == ["a\x0cb\u2028c\rd\n", "e"]

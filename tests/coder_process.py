@@ -70,7 +70,13 @@ class Started:
         self.process.send_signal(number)
 
     def wait(self, seconds: float = PATIENCE) -> Ran:
-        out, err = self.process.communicate(timeout=seconds)
+        """A process that takes longer is killed: nothing of a test that fails is left to the next."""
+        try:
+            out, err = self.process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise
         return Ran(self.process.returncode, out or "", err or "")
 
     def kill(self) -> Ran:

@@ -7,9 +7,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.coder_process import Coder
 from tests.model_server import ModelServerThread, Script, model_server_thread
+
+settings.register_profile("without deadline", deadline=None)  # a busy machine is no failure
+settings.load_profile("without deadline")
+
+Serve = Callable[[Script], ModelServerThread]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -17,9 +23,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.option.markexpr != "quick" or not collection_path.name.startswith("test_"):
         return None
     return "pytest.mark.quick" not in collection_path.read_text() or None
-
-
-Serve = Callable[[Script], ModelServerThread]
 
 
 @pytest.fixture

@@ -119,14 +119,17 @@ async def test_a_key_that_comes_in_pieces_is_hidden_all_the_same(tmp_path: Path)
 async def test_of_a_flood_only_the_newest_is_shown_a_few_times_a_second(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create()
-        await shell(coder, f"seq 1 300000; echo end of it; touch done; {WAITS}")
+        flood = "seq 1 300000; echo end of it; touch done; until [ -e on ]; do sleep .01; done"
+        await shell(coder, f"echo ready; {WAITS}; {flood}")
         async with watching(coder) as seen:
+            await seen.until("ready\n")
+            (coder.folder / "go").touch()
             await there(coder.folder / "done")
             shown = await seen.until("end of it\n")
             assert len(shown) <= 8_100 * seen.pieces
             assert "\n…\n" in shown
             assert shown.endswith("300000\nend of it\n")
-            (coder.folder / "go").touch()
+            (coder.folder / "on").touch()
             await seen.rest()
         (outcome,) = await outcomes(coder)
         assert isinstance(outcome, Finished)

@@ -42,10 +42,10 @@ def page_text(html: str, url: str) -> tuple[str, bool]:
 
     And whether all of it was read: a page can be made to take for ever, or to become far more than it is."""
     reader = _Reader(url)
-    deadline = time.monotonic() + _SECONDS
+    deadline = time.thread_time() + _SECONDS
     whole = True
     for start in range(0, len(html), _PIECE_CHARS):
-        if time.monotonic() > deadline or reader.held > _MOST_CHARS:
+        if time.thread_time() > deadline or reader.held > _MOST_CHARS:
             whole = False
             break
         reader.feed(html[start : start + _PIECE_CHARS])

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.workspace.sandbox import ladder
+from coderelay.workspace.sandbox import bubblewrap, ladder
 from coderelay.workspace.sandbox.hints import sandbox_hint
 from coderelay.workspace.sandbox.ladder import Found, find_rung, rung_here
 from coderelay.workspace.sandbox.place import Rung
@@ -39,7 +39,7 @@ def test_a_wrapper_that_confines_nothing_is_not_taken(tmp_path: Path, monkeypatc
     fake = tmp_path / "bwrap"
     fake.write_text('#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')
     fake.chmod(0o755)
-    monkeypatch.setattr(ladder, "_SYSTEM", (str(tmp_path),))
+    monkeypatch.setattr(bubblewrap, "_SYSTEM", (str(tmp_path),))
     assert probe("bubblewrap", str(tmp_path / "coder")) == "it can write outside of the workspace"
 
 
@@ -47,10 +47,10 @@ def test_why_there_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     fake = tmp_path / "bwrap"
     fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2; exit 1\n")
     fake.chmod(0o755)
-    monkeypatch.setattr(ladder, "_SYSTEM", (str(tmp_path),))
+    monkeypatch.setattr(bubblewrap, "_SYSTEM", (str(tmp_path),))
     found = find_rung(str(tmp_path / "coder"))
     assert found.why_not["bubblewrap"] == "bwrap: setting up uid map: Permission denied"
-    monkeypatch.setattr(ladder, "_SYSTEM", ())
+    monkeypatch.setattr(bubblewrap, "_SYSTEM", ())
     monkeypatch.setattr(ladder, "WAYS", ("bubblewrap",))
     assert find_rung(str(tmp_path / "coder")) == Found("none", {"bubblewrap": "bwrap is not installed"})
 

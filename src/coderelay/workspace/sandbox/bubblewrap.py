@@ -10,6 +10,7 @@ from coderelay.workspace.sandbox.profile import Profile
 from coderelay.workspace.sandbox.unlinked import folder_of
 
 PROGRAM = "bwrap"
+_SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin")
 _NAMESPACES = ["--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
 _MANNERS = ["--new-session", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
 # Of the machine, not of a process. Root may write most of it, even without any capability.
@@ -18,6 +19,13 @@ _NOTHING = "0:0"
 _TEMPORARY = ("/tmp", "/var/tmp")
 
 Kind = Literal["readable", "writable", "pinned", "guarded", "hidden", "temporary", "shown"]
+
+
+def bubblewrap_program() -> str | None:
+    """The installed bwrap, looked for only in folders that the system's owner alone can write: it confines every other
+    program, so nobody else may put one in its place."""
+    paths = [os.path.join(folder, PROGRAM) for folder in _SYSTEM]
+    return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def bubblewrap(program: str, profile: Profile, blank: Callable[[str], str]) -> list[str]:

@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
+from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
 from coderelay.workspace.sandbox.place import Rung
 
 WAYS: tuple[Rung, ...] = ("bubblewrap", "sandlock")
-_SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin")
 _SWITCHES = (
     "/proc/sys/kernel/unprivileged_userns_clone",
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -46,7 +46,7 @@ def rung_here(coder_home: str) -> Rung:
 
 def find_rung(coder_home: str) -> Found:
     """Tries them, whatever is known."""
-    from coderelay.workspace.sandbox.probe import probe
+    from coderelay.workspace.sandbox.probe import probe  # most processes know the result already
 
     why_not: dict[str, str] = {}
     for way in WAYS:
@@ -64,12 +64,6 @@ def forget(coder_home: str) -> None:
         os.unlink(_file(coder_home))
     except (FileNotFoundError, NotADirectoryError):
         return
-
-
-def bubblewrap_program() -> str | None:
-    """Only where nobody but the system's owner puts programs: it is what confines the others."""
-    paths = [os.path.join(folder, "bwrap") for folder in _SYSTEM]
-    return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def _kept(coder_home: str) -> Found | None:

@@ -5,8 +5,8 @@ import socket
 import subprocess
 import sys
 
+from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
 from coderelay.workspace.sandbox.guarded import Guarded
-from coderelay.workspace.sandbox.ladder import bubblewrap_program
 from coderelay.workspace.sandbox.place import Rung
 from coderelay.workspace.sandbox.private import PrivateFolder
 from coderelay.workspace.sandbox.profile import profile

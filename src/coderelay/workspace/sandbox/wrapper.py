@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from coderelay.workspace.sandbox.ladder import bubblewrap_program
+from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
 from coderelay.workspace.sandbox.place import Rung
 from coderelay.workspace.sandbox.profile import Profile
 
@@ -10,11 +10,9 @@ from coderelay.workspace.sandbox.profile import Profile
 def wrapped(rung: Rung, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
     match rung:
         case "bubblewrap":
-            from coderelay.workspace.sandbox.bubblewrap import bubblewrap
-
-            return [*bubblewrap(bubblewrap_program() or "bwrap", profile, blank), *argv]
+            return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
         case "sandlock":
-            from coderelay.workspace.sandbox.landlock import landlock
+            from coderelay.workspace.sandbox.landlock import landlock  # most machines have namespaces
 
             return [*landlock(profile), *argv]
         case "none":

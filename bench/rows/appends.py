@@ -12,7 +12,7 @@ from bench.appenders import BODY, Appenders
 from bench.compare import Compared, alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Row
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.store.sqlite import SqliteStore
 
 ALONE = 40
@@ -43,7 +43,7 @@ class Bare:
 
 def measure() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="coder-bench-") as folder, asyncio.Runner() as runner:
-        store = SqliteStore(str(Path(folder) / "sessions.db"), Rows())
+        store = SqliteStore(str(Path(folder) / "sessions.db"), SessionRows())
         appenders, bare = Appenders(store), Bare(Path(folder) / "bare.db")
         runner.run(appenders.open(APPENDERS))
         alone = alternate(20, lambda: runner.run(appenders.append(1, ALONE)), lambda: bare.append(ALONE))

@@ -15,7 +15,7 @@ from typing import Any
 from bench.compare import alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import Row, at_most_times
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.host.record import Record
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call, Finished, Need
@@ -47,7 +47,7 @@ OUTPUT = "".join(f"{number}\tthe quick brown fox jumps over the lazy dog\n" for 
 def measure() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="coder-bench-") as folder, asyncio.Runner() as runner:
         path = str(Path(folder) / "sessions.db")
-        store = SqliteStore(path, Rows())
+        store = SqliteStore(path, SessionRows())
         runner.run(store.append(SESSION, 0, list(_events(EVENTS))))
         reader = sqlite3.connect(path)
         runs = alternate(15, lambda: runner.run(_open(store)), lambda: _read(reader))

@@ -13,7 +13,7 @@ from bench.appenders import BODY, Appenders
 from bench.compare import Compared, alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Row
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.store.postgres import PostgresStore
 from tests.postgres_server import PrivateServer
 
@@ -53,7 +53,7 @@ class Bare:
 
 def measure() -> list[Row]:
     with PrivateServer() as server, asyncio.Runner() as runner:
-        appenders, bare = Appenders(PostgresStore(server.new_schema(), Rows())), Bare()
+        appenders, bare = Appenders(PostgresStore(server.new_schema(), SessionRows())), Bare()
         runner.run(appenders.open(APPENDERS))
         runner.run(bare.open(server.new_schema(), APPENDERS))
 

@@ -35,7 +35,7 @@ from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, R
 from coderelay.protocol.ids import SessionId
 from coderelay.session import progress
 from coderelay.session.state import State
-from coderelay.store.owners import FileOwners, Owners
+from coderelay.store.databases import open_owners
 from coderelay.store.store import Store
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
@@ -155,14 +155,8 @@ class CrashingHouse(House):
         return CrashingStore(super().store(), self.failpoint, self.mutant)
 
     def ownership(self) -> Ownership:
-        return Ownership(self.owners(), still_seconds=self.still_seconds)
-
-    def owners(self) -> Owners:
-        if self.config.database_url is None:
-            return FileOwners(self.config.owners)
-        from coderelay.store.postgres_owners import PostgresOwners
-
-        return PostgresOwners(self.config.database_url)
+        owners = open_owners(self.config.owners, self.config.database_url)
+        return Ownership(owners, still_seconds=self.still_seconds)
 
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)

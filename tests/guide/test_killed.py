@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import House, Rows
+from coderelay.app import House
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.asks import Allow, Answers, Ask, Decision, QuestionAsk
 from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Recorded
 from coderelay.protocol.ids import SessionId, new_id
@@ -71,7 +72,7 @@ async def test_x25_a_log_that_ends_anywhere_is_carried_on(
 
 class WatchedStore(SqliteStore):
     def __init__(self, path: str) -> None:
-        super().__init__(path, Rows())
+        super().__init__(path, SessionRows())
         self.appends: list[list[Recorded]] = []
 
     async def append(
@@ -99,7 +100,7 @@ async def _whole(root: Path, prompt: str, choice: str) -> tuple[list[list[Record
 
 async def _write(root: Path, events: Sequence[Recorded]) -> None:
     (root / "home").mkdir(parents=True)
-    store = SqliteStore(str(root / "home" / "sessions.db"), Rows())
+    store = SqliteStore(str(root / "home" / "sessions.db"), SessionRows())
     for each in events:
         await store.append(each.session, each.seq - 1, [each.event])
     await store.close()

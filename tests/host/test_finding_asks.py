@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import House
+from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import Config
 from coderelay.protocol.errors import UnknownAsk
 from coderelay.protocol.events import Recorded
@@ -34,7 +35,7 @@ class CountingStore(SqliteStore):
 class CountingHouse(House):
     def __init__(self, config: Config, env: Mapping[str, str]) -> None:
         super().__init__(config, env)
-        self.counting = CountingStore(config.database, self.projection())
+        self.counting = CountingStore(config.database, SessionRows())
         self.counting.read_of = {}
 
     def store(self) -> Store:

@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host.judging import Judging, usual_policy
-from coderelay.host.spending import Spending, usual_limits
 from coderelay.host.turn import HostTurn
-from coderelay.host.turn_files import TurnFiles
-from coderelay.policy.secrets import Secrets
-from coderelay.protocol.asks import Allow, Approval, By, Deny, DenyAndStop
+from coderelay.protocol.asks import Allow, By, Deny, DenyAndStop
 from coderelay.protocol.commands import Accepted, Answered, RecallPrompt, Unchanged
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import Fenced, UnknownAsk, UnknownSession
@@ -30,7 +26,6 @@ from coderelay.protocol.live import TextDelta
 from coderelay.protocol.queries import ExportSession, ListSessions, ReadMessages, ShowSession
 from coderelay.session.next_action import Wait
 from coderelay.testing.model_server import without_notes
-from coderelay.workspace.background import no_background
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, by_history, hangs, http_error, proposes, read, says, script, write
 
@@ -349,14 +344,6 @@ async def test_a_recalled_prompt_never_runs(tmp_path: Path) -> None:
         assert [line for line in await coder.story() if line.startswith("user")] == ["user: first", "user: third"]
 
 
-async def no_approvals() -> list[Approval]:
-    return []
-
-
-def no_files() -> TurnFiles:
-    raise AssertionError("nothing is changed here")
-
-
 @story
 async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: Path) -> None:
     """Symptom: paused right after its claim, a process took the next owner's epoch for its own and both ran the
@@ -376,9 +363,7 @@ async def test_x25_a_claim_that_another_has_overtaken_writes_nothing(tmp_path: P
             max_steps=9,
         )
         mine = await record.append(lambda _: [SessionClaimed(owner=me, epoch=1), started])
-        spending = Spending(coder.host.store, usual_limits)
-        judging = Judging(no_approvals, usual_policy)
-        turn = HostTurn(record, mine[-1].epoch, me, judging, spending, no_files, Secrets(), no_background)
+        turn = HostTurn(record, mine[-1].epoch, me, coder.host.context, coder.host.send)
         await record.append(lambda _: [SessionClaimed(owner=other, epoch=2)])
         assert turn.next_action() == Wait()
         message = MessageAdded(message_id=MessageId("m"), turn_id=TurnId("t"), model="m", blocks=(Text("hi"),))

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.host.spending import Budget, Limits, Spending
-from coderelay.host.turn import now
+from coderelay.host.deadlines import now
 from coderelay.protocol.asks import Allow, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, Answered, CompactHistory
 from coderelay.protocol.events import AskOpened, MessageAdded, TurnEnded, TurnStarted
@@ -211,7 +210,8 @@ async def test_the_sessions_of_a_day_are_counted_however_many_there_are(tmp_path
         for _ in range(45):
             await coder.create()
         state = (await coder.host.record(coder.session)).state
-        spending = Spending(coder.host.store, lambda _: Limits(budget=Budget(day=0.01)))
+        costly(tmp_path, {"day": 0.01})
+        spending = coder.host.context.spending
         ask = await spending.ask(state, now())
         assert ask is not None
         assert ask.spent == both > 0.0

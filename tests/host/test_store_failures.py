@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import House
+from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import Config
 from coderelay.protocol.errors import StoreFull
 from coderelay.protocol.events import AnyEvent, CallEnded, Recorded
@@ -31,7 +32,7 @@ class FullWhenACallEnds(SqliteStore):
 class FullHouse(House):
     def __init__(self, config: Config, env: Mapping[str, str]) -> None:
         super().__init__(config, env)
-        self.opened: Projection = self.projection()
+        self.opened: Projection = SessionRows()
 
     def store(self) -> Store:
         return FullWhenACallEnds(self.config.database, self.opened)

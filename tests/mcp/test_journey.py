@@ -16,7 +16,6 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import AnyEvent, BatchOpened, CallEnded, TurnEnded
 from coderelay.protocol.queries import ListApprovals
 from coderelay.tools.mcp.server import Limits
-from coderelay.tools.mcp.servers import McpServers
 from coderelay.tools.mcp.settings import mark_of
 from tests.house import ME, InHouse, house
 from tests.mcp.scene import double, in_loop, is_running, until
@@ -29,8 +28,8 @@ SECRET = "of-good-news-0123456789"
 class PatientHouse(House):
     """However slow the machine is, servers are waited for; those that hang hang for as long as the test is there."""
 
-    def mcp_servers(self, cwd: str, limits: Limits | None = None) -> McpServers | None:
-        return super().mcp_servers(cwd, limits or Limits(patience=60.0, start=60.0, ping=60.0))
+    def mcp_limits(self) -> Limits:
+        return Limits(patience=60.0, start=60.0, ping=60.0)
 
 
 def configure(root: Path, servers: Mapping[str, McpServer], **more: Any) -> None:

@@ -151,7 +151,7 @@ class Small(Providers):
 
 class WithSmall(House):
     def models(self, cwd: str) -> Models:
-        return Small(self.env, self.settings(cwd).providers)
+        return Small(self.env, self.folders.of(cwd).settings.providers)
 
 
 @pytest.mark.quick

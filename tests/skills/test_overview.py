@@ -180,7 +180,7 @@ class Advertising(NativeAgent):
 
 class WithCommands(House):
     def native_agent(self) -> NativeAgent:
-        return Advertising(self.models, self.toolbox(), self.workspace, self.native_settings)
+        return Advertising(self.models, self.toolbox(), self.workspaces.open, self.native_settings, self.mcp_servers)
 
 
 @pytest.mark.quick

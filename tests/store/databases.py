@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite import SqliteStore
@@ -18,7 +18,7 @@ HEAD = 53  # of both
 
 def use(path: Path, story: Callable[[SqliteStore], Awaitable[object]], lock_seconds: float = 10.0) -> None:
     async def whole() -> None:
-        store = SqliteStore(str(path), Rows(), lock_seconds=lock_seconds)
+        store = SqliteStore(str(path), SessionRows(), lock_seconds=lock_seconds)
         try:
             await story(store)
         finally:
@@ -31,7 +31,7 @@ def refusal(kind: type[StoreFailed], path: Path) -> StoreFailed:
     """Opening is refused with exactly this error; it names the file, says what to do, and changes nothing."""
     before = digest(path)
     with pytest.raises(StoreFailed) as caught:
-        SqliteStore(str(path), Rows(), lock_seconds=0.1)
+        SqliteStore(str(path), SessionRows(), lock_seconds=0.1)
     assert type(caught.value) is kind
     assert str(path) in caught.value.message
     assert caught.value.hint

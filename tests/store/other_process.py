@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import CoderError, HeadMoved
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite import SqliteStore
@@ -35,7 +35,7 @@ def create(name: str) -> None:
     """Opens each database it is told of, writes to it, and says how that went."""
 
     async def use(path: str) -> None:
-        store = SqliteStore(path, Rows())
+        store = SqliteStore(path, SessionRows())
         await store.append(SessionId(name), 0, [created()])
         await store.close()
 
@@ -62,7 +62,7 @@ def append_forever(path: str, round_: str) -> None:
             os.write(1, "".join(f"{session} {each.seq}\n" for each in recorded).encode())
 
     async def all_sessions() -> None:
-        store = SqliteStore(path, Rows())
+        store = SqliteStore(path, SessionRows())
         async with asyncio.TaskGroup() as group:
             for number in range(4):
                 group.create_task(insist(store, SessionId(f"s{number}")))
@@ -84,7 +84,7 @@ def contend(path: str, name: str, count: str) -> None:
                     head = moved.head
 
     async def use() -> None:
-        store = SqliteStore(path, Rows())
+        store = SqliteStore(path, SessionRows())
         _say("ready")
         sys.stdin.readline()
         await insist(store)
@@ -97,7 +97,7 @@ def use_read_only(path: str, user: str) -> None:
     """As a person who may not write there, tries to open, read and write; says what happened at each."""
 
     async def use(path: str) -> None:
-        store = SqliteStore(path, Rows(), lock_seconds=0.1)
+        store = SqliteStore(path, SessionRows(), lock_seconds=0.1)
         _say(f"read {len(await store.read(SessionId('a')))}")
         try:
             await store.append(SessionId("a"), 1, [prompt()])
@@ -118,7 +118,7 @@ def use_read_only(path: str, user: str) -> None:
 
 
 async def _fill(path: str) -> None:
-    store = SqliteStore(path, Rows())
+    store = SqliteStore(path, SessionRows())
     await store.append(SessionId("a"), 0, [created()])
     await store.read(SessionId("a"))
     await store.close()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import CoderError, HeadMoved
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres import PostgresStore
@@ -34,7 +34,7 @@ def create(name: str) -> None:
     """Opens each log it is told of, writes to it, and says how that went."""
 
     async def use(url: str) -> None:
-        store = PostgresStore(url, Rows())
+        store = PostgresStore(url, SessionRows())
         await store.append(SessionId(name), 0, [created()])
         await store.close()
 
@@ -61,7 +61,7 @@ def append_forever(url: str, round_: str) -> None:
             os.write(1, "".join(f"{session} {each.seq}\n" for each in recorded).encode())
 
     async def all_sessions() -> None:
-        store = PostgresStore(url, Rows())
+        store = PostgresStore(url, SessionRows())
         async with asyncio.TaskGroup() as group:
             for number in range(4):
                 group.create_task(insist(store, SessionId(f"s{number}")))
@@ -83,7 +83,7 @@ def contend(url: str, name: str, count: str) -> None:
                     head = moved.head
 
     async def use() -> None:
-        store = PostgresStore(url, Rows())
+        store = PostgresStore(url, SessionRows())
         await store.heads([])
         _say("ready")
         await asyncio.to_thread(sys.stdin.readline)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.store import migrations
@@ -55,7 +55,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeyp
     before = _schema(path), tables(path), rows(path, "PRAGMA user_version")
     monkeypatch.setattr(migrations, "STEPS", (*STEPS, "CREATE TABLE half (done); DROP TABLE event; BOOM"))
     with pytest.raises(StoreFailed, match="syntax error"):
-        SqliteStore(str(path), Rows())
+        SqliteStore(str(path), SessionRows())
     assert (_schema(path), tables(path), rows(path, "PRAGMA user_version")) == before
 
 

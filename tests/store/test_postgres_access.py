@@ -7,7 +7,7 @@ import traceback
 import psycopg
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed, StoreLocked, StoreNewer, StoreReadOnly
 from coderelay.protocol.ids import SessionId
 from coderelay.store import postgres_migrations
@@ -39,7 +39,7 @@ def test_steps_are_only_added() -> None:
 
 async def refusal(kind: type[StoreFailed], url: str) -> StoreFailed:
     """The first use is refused with exactly this error, and so is the next; the password is nowhere in it."""
-    store = PostgresStore(url, Rows())
+    store = PostgresStore(url, SessionRows())
     with pytest.raises(kind):
         await store.append(A, 0, [created()])
     with pytest.raises(StoreFailed) as caught:
@@ -89,7 +89,7 @@ async def test_a_server_that_is_not_there_is_said_at_once() -> None:
 )
 def test_an_address_that_cannot_be_understood_is_said_without_the_password(url: str) -> None:
     with pytest.raises(StoreFailed, match="CODER_DATABASE_URL is not the address") as caught:
-        PostgresStore(url, Rows())
+        PostgresStore(url, SessionRows())
     assert "%40" in caught.value.hint
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
@@ -154,7 +154,7 @@ async def test_a_database_that_cannot_hold_every_character_is_refused(postgres: 
 
 @story
 async def test_a_role_that_may_not_write_is_told_so(postgres: PrivateServer, database: str) -> None:
-    store = PostgresStore(f"{database}%20-cdefault_transaction_read_only%3Don", Rows())
+    store = PostgresStore(f"{database}%20-cdefault_transaction_read_only%3Don", SessionRows())
     with pytest.raises(StoreReadOnly, match="read-only transaction"):
         await write(store, A, [[created()]])
     await store.close()
@@ -176,7 +176,7 @@ async def test_a_log_that_another_program_holds_is_given_up_after_a_while(
     await _fill(database)
     with psycopg.connect(database) as outside:
         outside.execute("LOCK TABLE event IN EXCLUSIVE MODE")
-        store = PostgresStore(database, Rows())
+        store = PostgresStore(database, SessionRows())
         assert len(await store.read(A)) == 1
         with pytest.raises(StoreLocked, match="lock"):
             await store.append(A, 1, [prompt()])
@@ -205,7 +205,7 @@ def test_another_isolation_by_default_does_not_matter(database: str) -> None:
 
 
 async def _fill(database: str) -> None:
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     await write(store, A, [[created()]])
     await store.close()
 

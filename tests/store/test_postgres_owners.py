@@ -6,7 +6,7 @@ import time
 import psycopg
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId
 from coderelay.store.owners import Alive, Dead
@@ -74,7 +74,7 @@ async def test_a_dead_owner_is_dead_to_all_who_look_at_once(database: str) -> No
 
 @story
 async def test_owners_that_enter_at_once_do_not_sweep_each_other_away(database: str) -> None:
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     await store.heads([])
     owners = [PostgresOwners(database) for _ in range(12)]
     names = await asyncio.gather(*(each.me() for each in owners))

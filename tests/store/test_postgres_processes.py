@@ -1,6 +1,6 @@
 """Many processes on one log."""
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres import PostgresStore
@@ -36,7 +36,7 @@ async def test_three_processes_contend_for_one_session(database: str) -> None:
     for process in processes:
         tell(process, "go")
     assert [process.communicate() and process.returncode for process in processes] == [0] * 3
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     log = await store.read(SessionId("shared"))
     await store.close()
     assert [each.seq for each in log] == list(range(1, 181))
@@ -60,7 +60,7 @@ async def test_what_was_acknowledged_survives_kill_9(database: str) -> None:
             numbers = [seq for each, seq in events if each == session]
             assert numbers == list(range(1, len(numbers) + 1))
             assert len(numbers) % 2 == 1  # appends of two events, after the first of three, are there whole
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     for summary in await store.sessions():
         assert summary == summary_of(await store.read(summary.id, limit=100_000))
     await store.close()

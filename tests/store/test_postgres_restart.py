@@ -13,7 +13,7 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import Fenced, HeadMoved, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, SessionDeleted
 from coderelay.protocol.ids import SessionId
@@ -125,7 +125,7 @@ async def wired(postgres: PrivateServer, database: str) -> AsyncGenerator[tuple[
         door = await asyncio.start_unix_server(wire.connected, os.path.join(folder, ".s.PGSQL.5432"))
         url = database.replace(quote(postgres.folder, safe=""), quote(folder, safe=""))
         assert url != database
-        store = PostgresStore(url, Rows(), patience_seconds=10.0)
+        store = PostgresStore(url, SessionRows(), patience_seconds=10.0)
         try:
             await write(store, A, [[created()]])
             yield wire, store
@@ -141,7 +141,7 @@ def elsewhere(database: str, at: int, *events: AnyEvent) -> Meanwhile:
     """Another process appends to the session."""
 
     async def append() -> None:
-        other = PostgresStore(database, Rows())
+        other = PostgresStore(database, SessionRows())
         await other.append(A, at, events)
         await other.close()
 
@@ -232,7 +232,7 @@ async def test_what_was_acknowledged_survives_a_server_that_stops_at_once(
     postgres: PrivateServer, database: str
 ) -> None:
     """Several times, in the middle of appends; whoever appends only waits a little longer."""
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     acknowledged: dict[SessionId, list[str]] = {SessionId(f"s{number}"): [] for number in range(6)}
     done = asyncio.Event()
 
@@ -263,7 +263,7 @@ async def test_what_was_acknowledged_survives_a_server_that_stops_at_once(
 async def test_a_server_that_does_not_come_back_is_said_and_used_again_when_it_does(
     postgres: PrivateServer, database: str
 ) -> None:
-    store = PostgresStore(database, Rows(), patience_seconds=0.2)
+    store = PostgresStore(database, SessionRows(), patience_seconds=0.2)
     await write(store, A, [[created()]])
     with psycopg.connect(database, autocommit=True) as outside:
         outside.execute("SELECT pg_advisory_lock(hashtextextended('a', 0))")
@@ -287,7 +287,7 @@ async def test_a_server_that_does_not_come_back_is_said_and_used_again_when_it_d
 
 @story
 async def test_closing_does_not_wait_for_a_server_that_is_gone(postgres: PrivateServer, database: str) -> None:
-    store = PostgresStore(database, Rows(), patience_seconds=3600.0)
+    store = PostgresStore(database, SessionRows(), patience_seconds=3600.0)
     await write(store, A, [[created()]])
     postgres.stop()
     try:
@@ -306,7 +306,7 @@ async def test_closing_does_not_wait_for_a_server_that_is_gone(postgres: Private
 
 @story
 async def test_a_lost_listener_is_replaced_and_what_it_missed_is_asked_for(database: str) -> None:
-    store, other = PostgresStore(database, Rows(), poll_seconds=3600), PostgresStore(database, Rows())
+    store, other = PostgresStore(database, SessionRows(), poll_seconds=3600), PostgresStore(database, SessionRows())
     await write(store, A, [[created()]])
     for number in range(3):
         seen = store.change_counter()
@@ -322,7 +322,7 @@ async def test_a_lost_listener_is_replaced_and_what_it_missed_is_asked_for(datab
 
 @story
 async def test_a_lost_notification_costs_a_delay_and_no_more(database: str) -> None:
-    store = PostgresStore(database, Rows(), poll_seconds=0.05)
+    store = PostgresStore(database, SessionRows(), poll_seconds=0.05)
     await write(store, A, [[created()]])
     for number in range(3):
         seen = store.change_counter()
@@ -352,7 +352,7 @@ def _append_silently(database: str, at: int) -> None:
 
 @story
 async def test_many_appends_share_few_notifications_that_name_sessions_only(database: str) -> None:
-    store = PostgresStore(database, Rows(), poll_seconds=3600)
+    store = PostgresStore(database, SessionRows(), poll_seconds=3600)
     names = {SessionId(f"s{number}") for number in range(8)}
     with psycopg.connect(database, autocommit=True) as listener:
         listener.execute("LISTEN coder_change")

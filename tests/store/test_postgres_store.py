@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import BadInput, CoderError, HeadMoved, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionCreated, SessionDeleted
 from coderelay.protocol.ids import PromptId, SessionId
@@ -159,7 +159,7 @@ def test_every_line_of_the_append_is_needed(
 @story
 async def test_two_programs_write_in_turns_and_each_knows_what_the_other_wrote(database: str) -> None:
     """What a process remembers of a head never outlives it."""
-    one, other = PostgresStore(database, Rows()), PostgresStore(database, Rows())
+    one, other = PostgresStore(database, SessionRows()), PostgresStore(database, SessionRows())
     head = 0
     for number, events in enumerate([[created()], *whole_turn(), *whole_turn(3, "again")]):
         head = (await (one, other)[number % 2].append(A, head, events))[-1].seq
@@ -172,11 +172,11 @@ async def test_two_programs_write_in_turns_and_each_knows_what_the_other_wrote(d
 @story
 async def test_what_is_remembered_of_a_log_that_was_replaced_is_not_believed(database: str) -> None:
     """Symptom: after the database was restored from a backup, old rows came back with the next append."""
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     await write(store, A, [[created(title="old")], [prompt()]])
     with psycopg.connect(database, autocommit=True) as outside:
         outside.execute("TRUNCATE event, sessions, messages")
-    restored = PostgresStore(database, Rows(), clock=lambda: 7)
+    restored = PostgresStore(database, SessionRows(), clock=lambda: 7)
     await write(restored, A, [[created(title="restored")], [prompt()]])
     await store.append(A, 2, [prompt()])
     found = await store.session(A)
@@ -189,7 +189,7 @@ async def test_what_is_remembered_of_a_log_that_was_replaced_is_not_believed(dat
 @story
 async def test_names_that_hold_nul_stay_apart(database: str) -> None:
     names = ["x", "x\0", "x\u2400", "x\u24000", "\0x", "x\0\u2400\0"]
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     for each in names:
         session = SessionId(each)
         await write(store, session, [[created(cwd=each, title=each)], [turn_started("t", f"p{each}")]])
@@ -207,7 +207,7 @@ async def test_names_that_hold_nul_stay_apart(database: str) -> None:
 
 @story
 async def test_what_the_server_cannot_take_is_refused_and_changes_nothing(database: str) -> None:
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     await write(store, A, [[created()]])
     before = await everything(store, A)
     scattered = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(9000))
@@ -222,7 +222,7 @@ async def test_what_the_server_cannot_take_is_refused_and_changes_nothing(databa
 @story
 async def test_a_folder_may_be_longer_than_an_index_can_hold(database: str) -> None:
     cwd = "/" + "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(9000))
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     await write(store, A, [[created(cwd=cwd)]])
     assert [each.cwd for each in await store.sessions(cwd=cwd)] == [cwd]
     await store.close()
@@ -230,7 +230,7 @@ async def test_a_folder_may_be_longer_than_an_index_can_hold(database: str) -> N
 
 @story
 async def test_rows_are_rebuilt_exactly(database: str) -> None:
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     for number in range(6):
         session = SessionId(f"s{number}")
         await write(store, session, [[created(f"/{number}")], *whole_turn(), *whole_turn(3)])
@@ -258,7 +258,7 @@ def _tables(database: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]
 @story
 async def test_b14_b15_the_tables_other_programs_read(database: str) -> None:
     ticks = iter(range(1000, 2000, 5))
-    store = PostgresStore(database, Rows(), clock=lambda: next(ticks))
+    store = PostgresStore(database, SessionRows(), clock=lambda: next(ticks))
     start = SessionCreated(
         cwd="/home/ann/日本",
         agent="claude",
@@ -295,7 +295,7 @@ async def test_b14_b15_the_tables_other_programs_read(database: str) -> None:
 
 @story
 async def test_a_cancelled_read_leaves_the_connection_to_the_next(database: str) -> None:
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     await write(store, A, [[created(), *(prompt("x" * 1000) for _ in range(1000))]])
     for _ in range(20):
         reading = asyncio.create_task(store.read(A))
@@ -326,7 +326,7 @@ except StoreFailed as error:
 
 @story
 async def test_a_store_that_is_closed_says_so(database: str) -> None:
-    store = PostgresStore(database, Rows())
+    store = PostgresStore(database, SessionRows())
     await store.close()
     with pytest.raises(StoreFailed, match="was closed by this program"):
         await store.read(A)

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coderelay.app import House, Rows
+from coderelay.app import House
+from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import load
 from coderelay.protocol.asks import Allow, Answers, Approval, DenyAndStop, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Question, Unknown
@@ -274,7 +275,7 @@ def test_the_log_of_approvals_is_no_session(tmp_path: Path) -> None:
 def test_a_projection_may_change_any_column(tmp_path: Path) -> None:
     """Symptom: the row kept its first folder and time when the summary named others."""
 
-    class Moving(Rows):
+    class Moving(SessionRows):
         def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None:
             made = super().summary(row, recorded)
             return made and replace(made, cwd=f"/{recorded.seq}", created_at=recorded.seq)
@@ -319,7 +320,7 @@ def _lives() -> Appends:
 async def _fill(path: Path, appends: Appends, clock_step: int = 0) -> None:
     """Behind what is there; claims get the next epoch."""
     ticks = itertools.count(1000 + clock_step, clock_step or 1)
-    store = SqliteStore(str(path), Rows(), clock=lambda: next(ticks) if clock_step else 1000)
+    store = SqliteStore(str(path), SessionRows(), clock=lambda: next(ticks) if clock_step else 1000)
     epochs: dict[SessionId, int] = {}
     for session, group in appends:
         raised: list[AnyEvent] = []
@@ -333,7 +334,7 @@ async def _fill(path: Path, appends: Appends, clock_step: int = 0) -> None:
 
 
 async def _rebuild(path: Path) -> None:
-    store = SqliteStore(str(path), Rows())
+    store = SqliteStore(str(path), SessionRows())
     await store.rebuild()
     await store.close()
 

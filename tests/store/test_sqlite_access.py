@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import HeadMoved, StoreDamaged, StoreFailed, StoreLocked
 from coderelay.store import sqlite as sqlite_module
 from coderelay.store.sqlite import SqliteStore
@@ -43,7 +43,7 @@ def test_an_append_waits_for_another_process_and_can_be_tried_again(path: Path) 
             assert [type(each) for each in results] == [StoreLocked, StoreLocked]
             assert all(str(path) in str(each) for each in results)
             assert await everything(store, A, B) == before  # reading does not wait for writers
-            patient = SqliteStore(str(path), Rows(), lock_seconds=60)
+            patient = SqliteStore(str(path), SessionRows(), lock_seconds=60)
             waiting = asyncio.create_task(patient.append(B, HEAD, [prompt()]))
             await asyncio.sleep(0)
             assert not waiting.done()
@@ -91,11 +91,11 @@ def test_a_read_only_database_is_said_and_left_as_it_is(what: str, private: Path
 def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with pytest.raises(StoreFailed, match=r"cannot create .*home/sessions\.db") as caught:
-        SqliteStore(str(tmp_path / "home" / "sessions.db"), Rows())
+        SqliteStore(str(tmp_path / "home" / "sessions.db"), SessionRows())
     assert "CODER_HOME" in caught.value.hint
     (tmp_path / "folder" / "sessions.db").mkdir(parents=True)
     with pytest.raises(StoreFailed, match=r"folder/sessions\.db cannot be used"):
-        SqliteStore(str(tmp_path / "folder" / "sessions.db"), Rows())
+        SqliteStore(str(tmp_path / "folder" / "sessions.db"), SessionRows())
 
 
 @pytest.mark.parametrize("instead", ["nothing", "another"])
@@ -131,7 +131,7 @@ def test_a_store_that_cannot_be_opened_leaves_nothing_open(
 
     monkeypatch.setattr(sqlite_module, "open_file", fail_at_second)
     with pytest.raises(StoreLocked):
-        SqliteStore(str(path), Rows())
+        SqliteStore(str(path), SessionRows())
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].execute("SELECT 1")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreDamaged, StoreFailed, StoreNewer
 from coderelay.protocol.ids import SessionId
 from coderelay.store.migrations import APPLICATION_ID, MAJOR, STEPS
@@ -134,7 +134,7 @@ def test_what_was_written_last_is_not_deleted_with_a_database_that_is_gone(rest:
         copy.touch()
     before = digest(wal)
     with pytest.raises(StoreDamaged, match="copy-wal") as caught:
-        SqliteStore(str(copy), Rows())
+        SqliteStore(str(copy), SessionRows())
     assert str(copy) in caught.value.message
     assert "-wal" in caught.value.hint
     assert digest(wal) == before

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite import SqliteStore
 from coderelay.testing.store_suite import created, write
@@ -83,7 +83,7 @@ def test_only_the_person_can_read_the_log(umask: int, tmp_path: Path) -> None:
 
 
 async def _modes(path: Path) -> None:
-    store = SqliteStore(str(path), Rows())
+    store = SqliteStore(str(path), SessionRows())
     await write(store, SessionId("a"), [[created()]])
     assert {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()} == {
         "sessions.db": 0o600,

@@ -224,7 +224,7 @@ def test_configured_keys_are_hidden_whatever_their_variables_are_called(tmp_path
     providers = {"mine": {"kind": "openai-chat", "base_url": "http://localhost:1/v1", "api_key_env": "LLM"}}
     configure(tmp_path, providers=providers, feishu={"app_secret_env": "LARK"})
     rooms = House(load(env), env)
-    rooms.settings(str(tmp_path))
+    rooms.folders.of(str(tmp_path))
     assert rooms.secrets.hide(f"it is {held}.") == "it is [hidden secret: configured]."
 
 

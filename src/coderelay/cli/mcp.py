@@ -145,12 +145,12 @@ async def _list(folder: str) -> int:
 
 async def examine_servers(house: House, folder: str) -> list[ServerRow]:
     """Each is really started or asked, and ended again."""
-    servers = house.mcp_servers(folder, Limits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
+    pool = house.new_server_pool(Limits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
+    servers = pool.of(folder, house.folders.of(folder).settings.mcp_servers)
     try:
         return [] if servers is None else await ServerRows(servers).rows()
     finally:
-        if servers is not None:
-            await servers.close()
+        await pool.close()
         await house.processes.close()
 
 

@@ -126,34 +126,32 @@ class Checking:
     """Commands, judged by what is configured in a folder. Raises BadInput if that is wrong."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._house = new_house(folder)
-        self._policy = self._house.policy(folder)
-        self._disabled = self._house.settings(folder).tools.disabled
+        self._folder = new_house(folder).folders.of(folder)
         self._sandbox: str | None = None
 
     def judge(self, command: str, mode: Mode) -> ShellVerdict:
-        if "bash" in self._disabled:
+        if "bash" in self._folder.settings.tools.disabled:
             return ShellVerdict("deny", "the tool bash is disabled")
-        facts = facts_about(command, (self._folder,), self._policy.rules, self._policy.home)
+        facts = facts_about(command, (self._folder.path,), self._folder.rules, self._folder.person_home)
         found = self._judge(command, mode, facts, sandboxed=True)
         if found == (plain := self._judge(command, mode, facts, sandboxed=False)):
             return found
         if self._sandbox is None:  # looked for when it matters: that takes a moment
-            self._sandbox = self._house.sandbox(self._folder)
+            self._sandbox = self._folder.sandbox
         return plain if self._sandbox in ("", "none") else found
 
     def _judge(self, command: str, mode: Mode, facts: DiskFacts, *, sandboxed: bool) -> ShellVerdict:
-        policy = self._policy
+        folder = self._folder
+        has_network = folder.settings.sandbox.network
         return judge_command(
             command,
             mode,
-            (self._folder,),
-            policy.rules,
-            preset=policy.preset,
+            (folder.path,),
+            folder.rules,
+            preset=folder.settings.permissions.preset,
             sandboxed=sandboxed,
-            rights=tuple(right for right in rights_of(command) if right != "network" or not policy.network),
-            home=policy.home,
+            rights=tuple(right for right in rights_of(command) if right != "network" or not has_network),
+            home=folder.person_home,
             facts=facts,
         )
 

@@ -99,7 +99,7 @@ def untrusted_words(house: House) -> str:
 
 def mended_words(house: House) -> str:
     """What commands of a process that was killed had left for git to obey, and was moved aside; usually nothing."""
-    mended = house.recover()
+    mended = house.workspaces.recover()
     if not mended:
         return ""
     return t(

@@ -159,7 +159,7 @@ def _in_words(fate: Fate, session: SessionId) -> str:
 
 
 def _unattended(options: argparse.Namespace, house: House, cwd: str) -> Unattended:
-    return options.unattended or house.settings(cwd).unattended or "deny"
+    return options.unattended or house.folders.of(cwd).settings.unattended or "deny"
 
 
 def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) -> None:

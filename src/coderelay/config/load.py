@@ -14,10 +14,14 @@ from coderelay.config.sources import folder_settings, person_settings
 from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
 
+Marks = tuple[tuple[int, int, int] | None, ...]
+"""Of each file that `load` reads, its time, size and inode, or None if it is not there."""
+
 
 class Config(Struct, frozen=True):
-    """`model` is what somebody said; if nobody did, `detect` finds one. `untrusted` is what the folder wants and
-    does not get, by key, fit to be shown. `files` are those that were read."""
+    """What counts in `folder`, or in no folder. `model` is what somebody said; if nobody did, `detect` finds one.
+    `untrusted` is what the folder wants and does not get, by key, fit to be shown. `files` are those that were read;
+    `marks` are of the files as they were just before that."""
 
     home: str
     model: str | None
@@ -26,6 +30,8 @@ class Config(Struct, frozen=True):
     settings: Settings = Settings()
     untrusted: dict[str, Any] = {}
     files: tuple[str, ...] = ()
+    folder: str | None = None
+    marks: Marks = ()
 
     @property
     def database(self) -> str:
@@ -51,7 +57,28 @@ class Config(Struct, frozen=True):
 
 def load(env: Mapping[str, str], cwd: str | None = None) -> Config:
     """Raises BadInput if anything is wrong; there is no half of a configuration."""
-    home = home_of(env)
+    return _load(home_of(env), env, cwd)
+
+
+class CurrentConfig:
+    """The configuration of each folder as its files stand now. They are read when the folder is first asked for, and
+    again when one of them has changed."""
+
+    def __init__(self, first: Config, env: Mapping[str, str]) -> None:
+        self.home = first.home
+        self._env = env
+        self._known = {} if first.folder is None else {first.folder: first}
+
+    def of(self, folder: str) -> Config:
+        """The same object until a file changes. Raises BadInput if anything is wrong."""
+        known = self._known.get(folder)
+        if known is None or known.marks != _marks(self.home, folder):
+            known = self._known[folder] = _load(self.home, self._env, folder)
+        return known
+
+
+def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
+    marks = () if cwd is None else _marks(home, cwd)
     mine = person_settings(home)
     files = () if mine is None else (person_file(home),)
     settings = mine or Settings()
@@ -69,11 +96,12 @@ def load(env: Mapping[str, str], cwd: str | None = None) -> Config:
         settings=settings,
         untrusted=untrusted,
         files=files,
+        folder=cwd,
+        marks=marks,
     )
 
 
-def config_marks(home: str, cwd: str) -> tuple[object, ...]:
-    """Others as soon as a file that `load` reads has changed."""
+def _marks(home: str, cwd: str) -> Marks:
     return tuple(_mark(path) for path in (person_file(home), folder_file(cwd), trust_file(home)))
 
 

@@ -1,15 +1,16 @@
-"""Asks across sessions: what is open, and what became of the others."""
+"""Asks: how one about a call is opened, and across sessions what is open and what became of the others."""
 
 import logging
-from typing import Protocol
 
 from msgspec.structs import replace
 
-from coderelay.host.record import Record
-from coderelay.protocol.asks import PermissionAsk
+from coderelay.host.deadlines import now
+from coderelay.host.records import Records
+from coderelay.protocol.asks import Ask, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.events import Recorded
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import SessionId, new_ask_id
 from coderelay.protocol.short_ids import the_id_meant
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.session import open_asks as tail
@@ -22,11 +23,20 @@ log = logging.getLogger(__name__)
 _PAGE = 1000
 
 
-class Records(Protocol):
-    store: Store
+def ask_about(state: State, call: Call, need: Need, reason: str) -> Ask:
+    ask_id = new_ask_id(state.session)
+    if need.questions:
+        return QuestionAsk(ask_id, call.id, need.questions, deadline=_deadline(state))
+    if need.plan is not None:
+        return PlanAsk(ask_id, need.plan, call.id)
+    return PermissionAsk(ask_id, call.id, need, reason)
 
-    async def record(self, session: SessionId) -> Record: ...
-    async def summary(self, session: SessionId) -> Summary: ...
+
+def _deadline(state: State) -> int | None:
+    """An absolute time, so that a restart neither extends nor loses it."""
+    assert state.turn is not None
+    seconds = state.turn.started.answer_within
+    return None if seconds is None else now() + seconds * 1000
 
 
 async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]:

@@ -3,15 +3,13 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Protocol
 
-from coderelay.host.ownership import Ownership
+from coderelay.host.context import HostContext, Send
 from coderelay.host.record import Record
 from coderelay.policy.names import is_allowed, tools_of
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Failed, Finished, Outcome
 from coderelay.protocol.commands import (
-    Command,
     ConfigureSession,
     CreateSession,
     DeleteSession,
@@ -20,7 +18,6 @@ from coderelay.protocol.commands import (
     StopBackground,
     StopTurn,
 )
-from coderelay.protocol.commands import Outcome as Answer
 from coderelay.protocol.errors import ToolFailed, UnknownSession
 from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, SessionId, child_id
@@ -36,15 +33,11 @@ _A_WHILE = 60.0
 _STOPPING_MAY_TAKE = 15.0
 
 
-class Door(Protocol):
-    async def send(self, command: Command) -> Answer: ...
-    async def record(self, session: SessionId) -> Record: ...
-
-
 class Children:
-    def __init__(self, door: Door, ownership: Ownership) -> None:
-        self._door = door
-        self._ownership = ownership
+    def __init__(self, context: HostContext, send: Send) -> None:
+        self._records = context.records
+        self._ownership = context.ownership
+        self._send = send
 
     async def open(self, parent: State, call: CallId, description: str) -> SessionId:
         """With what needs no asking in its parent. Raises ToolFailed in a session that is a child itself, and for
@@ -56,7 +49,7 @@ class Children:
         if all(each.call.id != call for each in open_tasks(parent)[:MOST_AT_WORK]):
             raise ToolFailed(TOO_MANY)
         child = child_id(parent.session, call)
-        await self._door.send(
+        await self._send(
             CreateSession(
                 session=child,
                 cwd=settings.cwd,
@@ -73,16 +66,16 @@ class Children:
             )
         )
         granted = [ApprovalGranted(approval=each, by=AGENT) for each in parent.approvals.values()]
-        await (await self._door.record(child)).append(lambda state: [] if state.deleted else [*granted])
+        await (await self._records.record(child)).append(lambda state: [] if state.deleted else [*granted])
         return child
 
     async def work(self, child: SessionId, prompt: str, parent: State) -> Finished:
         """Until it rests; that may be when a person has answered it. Raises ToolFailed if it ends badly."""
         assert parent.turn is not None
         started = parent.turn.started
-        await self.tighten((await self._door.record(parent.session)).state, AGENT)  # changed while it was opened
+        await self.tighten((await self._records.record(parent.session)).state, AGENT)  # changed while it was opened
         with suppress(UnknownSession):  # deleted at this very moment
-            await self._door.send(
+            await self._send(
                 SendPrompt(
                     session=child,
                     prompt_id=task_prompt(child),
@@ -92,7 +85,7 @@ class Children:
                     by=AGENT,
                 )
             )
-        record = await self._door.record(child)
+        record = await self._records.record(child)
         await _until_it_rests(record)
         outcome = await self._outcome(record, await _ending(record))
         if isinstance(outcome, Failed):
@@ -101,9 +94,9 @@ class Children:
 
     async def stop(self, child: SessionId) -> None:
         """And wait until it has, so that it changes nothing any more."""
-        record = await self._door.record(child)
+        record = await self._records.record(child)
         with suppress(UnknownSession, TimeoutError):  # it is gone; or whoever has it is asked, and does not listen
-            await self._door.send(StopTurn(session=child, by=AGENT))
+            await self._send(StopTurn(session=child, by=AGENT))
             async with asyncio.timeout(_STOPPING_MAY_TAKE):
                 await _until_it_rests(record)
         await self._end_commands(record)
@@ -120,7 +113,7 @@ class Children:
         busy = False
         await self.tighten(parent, AGENT)
         for call in open_tasks(parent):
-            record = await self._door.record(child_id(parent.session, call.call.id))
+            record = await self._records.record(child_id(parent.session, call.call.id))
             if rests(record.state):
                 ended = await _ending(record)
                 if ended is not None and ended.ending != "stopped":
@@ -128,7 +121,7 @@ class Children:
             elif await self._is_lost(record.state):
                 lost.append(record.session)
             else:
-                await self._door.send(OpenSession(session=record.session, by=AGENT))
+                await self._send(OpenSession(session=record.session, by=AGENT))
                 busy = True
         await self._stop_all(lost)
         return None if busy else known
@@ -136,13 +129,13 @@ class Children:
     async def tighten(self, parent: State, by: By) -> None:
         """No child at work may do more than its parent may now."""
         for call in open_tasks(parent):
-            record = await self._door.record(child_id(parent.session, call.call.id))
+            record = await self._records.record(child_id(parent.session, call.call.id))
             await record.append(lambda state: _taken_away(state, parent, by))
 
     async def delete(self, parent: State, by: By) -> None:
         """Before their parent is, so that none is left without one."""
         for child in children(parent):
-            await self._door.send(DeleteSession(session=child, by=by))
+            await self._send(DeleteSession(session=child, by=by))
 
     async def _stop_all(self, sessions: Iterable[SessionId]) -> None:
         async with asyncio.TaskGroup() as group:
@@ -159,7 +152,7 @@ class Children:
         left = background.running(record.state)
         with suppress(UnknownSession, TimeoutError):  # as above
             for each in left:
-                await self._door.send(StopBackground(session=record.session, background=each.id, by=AGENT))
+                await self._send(StopBackground(session=record.session, background=each.id, by=AGENT))
             async with asyncio.timeout(_STOPPING_MAY_TAKE):
                 while background.running(record.state):
                     await record.moves(record.state.head, _A_WHILE)

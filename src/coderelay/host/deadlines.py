@@ -1,6 +1,7 @@
 """Asks that wait only so long. Whoever attends the session when the time is over closes it: nobody answered,
 so it is denied. Silence is never consent."""
 
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -12,6 +13,11 @@ from coderelay.session import decide
 
 NOBODY = By(who="nobody", via="deadline")
 TOO_LATE = "nobody answered in time"
+
+
+def now() -> int:
+    """The wall clock, in milliseconds: what the log and its deadlines are written in."""
+    return time.time_ns() // 1_000_000
 
 
 def is_due(record: Record, now: int) -> bool:

@@ -1,6 +1,6 @@
 """Sessions and those that work for them, read from the log."""
 
-from coderelay.host.asks import Records
+from coderelay.host.records import Records
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.protocol.summary import Summary

@@ -1,32 +1,22 @@
 """The door: a Client on the log, in this process."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from coderelay.agents.agent import Agent
 from coderelay.host.ability import folder_exists, why_not, why_not_so
 from coderelay.host.asks import find_ask, open_asks, permissions_open
 from coderelay.host.commands import carry_out
-from coderelay.host.exchange import Exchange
-from coderelay.host.family import children_of, family_of, waits_for, without_children
+from coderelay.host.context import HostContext
+from coderelay.host.deadlines import now
+from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
-from coderelay.host.judging import Judging, PolicyOf, SandboxOf, now, unknown_sandbox, usual_policy
-from coderelay.host.ownership import Ownership
 from coderelay.host.record import Record
-from coderelay.host.servers import ServersOf, no_servers
 from coderelay.host.snapshots import export_state, write_snapshot
-from coderelay.host.spending import LimitsOf, Spending, usual_limits
-from coderelay.host.turn import HooksOf, no_hooks
-from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.host.wakeups import Wakeups
-from coderelay.host.worker import OpenShell, Worker, no_shell
 from coderelay.policy.approvals import approval_of
-from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
     Accepted,
@@ -46,7 +36,7 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import BadInput, CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
-from coderelay.protocol.live import Live, Notice
+from coderelay.protocol.live import Live
 from coderelay.protocol.queries import (
     AnyQuery,
     ExpandCommand,
@@ -80,63 +70,32 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.summary import DiffShown, Summary
+from coderelay.protocol.summary import DiffShown
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
 from coderelay.session.state import State
 from coderelay.session.todos import todos
-from coderelay.store.store import Store
 
 if TYPE_CHECKING:
-    from coderelay.host.background import Backgrounds
     from coderelay.host.children import Children
-    from coderelay.host.overview import Look, TextsOf
-    from coderelay.host.surroundings import Around, Surroundings
+    from coderelay.host.overview import Look
+    from coderelay.host.surroundings import Around
 
 
 class Host:
-    def __init__(
-        self,
-        store: Store,
-        ownership: Ownership,
-        exchange: Exchange,
-        agents: Mapping[str, Agent],
-        *,
-        files: OpenTurnFiles,
-        limits: LimitsOf = usual_limits,
-        policy: PolicyOf = usual_policy,
-        sandbox: SandboxOf = unknown_sandbox,
-        servers: ServersOf = no_servers,
-        hooks: HooksOf = no_hooks,
-        shell: OpenShell = no_shell,
-        texts: "TextsOf | None" = None,
-        surroundings: "Surroundings | None" = None,
-        secrets: Secrets | None = None,
-    ) -> None:
-        self._secrets = secrets or Secrets()
-        self.store = store
-        self._ownership = ownership
-        self._agents = agents
-        self._limits = limits
-        self._servers = servers
-        self._texts = texts
-        self._surroundings = surroundings
-        self._hooks = hooks
-        self._shell = shell
-        self._judging = Judging(self._approvals, policy, sandbox)
-        self._files = files
-        self._spending = Spending(store, limits, partial(family_of, self))
-        self._records: dict[SessionId, Record] = {}
+    def __init__(self, context: HostContext) -> None:
+        self.context = context
+        self.store = context.store
+        self.record = context.records.record
+        self._records = context.records
+        self._wakeups = Wakeups(context, self.send)
         self._is_closed = False
-        self._backgrounds: Backgrounds | None = None
-        self._children: Children | None = None
-        self._wakeups = Wakeups(store, ownership, exchange, self._worker)
 
     async def check(self) -> None:
         """Raises StoreFailed if this process could own no session: known before a prompt is admitted, it costs nobody
         anything."""
-        await self._ownership.me()
+        await self.context.ownership.me()
 
     async def send(self, command: Command) -> Outcome:
         self._refuse_when_closed()
@@ -144,25 +103,25 @@ class Host:
         if isinstance(command, UndoTurn):
             return await self._undo(record, command)
         if isinstance(command, StopBackground):
-            return await self._all_background().carry_out(record, command)
+            return await self.context.backgrounds.carry_out(record, command)
         if isinstance(command, WriteSnapshot):
             decide.require(record.state)
-            self._export(record.state)
+            write_snapshot(record, self.context.agents)
             return Unchanged(record.state.head)
         if isinstance(command, DeleteSession) and tasks(record.state):
             await carry_out(record, StopTurn(session=command.session, by=command.by))
-            await self._all_children().delete(record.state, command.by)
+            await self._children().delete(record.state, command.by)
         outcome = await carry_out(record, command)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
-            await self._all_children().tighten(record.state, command.by)
+            await self._children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
             if await self._remember(record, command):
                 await self._answer_those_covered(record, command)
-            if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self, record.state)):
+            if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self._records, record.state)):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # all that the turn does
             if record.state.turn is None and not record.state.deleted:
-                self._export(record.state)  # a plan was decided, and with it the turn has ended
+                write_snapshot(record, self.context.agents)  # a plan was decided, and with it the turn has ended
         self._wakeups.wake(record)
         return outcome
 
@@ -175,52 +134,54 @@ class Host:
             case ListSessions():
                 return await without_children(self.store, query)
             case ListChildren():
-                return await children_of(self, query.session)
+                return await children_of(self._records, query.session)
             case ShowSession():
-                return await self.summary(query.session)
+                return await self._records.summary(query.session)
             case ReadMessages():
-                await self.summary(query.session)
+                await self._records.summary(query.session)
                 return await self.store.messages(query.session)
             case ExportSession():
-                await self.summary(query.session)
+                await self._records.summary(query.session)
                 record = await self.record(query.session)
-                return export_state(record.state, self._agents)
+                return export_state(record.state, self.context.agents)
             case ListPrompts():
-                await self.summary(query.session)
+                await self._records.summary(query.session)
                 return list((await self.record(query.session)).state.queue)
             case ListTodos():
-                await self.summary(query.session)
+                await self._records.summary(query.session)
                 return list(todos((await self.record(query.session)).state))
             case ListBackground():
-                return await self._all_background().rows((await self.record(query.session)).state)
+                return await self.context.backgrounds.rows((await self.record(query.session)).state)
             case ListServers():
-                return await self._servers(await self._folder(query.session)).rows()
+                return await self.context.machine.servers(await self._folder(query.session)).rows()
             case ReadFromServer():
-                servers = self._servers(await self._folder(query.session))
-                return self._secrets.hide(await servers.text(query.server, query.what, query.rest))
+                servers = self.context.machine.servers(await self._folder(query.session))
+                return self.context.secrets.hide(await servers.text(query.server, query.what, query.rest))
             case SuggestTitle():
                 return await self._title(query.session)
             case ShowDiff():
                 return await self._diff((await self.record(query.session)).state, query.by_turns)
             case ListAsks():
-                return await open_asks(self, query.session)
+                return await open_asks(self._records, query.session)
             case FindAsk():
-                return await find_ask(self, query.text)
+                return await find_ask(self._records, query.text)
             case ListApprovals():
                 return await self._approvals_in(query.session)
             case ShowPermissions():
-                await self.summary(query.session)
-                return self._judging.shown((await self.record(query.session)).state, await self._approvals())
+                await self._records.summary(query.session)
+                return self.context.judging.shown(
+                    (await self.record(query.session)).state, await self._records.approvals()
+                )
             case ListTools() | ListSkills() | ListCommands() | ExpandCommand() | ShowContext():
                 return await self._look(query)
             case ListModels() | ListAgents() | ListTurns() | ListFiles() | ShowHost():
                 return await self._look_around(query)
             case WhyNotRun():
-                await self.summary(query.session)
+                await self._records.summary(query.session)
                 record = await self.record(query.session)
                 settings = decide.require(record.state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
-                return why_not_so(wanted, self._agents)
+                return why_not_so(wanted, self.context.agents)
             case WhyWaiting():
                 return await self._why_waiting((await self.record(query.session)).state)
 
@@ -234,24 +195,11 @@ class Host:
             async for event in events:
                 yield event
 
-    async def record(self, session: SessionId) -> Record:
-        """The session as it stands now."""
-        record = self._records.get(session)
-        if record is None:
-            record = self._records[session] = Record(session, self.store)
-        await record.sync()
-        return record
-
     async def close(self) -> None:
         self.store.hurry()  # a worker may wait for a lock
         await self._wakeups.close()
-        if self._backgrounds is not None:
-            await self._backgrounds.close()
-        for agent in self._agents.values():
-            await agent.close()
         self._is_closed = True
-        await self._ownership.close()
-        await self.store.close()
+        await self.context.close()
 
     def _refuse_when_closed(self) -> None:
         """A late request would enter the owners again, and nobody would ever leave them."""
@@ -263,43 +211,17 @@ class Host:
         settings = decide.require(record.state)
         if not folder_exists(settings.cwd):
             raise CannotRun(f"the folder {settings.cwd} is not here")
-        event = await self._files().undo(decide.undoable(record.state), command.by)
+        event = await self.context.turn_files().undo(decide.undoable(record.state), command.by)
         if not await record.append(lambda state: decide.undone(state, event)):
             decide.require(record.state)
             raise CannotRun(_who_was_faster(record.state, event))
-        self._export(record.state)
+        write_snapshot(record, self.context.agents)
         return Undone(event.restored, event.removed, event.conflicts, record.state.head)
 
-    def _worker(self, record: Record) -> Worker:
-        return Worker(
-            record,
-            self._ownership,
-            self._agents,
-            self._judging,
-            self._spending,
-            self._files,
-            self._export,
-            self._limits,
-            self._secrets,
-            self._all_background,
-            self._hooks,
-            self._all_children,
-            self._shell,
-        )
+    def _children(self) -> "Children":
+        from coderelay.host.children import Children  # most processes have none
 
-    def _all_children(self) -> "Children":
-        """Loaded with the first of them: most processes have none."""
-        if self._children is None:
-            self._children = import_module("coderelay.host.children").Children(self, self._ownership)
-            assert self._children is not None
-        return self._children
-
-    def _all_background(self) -> "Backgrounds":
-        """Loaded with the first of them: most processes have none."""
-        if self._backgrounds is None:
-            self._backgrounds = import_module("coderelay.host.background").Backgrounds(self._ownership)
-            assert self._backgrounds is not None
-        return self._backgrounds
+        return Children(self.context, self.send)
 
     async def _folder(self, session: SessionId) -> str:
         settings = decide.require((await self.record(session)).state)
@@ -308,22 +230,23 @@ class Host:
         return settings.cwd
 
     async def _look(self, query: "Look") -> object:
-        """Loaded with the first of them: only people look."""
-        state = (await self.record(query.session)).state
-        agent = self._agents.get(decide.require(state).agent)
-        return import_module("coderelay.host.overview").look(query, state, agent, self._texts)
+        from coderelay.host.overview import look  # only people look
 
-    async def _look_around(self, query: "Around") -> object:
-        """Loaded with the first of them, too."""
         state = (await self.record(query.session)).state
         decide.require(state)
-        lookout = import_module("coderelay.host.surroundings").Lookout
-        return await lookout(self._surroundings, self._agents, self._ownership, self._files).look(query, state)
+        return look(query, state, self.context)
+
+    async def _look_around(self, query: "Around") -> object:
+        from coderelay.host.surroundings import Lookout  # only people look
+
+        state = (await self.record(query.session)).state
+        decide.require(state)
+        return await Lookout(self.context).look(query, state)
 
     async def _title(self, session: SessionId) -> str:
-        summary = await self.summary(session)
+        summary = await self._records.summary(session)
         settings = decide.require((await self.record(session)).state)
-        agent = self._agents.get(settings.agent)
+        agent = self.context.agents.get(settings.agent)
         if agent is None:
             raise CannotRun(f"there is no agent {settings.agent!r} here")
         if (problem := agent.cannot_run(settings)) is not None:
@@ -335,27 +258,25 @@ class Host:
     async def _diff(self, state: State, by_turns: bool) -> DiffShown:
         settings = decide.require(state)
         if by_turns:
-            return await self._files().diff_of(state)
-        return await self._files().diff_of_folder(settings.cwd)
+            return await self.context.turn_files().diff_of(state)
+        return await self.context.turn_files().diff_of_folder(settings.cwd)
 
     async def _why_waiting(self, state: State) -> str | None:
-        if not needs_owner(state) or (state.owner is not None and not await self._ownership.may_follow(state.owner)):
+        if not needs_owner(state) or (
+            state.owner is not None and not await self.context.ownership.may_follow(state.owner)
+        ):
             return None
-        return why_not(state, self._agents) or "open it to go on"
-
-    async def _approvals(self) -> list[Approval]:
-        known = (await self.record(APPROVALS)).state.approvals.values()
-        return [each for each in known if each.expires is None or each.expires > now()]
+        return why_not(state, self.context.agents) or "open it to go on"
 
     async def _approvals_in(self, session: SessionId | None) -> list[Approval]:
         if session is None:
-            return await self._approvals()
+            return await self._records.approvals()
         record = await self.record(session)
-        return [*record.state.approvals.values(), *await self._approvals()]
+        return [*record.state.approvals.values(), *await self._records.approvals()]
 
     async def _answer_those_covered(self, record: Record, command: AnswerAsk) -> None:
         """What waits in the same batch and would not be asked about now. If this process dies before, it is asked."""
-        for ask in await self._judging.now_allowed(record.state, permissions_open(record.state)):
+        for ask in await self.context.judging.now_allowed(record.state, permissions_open(record.state)):
             await carry_out(record, replace(command, ask=ask.id, decision=Allow()))
 
     async def _remember(self, record: Record, command: AnswerAsk) -> bool:
@@ -370,17 +291,6 @@ class Host:
         granted = ApprovalGranted(approval=approval, by=command.by)
         where = record if decision.scope == "session" else await self.record(APPROVALS)
         return bool(await where.append(lambda state: [] if state.deleted else [granted]))
-
-    def _export(self, state: State) -> None:
-        problem = write_snapshot(state, self._agents)
-        if problem is not None:
-            self._records[state.session].show(Notice(problem))
-
-    async def summary(self, session: SessionId) -> Summary:
-        found = await self.store.session(session)
-        if found is None:
-            raise UnknownSession(session)
-        return found
 
 
 def _who_was_faster(state: State, undone: TurnUndone) -> str:

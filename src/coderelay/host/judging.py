@@ -2,22 +2,23 @@
 
 import asyncio
 import os
-import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from coderelay.host.asks import ask_about
 from coderelay.host.command_facts import Sought, look_up, sought_for
+from coderelay.host.deadlines import now
+from coderelay.host.folder import Folder, Folders
+from coderelay.host.records import Records
 from coderelay.policy.approvals import SANDBOXES, in_force
 from coderelay.policy.disk_facts import NO_FACTS, DiskFacts
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.rules import Rule, Rules, is_about_paths
 from coderelay.policy.tables import in_words, table_of
-from coderelay.protocol.asks import Allow, Approval, Ask, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.events import Judged, Mode, Preset
+from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.session.progress import SecondLook, settled
@@ -25,63 +26,17 @@ from coderelay.session.state import CallState, Settings, State
 from coderelay.workspace.folders import is_in, real_path
 
 
-class FolderPolicy(Struct, frozen=True):
-    """What is configured where a session works. `home` is what `~/` in rules means; every command has the
-    `network`; while a skill that the agent chose is in use, nobody is asked (`skills_run`)."""
-
-    preset: Preset = "balanced"
-    rules: Rules = Rules()
-    home: str = ""
-    network: bool = False
-    skills_run: bool = False
-
-    def hidden(self, paths: Iterable[str], mode: Mode, folders: tuple[str, ...]) -> set[str]:
-        """Those of these files that may not be read unasked, whatever else a call of a tool does."""
-
-        def on_paths(rules: Iterable[Rule]) -> tuple[Rule, ...]:
-            return tuple(rule for rule in rules if is_about_paths(rule, "read"))
-
-        rules = Rules(on_paths(self.rules.allow), on_paths(self.rules.ask), on_paths(self.rules.deny))
-        policy = Policy(mode, rules=rules, folders=folders, home=self.home)
-        needs = [Need(tool="grep", kind="read", title="", paths=(path,)) for path in paths]
-        verdicts = judge(needs, policy)
-        return {need.paths[0] for need, each in zip(needs, verdicts, strict=True) if each.verdict != "allow"}
-
-
-PolicyOf = Callable[[str], FolderPolicy]
-"""By folder. Raises BadInput if what is written there is wrong."""
-
-SandboxOf = Callable[[str], str]
-"""What commands would run in, by folder."""
-
-Approvals = Callable[[], Awaitable[Sequence[Approval]]]
-"""What was approved beyond one session, as it stands now."""
-
-
-def usual_policy(cwd: str) -> FolderPolicy:
-    return FolderPolicy()
-
-
-def unknown_sandbox(cwd: str) -> str:
-    return ""
-
-
-def now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class Judging:
-    def __init__(self, approvals: Approvals, policy_of: PolicyOf, sandbox_of: SandboxOf = unknown_sandbox) -> None:
-        self._approvals = approvals
-        self._sandbox_of = sandbox_of
-        self._policy_of = policy_of
+    def __init__(self, records: Records, folders: Folders) -> None:
+        self._records = records
+        self._folders = folders
 
     async def judge(self, state: State, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
         """The calls of a message, all together. The needs are as they are stored and shown: reasons quote them."""
         facts = await self._facts(state, needs)
         verdicts = self._verdicts(state, needs, (), facts)
         if any(each.verdict == "ask" for each in verdicts):
-            verdicts = self._verdicts(state, needs, await self._approvals(), facts)
+            verdicts = self._verdicts(state, needs, await self._records.approvals(), facts)
         return tuple(
             _judged(state, call, need, verdict) for call, need, verdict in zip(calls, needs, verdicts, strict=True)
         )
@@ -93,7 +48,7 @@ class Judging:
         try:
             facts = await self._facts(state, needs)
             unapproved = self._verdicts(replace(state, approvals={}), needs, (), facts)
-            verdicts = self._verdicts(state, needs, await self._approvals(), facts)
+            verdicts = self._verdicts(state, needs, await self._records.approvals(), facts)
         except BadInput:
             return []  # what is written wrong loosens nothing
         both = zip(asks, unapproved, verdicts, strict=True)
@@ -113,7 +68,7 @@ class Judging:
                 if need.command and found != NO_FACTS
             }
             if any(each.verdict == "ask" for each in self._verdicts(state, needs, (), facts)):
-                beyond = await self._approvals()
+                beyond = await self._records.approvals()
         except BadInput:
             pass  # the look itself says so
 
@@ -143,14 +98,14 @@ class Judging:
         need = need or call.judged.need
         if need.sandbox in ("", "none") or state.settings is None:
             return need
-        return replace(need, sandbox=self._sandbox_of(state.settings.cwd))
+        return replace(need, sandbox=self._folders.of(state.settings.cwd).sandbox)
 
     def shown(self, state: State, beyond: Iterable[Approval]) -> PermissionsShown:
         """Everything that counts for a session now. Raises BadInput."""
         settings = state.settings
         assert settings is not None
-        configured = self._policy_of(settings.cwd)
-        policy, rules = self._policy(settings, state, beyond, configured), configured.rules
+        folder = self._folders.of(settings.cwd)
+        policy, rules = self._policy(settings, state, beyond, folder), folder.rules
         return PermissionsShown(
             mode=policy.mode,
             preset=policy.preset,
@@ -162,8 +117,8 @@ class Judging:
             ),
             approvals=policy.approvals,
             allowed_tools=policy.allowed_tools,
-            sandbox=self._sandbox_of(settings.cwd),
-            skills_run=configured.skills_run,
+            sandbox=folder.sandbox,
+            skills_run=folder.skills_run,
         )
 
     async def _facts(self, state: State, needs: Sequence[Need]) -> list[DiskFacts]:
@@ -183,8 +138,8 @@ class Judging:
     def _sought(self, settings: Settings, need: Need) -> Sought | None:
         if need.command is None or settings.mode == "yolo":
             return None
-        configured = self._policy_of(settings.cwd)
-        return sought_for(need.command, (settings.cwd, *settings.folders), configured.rules, configured.home)
+        folder = self._folders.of(settings.cwd)
+        return sought_for(need.command, (settings.cwd, *settings.folders), folder.rules, folder.person_home)
 
     def _verdicts(
         self, state: State, needs: Sequence[Need], beyond: Iterable[Approval], facts: Sequence[DiskFacts]
@@ -193,26 +148,24 @@ class Judging:
             return []
         settings = state.settings
         assert settings is not None
-        configured = self._policy_of(settings.cwd)
-        policy = self._policy(settings, state, beyond, configured)
+        folder = self._folders.of(settings.cwd)
+        policy = self._policy(settings, state, beyond, folder)
         verdicts = judge([_with_targets(need) for need in needs], policy, facts)
         verdicts = [_outside(need, policy.folders) or each for need, each in zip(needs, verdicts, strict=True)]
-        skill = state.turn.skill if configured.skills_run and state.turn is not None else ""
+        skill = state.turn.skill if folder.skills_run and state.turn is not None else ""
         pairs = zip(needs, verdicts, strict=True)
         return [_not_asked(need, verdict, skill) for need, verdict in pairs] if skill else verdicts
 
-    def _policy(
-        self, settings: Settings, state: State, beyond: Iterable[Approval], configured: FolderPolicy
-    ) -> Policy:
+    def _policy(self, settings: Settings, state: State, beyond: Iterable[Approval], folder: Folder) -> Policy:
         return Policy(
             settings.mode,
             settings.allowed_tools,
             in_force([*beyond, *state.approvals.values()], settings.cwd, now()),
-            preset=settings.preset or configured.preset,
-            rules=configured.rules,
+            preset=settings.preset or folder.settings.permissions.preset,
+            rules=folder.rules,
             folders=(settings.cwd, *settings.folders),
-            home=configured.home,
-            network=configured.network,
+            home=folder.person_home,
+            network=folder.settings.sandbox.network,
         )
 
 
@@ -261,19 +214,3 @@ def _judged(state: State, call: Call, need: Need, verdict: Verdict) -> Judged:
         need = replace(need, words=verdict.words, prefix=verdict.prefix)
     ask = ask_about(state, call, need, verdict.reason) if verdict.verdict == "ask" else None
     return Judged(call_id=call.id, verdict=verdict.verdict, need=need, reason=verdict.reason, ask=ask)
-
-
-def ask_about(state: State, call: Call, need: Need, reason: str) -> Ask:
-    ask_id = new_ask_id(state.session)
-    if need.questions:
-        return QuestionAsk(ask_id, call.id, need.questions, deadline=_deadline(state))
-    if need.plan is not None:
-        return PlanAsk(ask_id, need.plan, call.id)
-    return PermissionAsk(ask_id, call.id, need, reason)
-
-
-def _deadline(state: State) -> int | None:
-    """An absolute time, so that a restart neither extends nor loses it."""
-    assert state.turn is not None
-    seconds = state.turn.started.answer_within
-    return None if seconds is None else now() + seconds * 1000

@@ -1,43 +1,22 @@
 """Answers to what people want to see of a session: its tools, skills and commands, and how full the window is."""
 
-from collections.abc import Callable
-from typing import Protocol
-
 from coderelay.agents.agent import Agent, Description
+from coderelay.host.context import HostContext
 from coderelay.policy.names import is_allowed
 from coderelay.protocol.calls import ToolSpec
-from coderelay.protocol.errors import BadInput
-from coderelay.protocol.overview import CommandsShown, ContextShown, SkillsShown, ToolShown
+from coderelay.protocol.overview import CommandsShown, ContextShown, ToolShown
 from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ShowContext
 from coderelay.session.context import context_of
 from coderelay.session.state import Settings, State
 
-
-class Texts(Protocol):
-    """What the person and a folder have written for agents, as it stands now and as far as it is trusted. All of
-    these raise BadInput if trust itself cannot be read."""
-
-    def skills(self) -> SkillsShown: ...
-
-    def commands(self) -> CommandsShown:
-        """Skills are among them."""
-        ...
-
-    def expand(self, name: str, arguments: str) -> str:
-        """Raises BadInput if there is no such command, or its text is wrong."""
-        ...
-
-
-TextsOf = Callable[[str], Texts]
-
 Look = ListTools | ListSkills | ListCommands | ExpandCommand | ShowContext
 
 
-def look(query: Look, state: State, agent: Agent | None, texts_of: TextsOf | None) -> object:
+def look(query: Look, state: State, context: HostContext) -> object:
     """Raises BadInput."""
     settings = state.settings
     assert settings is not None
-    texts = _Nothing() if texts_of is None else texts_of(settings.cwd)
+    agent, texts = context.agents.get(settings.agent), context.folders.texts(settings.cwd)
     match query:
         case ListTools():
             return _tools(_describe(agent, settings), settings)
@@ -50,19 +29,6 @@ def look(query: Look, state: State, agent: Agent | None, texts_of: TextsOf | Non
             return CommandsShown((*_describe(agent, settings).commands, *found.found), found.notes)
         case ExpandCommand():
             return texts.expand(query.name, query.arguments)
-
-
-class _Nothing:
-    """For a host that was given nobody's texts."""
-
-    def skills(self) -> SkillsShown:
-        return SkillsShown()
-
-    def commands(self) -> CommandsShown:
-        return CommandsShown()
-
-    def expand(self, name: str, arguments: str) -> str:
-        raise BadInput(f"there is no command /{name}")
 
 
 def _describe(agent: Agent | None, settings: Settings) -> Description:

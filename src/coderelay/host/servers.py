@@ -1,6 +1,5 @@
 """MCP servers as the host knows them: something that a folder may have."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 from coderelay.protocol.errors import BadInput
@@ -15,17 +14,9 @@ class Servers(Protocol):
         ...
 
 
-ServersOf = Callable[[str], Servers]
-"""By folder. Raises BadInput if what is written there is wrong."""
-
-
 class NoServers:
     async def rows(self) -> list[ServerRow]:
         return []
 
     async def text(self, server: str, what: str, rest: str) -> str:
         raise BadInput("no MCP server is configured here", "`coder mcp add` adds one.")
-
-
-def no_servers(cwd: str) -> Servers:
-    return NoServers()

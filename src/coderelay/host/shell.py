@@ -1,24 +1,22 @@
 """Runs the person's own commands: in their environment, unconfined, for as long as they have patience."""
 
-from collections.abc import Callable, Mapping
+import os
 
+from coderelay.config.settings import Settings
+from coderelay.host.context import HostContext
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.calls import Call, Failed, Finished
+from coderelay.protocol.errors import BadInput
 from coderelay.session.next_action import Finish, RunCall
 from coderelay.workspace.ended import CannotStart, ProcessesLost
 from coderelay.workspace.ended import Finished as Ended
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.environment import own_environment
 from coderelay.workspace.programs import find_program
 
 
 class Shell:
-    def __init__(
-        self, processes: Processes, environment: Callable[[], Mapping[str, str]], output_bytes: Callable[[str], int]
-    ) -> None:
-        """`output_bytes` goes by the folder: how much is kept of what a command writes, and as much of its errors."""
-        self._processes = processes
-        self._environment = environment
-        self._output_bytes = output_bytes
+    def __init__(self, context: HostContext) -> None:
+        self._context = context
 
     async def run(self, turn: HostTurn) -> None:
         while True:
@@ -31,10 +29,11 @@ class Shell:
                     return
 
     async def _effect(self, turn: HostTurn, call: Call) -> Finished | Failed:
-        command, cwd, env = turn.state.calls[call.id].judged.need.command, turn.settings.cwd, self._environment()
+        command, cwd = turn.state.calls[call.id].judged.need.command, turn.settings.cwd
+        env = own_environment(os.environ)  # what was learned of other programs' files is not in it
         shell = find_program("bash", env.get("PATH", ""), ()) or "/bin/bash"
         try:
-            ended = await self._processes.run(
+            ended = await self._context.processes.run(
                 [shell, "-c", command or ""],
                 cwd=cwd,
                 env=env,
@@ -48,6 +47,14 @@ class Shell:
         except ProcessesLost:
             return Failed("the command was lost: it may have run; check before repeating it")
         return _finished(ended)
+
+    def _output_bytes(self, cwd: str) -> int:
+        """How much is kept of what a command writes, and as much of its errors. Where the configuration is wrong, the
+        command may be there to mend it."""
+        try:
+            return self._context.folders.of(cwd).settings.bash.output_bytes
+        except BadInput:
+            return Settings().bash.output_bytes
 
 
 def _finished(ended: Ended) -> Finished:

@@ -7,7 +7,9 @@ from typing import Any
 import msgspec
 
 from coderelay.agents.agent import Agent, Description
+from coderelay.host.record import Record
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.live import Notice
 from coderelay.session.snapshot import snapshot
 from coderelay.session.state import State
 from coderelay.workspace.replacement import write_whole
@@ -21,8 +23,15 @@ def export_state(state: State, agents: Mapping[str, Agent]) -> dict[str, Any]:
     return snapshot(state, description.tools, description.system)
 
 
-def write_snapshot(state: State, agents: Mapping[str, Agent]) -> str | None:
-    """Returns what went wrong: the log is the truth, so a file that cannot be written is only said."""
+def write_snapshot(record: Record, agents: Mapping[str, Agent]) -> None:
+    """The log is the truth, so people are only told if the file cannot be written."""
+    problem = _write(record.state, agents)
+    if problem is not None:
+        record.show(Notice(problem))
+
+
+def _write(state: State, agents: Mapping[str, Agent]) -> str | None:
+    """Returns what went wrong."""
     assert state.settings is not None
     folder = os.path.join(state.settings.cwd, ".coder")
     try:

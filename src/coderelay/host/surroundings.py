@@ -1,12 +1,11 @@
 """Answers to what is around a session: models and agents it could have, its turns, and where it is kept and run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from coderelay.agents.agent import Agent
 from coderelay.host.ability import folder_exists
-from coderelay.host.ownership import Ownership
-from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.host.context import HostContext
+from coderelay.host.servers import Servers
 from coderelay.protocol.errors import CannotRun, CoderError
 from coderelay.protocol.overview import AgentShown, FilesShown, HostShown, ModelShown, TurnShown
 from coderelay.protocol.queries import ListAgents, ListFiles, ListModels, ListTurns, ShowHost
@@ -15,14 +14,18 @@ from coderelay.session.state import PastTurn, State
 Around = ListModels | ListAgents | ListTurns | ListFiles | ShowHost
 
 
-class Surroundings(Protocol):
-    """What the machine has. `log_name` is where the log is, without any secret in it."""
+class Machine(Protocol):
+    """What the machine has besides sessions. `log_name` is where the log is, without any secret in it."""
 
     @property
     def log_name(self) -> str: ...
 
     async def offered_models(self, cwd: str) -> list[ModelShown]:
         """Those that can be used in a folder. Raises BadInput if what is written there is wrong."""
+        ...
+
+    def servers(self, cwd: str) -> Servers:
+        """The MCP servers of a folder. Raises BadInput if what is written there is wrong."""
         ...
 
     async def files_in(self, folder: str) -> FilesShown: ...
@@ -33,24 +36,18 @@ class Surroundings(Protocol):
 
 
 class Lookout:
-    def __init__(
-        self,
-        surroundings: Surroundings | None,
-        agents: Mapping[str, Agent],
-        ownership: Ownership,
-        files: OpenTurnFiles,
-    ) -> None:
-        self._surroundings = surroundings
-        self._agents = agents
-        self._ownership = ownership
-        self._files = files
+    def __init__(self, context: HostContext) -> None:
+        self._machine = context.machine
+        self._agents = context.agents
+        self._ownership = context.ownership
+        self._files = context.turn_files
 
     async def look(self, query: Around, state: State) -> object:
         settings = state.settings
         assert settings is not None
         match query:
             case ListModels():
-                return [] if self._surroundings is None else await self._surroundings.offered_models(settings.cwd)
+                return await self._machine.offered_models(settings.cwd)
             case ListAgents():
                 return self._agents_for(state)
             case ListTurns():
@@ -58,15 +55,14 @@ class Lookout:
             case ListFiles():
                 if not folder_exists(settings.cwd):
                     raise CannotRun(f"the folder {settings.cwd} is not here")
-                return FilesShown() if self._surroundings is None else await self._surroundings.files_in(settings.cwd)
+                return await self._machine.files_in(settings.cwd)
             case ShowHost():
-                log = "" if self._surroundings is None else self._surroundings.log_name
-                return HostShown(log, await self._owner(state))
+                return HostShown(self._machine.log_name, await self._owner(state))
 
     def _agents_for(self, state: State) -> list[AgentShown]:
         settings = state.settings
         assert settings is not None
-        programs = () if self._surroundings is None else self._surroundings.programs()
+        programs = self._machine.programs()
         ours = [
             AgentShown(name, _DESCRIPTIONS.get(name, ""), agent.cannot_run(settings) or "")
             for name, agent in self._agents.items()

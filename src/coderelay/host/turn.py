@@ -5,15 +5,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
-from coderelay.host.judging import Judging, now
+from coderelay.host.context import HostContext, Send
+from coderelay.host.deadlines import now
 from coderelay.host.record import Record, carried_out
-from coderelay.host.spending import Spending
 from coderelay.host.trees_taken import before_change, before_wait, files_left
-from coderelay.host.turn_files import OpenTurnFiles
-from coderelay.policy.secrets import Secrets
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
-from coderelay.protocol.errors import Fenced, MustAsk, ToolFailed
+from coderelay.protocol.errors import Fenced, MustAsk
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live, Notice
@@ -23,53 +21,24 @@ from coderelay.session.state import Settings, State
 
 if TYPE_CHECKING:
     from coderelay.host.background import SessionBackground
-    from coderelay.host.children import Children
     from coderelay.host.hooks.hooks import Hooks
     from coderelay.host.live_output import LiveOutput
 
-
 Effect = Callable[[Call], Awaitable[Outcome]]
-
-HooksOf = Callable[[str], "Hooks | None"]
-"""By folder, as they are configured now. None where there are none, so that they need not be loaded."""
-
-
-def no_hooks(cwd: str) -> None:
-    return None
-
-
-def no_children() -> "Children":
-    raise ToolFailed("no task can be given to another agent here")
 
 
 class HostTurn:
     """Belongs to one claim: when the session has another owner, or none while it waits for people, nothing
     more can be written through it."""
 
-    def __init__(
-        self,
-        record: Record,
-        epoch: int,
-        me: OwnerId,
-        judging: Judging,
-        spending: Spending,
-        files: OpenTurnFiles,
-        secrets: Secrets,
-        background: Callable[[], "SessionBackground"],
-        hooks: HooksOf = no_hooks,
-        children: "Callable[[], Children]" = no_children,
-    ) -> None:
+    def __init__(self, record: Record, epoch: int, me: OwnerId, context: HostContext, send: Send) -> None:
         assert record.state.turn is not None
-        self._children = children
+        self._context = context
+        self._send = send
         self._tasks: set[CallId] = set()
-        self._open_background = background
         self._background: SessionBackground | None = None
-        self._hooks = no_hooks if record.state.turn.started.task == "shell" else hooks
         self._listening: dict[CallId, LiveOutput] = {}
-        self._secrets = secrets
-        self._judging = judging
-        self._spending = spending
-        self._files = files
+        self._is_shell = record.state.turn.started.task == "shell"
         self._record = record
         self._me = me
         self.epoch = epoch
@@ -92,12 +61,14 @@ class HostTurn:
         return next_action(self.state) if self._is_mine(self.state) else Wait()
 
     def background(self) -> "SessionBackground":
-        self._background = self._open_background()
+        self._background = self._context.backgrounds.of(self._record)
         return self._background
 
     async def give_task(self, call: CallId, description: str, prompt: str) -> Finished:
         """If this process only leaves, the child stays as it is; the next owner asks its log how it ended."""
-        children = self._children()
+        from coderelay.host.children import Children  # with the first task: most turns give none
+
+        children = Children(self._context, self._send)
         child = await children.open(self.state, call, description)
         self._tasks.add(call)
         try:
@@ -114,12 +85,12 @@ class HostTurn:
 
     def show(self, live: Live) -> None:
         """A notice may quote a server, a file or another program."""
-        self._record.show(Notice(self._secrets.hide(live.text)) if isinstance(live, Notice) else live)
+        self._record.show(Notice(self._context.secrets.hide(live.text)) if isinstance(live, Notice) else live)
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
         from coderelay.host.live_output import LiveOutput  # with the first command: most turns have none
 
-        self._listening[call] = LiveOutput(call, self._secrets.hide, self.show)
+        self._listening[call] = LiveOutput(call, self._context.secrets.hide, self.show)
         return self._listening[call].hear
 
     def end_listening(self, call: CallId) -> str:
@@ -129,12 +100,17 @@ class HostTurn:
 
     async def set_up(self) -> None:
         """Before the agent begins: what hooks want the session's commands to have."""
-        hooks = self._hooks(self.settings.cwd)
+        hooks = self._hooks
         if hooks is None or self.state.environment is not None:
             return
         found = await hooks.set_up(self)
         if found is not None:
             await self._write(lambda state: [found] if state.environment is None else [])
+
+    @property
+    def _hooks(self) -> "Hooks | None":
+        """As they are configured now; none have to do with the person's own commands. Raises BadInput."""
+        return None if self._is_shell else self._context.folders.of(self.settings.cwd).hooks
 
     async def take_steering(self) -> None:
         if any(each.steer for each in self.state.queue):
@@ -143,7 +119,7 @@ class HostTurn:
     async def may_spend(self) -> bool:
         if not self._is_mine(self.state):
             return False
-        ask = await self._spending.ask(self.state, now())
+        ask = await self._context.spending.ask(self.state, now())
         if ask is not None:
             await self._leave_files()
             await self._write(lambda state: progress.pause_for_budget(state, ask))
@@ -153,11 +129,11 @@ class HostTurn:
         await self._write(lambda state: progress.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
-        needs = [self._secrets.hide_need(need) for need in needs]
-        judged = await self._judging.judge(self.state, message.calls, needs)
+        needs = [self._context.secrets.hide_need(need) for need in needs]
+        judged = await self._context.judging.judge(self.state, message.calls, needs)
         plan_ask, why_go_on = new_ask_id(self.session), ""
         try:
-            if (hooks := self._hooks(self.settings.cwd)) is not None:
+            if (hooks := self._hooks) is not None:
                 judged = await hooks.tighten(self, message.calls, judged)
                 why_go_on = await hooks.why_go_on(self, message) if final else ""
         except asyncio.CancelledError:
@@ -168,7 +144,7 @@ class HostTurn:
             raise
         if any(each.ask is not None for each in judged):
             await self._leave_files()
-        tree = await files_left(self.state, self._files) if final else ""
+        tree = await files_left(self.state, self._context.turn_files) if final else ""
 
         def decide(state: State) -> list[AnyEvent]:
             return progress.after_message(
@@ -178,14 +154,14 @@ class HostTurn:
         await self._write(decide)
 
     async def finish(self) -> None:
-        hooks = self._hooks(self.settings.cwd)
+        hooks = self._hooks
         why_go_on = await hooks.why_go_on(self, None) if hooks is not None else ""
-        tree = await files_left(self.state, self._files)
+        tree = await files_left(self.state, self._context.turn_files)
         await self._write(lambda state: progress.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
 
     async def look_at(self, call: Call, finished: Finished) -> Finished:
         """A call that has just succeeded, with what hooks have to say of it."""
-        hooks = self._hooks(self.settings.cwd)
+        hooks = self._hooks
         return finished if hooks is None else await hooks.look_at(self, call, finished)
 
     async def perform(self, calls: Sequence[Call], effect: Effect) -> None:
@@ -208,7 +184,7 @@ class HostTurn:
 
     async def _keep_files(self, calls: Sequence[Call]) -> None:
         needs = [self.state.calls[call.id].judged.need for call in calls]
-        taken = await before_change(self.state, needs, self._files)
+        taken = await before_change(self.state, needs, self._context.turn_files)
         if taken is not None:
             await self._write(lambda state: [taken])
 
@@ -220,7 +196,7 @@ class HostTurn:
     async def _start(self, calls: Sequence[Call]) -> list[Call]:
         """Those that may run now. Most calls were started in the append before; then this writes nothing."""
         fresh = any(self.state.calls[call.id].started_epoch is None for call in calls)
-        look = await self._judging.second_look(self.state) if fresh else None
+        look = await self._context.judging.second_look(self.state) if fresh else None
 
         def decide(state: State) -> list[AnyEvent]:
             known = [state.calls[call.id] for call in calls]
@@ -242,7 +218,9 @@ class HostTurn:
         if len(all_of_them) == 1 and isinstance(alone.outcome, MustAsk):
             await self._ask_again(alone.call, alone.outcome.message)
             return
-        ends = [progress.End(each.call.id, self._secrets.hide_outcome(each.ended()), each.ms) for each in running]
+        ends = [
+            progress.End(each.call.id, self._context.secrets.hide_outcome(each.ended()), each.ms) for each in running
+        ]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends) or any(each.cut for each in running)
         try:
             await self._write_ends(ends, go_on=not cut)
@@ -251,7 +229,7 @@ class HostTurn:
                 self._background.drop_unrecorded()
 
     async def _write_ends(self, ends: Sequence[progress.End], *, go_on: bool) -> None:
-        look = await self._judging.second_look(self.state)
+        look = await self._context.judging.second_look(self.state)
 
         def decide(state: State) -> list[AnyEvent]:
             return progress.after_calls(state, ends, go_on=go_on, look=look)
@@ -261,7 +239,7 @@ class HostTurn:
         await self._write(decide)
 
     async def _leave_files(self) -> None:
-        taken = await before_wait(self.state, self._files)
+        taken = await before_wait(self.state, self._context.turn_files)
         if taken is not None:
             await self._write(lambda state: [taken])
 

@@ -4,20 +4,17 @@ look-out."""
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 
 from msgspec import Struct
 
+from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import expire
-from coderelay.host.exchange import Exchange
-from coderelay.host.ownership import Ownership
+from coderelay.host.deadlines import now as wall_clock
 from coderelay.host.record import Record
-from coderelay.host.turn import now as wall_clock
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.session.next_action import needs_owner
-from coderelay.store.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +25,9 @@ _REST_SECONDS = 2.0
 
 
 class Wakeups:
-    def __init__(
-        self, store: Store, ownership: Ownership, exchange: Exchange, new_worker: Callable[[Record], Worker]
-    ) -> None:
-        self._store = store
-        self._ownership = ownership
-        self._exchange = exchange
-        self._new_worker = new_worker
+    def __init__(self, context: HostContext, send: Send) -> None:
+        self._context = context
+        self._send = send
         self._records: dict[SessionId, Record] = {}
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
         self._resting: dict[SessionId, float] = {}
@@ -59,7 +52,7 @@ class Wakeups:
         if record.session in self._workers:
             self._again.add(record.session)
             return
-        worker = self._new_worker(record)
+        worker = Worker(record, self._context, self._send)
         task = asyncio.create_task(worker.run())
         self._workers[record.session] = (worker, task)
         task.add_done_callback(lambda _: self._finished(record))
@@ -73,7 +66,7 @@ class Wakeups:
             worker.leave()
         tasks = [task for _, task in self._workers.values()]
         await asyncio.gather(*tasks, *filter(None, [self._look_out]), return_exceptions=True)
-        self._exchange.close()
+        self._context.exchange.close()
 
     def _finished(self, record: Record) -> None:
         worker, task = self._workers.pop(record.session)
@@ -107,12 +100,12 @@ class Wakeups:
 
     async def _look_once(self, look: "_Look") -> None:
         now = time.monotonic()
-        seen = self._store.change_counter()
+        seen = self._context.store.change_counter()
         if seen != look.counter or self._newly_attended:  # it may have moved between the reading and the attending
             self._newly_attended = False
             await self._read_on()
             look.counter = seen
-        self._exchange.tick(self._records, self._workers, now)
+        self._context.exchange.tick(self._records, self._workers, now)
         if now - look.owners_at >= _OWNERS_SECONDS:
             look.owners_at = now
             self._look_at_owners()
@@ -120,10 +113,10 @@ class Wakeups:
                 self.wake(record)
         if self._workers and now - look.beat_at >= _BEAT_SECONDS:
             look.beat_at = now
-            await self._ownership.beat()
+            await self._context.ownership.beat()
 
     async def _read_on(self) -> None:
-        heads = await self._store.heads(list(self._records))
+        heads = await self._context.store.heads(list(self._records))
         for session, head in heads.items():
             record = self._records[session]
             if head > record.state.head:

@@ -2,24 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.host.ability import why_not
-from coderelay.host.judging import Judging, now
-from coderelay.host.ownership import Ownership
+from coderelay.host.context import HostContext, Send
+from coderelay.host.deadlines import now
 from coderelay.host.record import Record
-from coderelay.host.spending import LimitsOf, Spending
+from coderelay.host.snapshots import write_snapshot
 from coderelay.host.trees_taken import files_left
-from coderelay.host.turn import HooksOf, HostTurn
-from coderelay.host.turn_files import OpenTurnFiles
-from coderelay.policy.secrets import Secrets
+from coderelay.host.turn import HostTurn
 from coderelay.protocol.calls import Outcome
-from coderelay.protocol.errors import CannotRun, CoderError, Fenced, StoreFailed
+from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live import Notice
@@ -29,16 +27,10 @@ from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
 from coderelay.workspace.orphans import end_orphans
 
-if TYPE_CHECKING:
-    from coderelay.host.background import Backgrounds
-    from coderelay.host.children import Children
-
 log = logging.getLogger(__name__)
 
 PRECEDENCE_SECONDS = 0.3
 FILES_LEFT_SECONDS = 10.0
-
-Export = Callable[[State], None]
 
 
 class Runner(Protocol):
@@ -47,44 +39,11 @@ class Runner(Protocol):
     async def run(self, turn: HostTurn) -> None: ...
 
 
-OpenShell = Callable[[], Runner]
-"""Opened with the first command of the person's own."""
-
-
-def no_shell() -> Runner:
-    raise CannotRun("commands of one's own cannot be run here")
-
-
 class Worker:
-    def __init__(
-        self,
-        record: Record,
-        ownership: Ownership,
-        agents: Mapping[str, Agent],
-        judging: Judging,
-        spending: Spending,
-        files: OpenTurnFiles,
-        export: Export,
-        limits: LimitsOf,
-        secrets: Secrets,
-        backgrounds: "Callable[[], Backgrounds]",
-        hooks: HooksOf,
-        children: "Callable[[], Children]",
-        open_shell: OpenShell,
-    ) -> None:
-        self._shell = open_shell
-        self._children = children
-        self._hooks = hooks
-        self._backgrounds = backgrounds
-        self._secrets = secrets
+    def __init__(self, record: Record, context: HostContext, send: Send) -> None:
         self._record = record
-        self._ownership = ownership
-        self._agents = agents
-        self._judging = judging
-        self._spending = spending
-        self._files = files
-        self._export = export
-        self._limits = limits
+        self._context = context
+        self._send = send
         self._agent_task: asyncio.Task[None] | None = None
         self._leaving = False
         self.is_failed = False
@@ -119,9 +78,9 @@ class Worker:
         await self._give_way()
         while needs_owner(self._record.state):
             owner = self._record.state.owner
-            if not await self._ownership.may_follow(owner):
+            if not await self._context.ownership.may_follow(owner):
                 return None
-            if owner != await self._ownership.me():
+            if owner != await self._context.ownership.me():
                 if owner is not None:
                     await asyncio.to_thread(end_orphans)  # before anybody is told how the commands of that one ended
                 await self._record.append(lambda state, owner=owner: cut_off(state, owner))
@@ -129,8 +88,8 @@ class Worker:
             if (children := await self._ends_of_children(ends)) is None:
                 return None
             tree = await self._files_left() if ends else ""
-            me, gone = await self._ownership.me(), await self._gone()
-            look = None if ends else await self._judging.second_look(self._record.state)
+            me, gone = await self._context.ownership.me(), await self._gone()
+            look = None if ends else await self._context.judging.second_look(self._record.state)
             decide = partial(
                 self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look, children=children
             )
@@ -146,7 +105,7 @@ class Worker:
         state = self._record.state
         if state.owner is not None or state.last_owner is None or not needs_owner(state):
             return
-        if await self._ownership.is_elsewhere(state.last_owner):
+        if await self._context.ownership.is_elsewhere(state.last_owner):
             seconds = PRECEDENCE_SECONDS if self._record.answered_here else 2 * PRECEDENCE_SECONDS
             self._record.answered_here = False
             await self._record.moves(state.head, seconds)
@@ -154,17 +113,20 @@ class Worker:
     async def _ends_of_children(self, ends: bool) -> Mapping[CallId, Outcome] | None:
         """Of calls that a dead owner left; None while they are at work. `ends`: the turn is only to be ended."""
         state = self._record.state
-        if not open_tasks(state) or (not ends and why_not(state, self._agents) is not None):
+        if not open_tasks(state) or (not ends and why_not(state, self._context.agents) is not None):
             return {}
+        from coderelay.host.children import Children  # most sessions give no tasks
+
+        children = Children(self._context, self._send)
         if ends:
-            await self._children().stop_open(state)
+            await children.stop_open(state)
             return {}
-        return await self._children().ends(state)
+        return await children.ends(state)
 
     async def _gone(self) -> list[BackgroundId]:
         """Background commands whose processes are."""
         running = background.running(self._record.state)
-        return [each.id for each in running if await self._backgrounds().is_gone(each)]
+        return [each.id for each in running if await self._context.backgrounds.is_gone(each)]
 
     def _decide_claim(
         self,
@@ -180,7 +142,7 @@ class Worker:
         if it is only to be ended."""
         if not needs_owner(state) or state.owner != owner:
             return []
-        if not isinstance(next_action(state), EndTurn) and why_not(state, self._agents) is not None:
+        if not isinstance(next_action(state), EndTurn) and why_not(state, self._context.agents) is not None:
             return []
         agent, settings = None if shell.is_next(state) else self._agent(state), state.settings
         tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
@@ -190,7 +152,7 @@ class Worker:
                 owner=me,
                 now=now(),
                 turn_id=TurnId(new_id()),
-                max_steps=1 if settings is None or shell.is_next(state) else self._limits(settings.cwd).max_steps,
+                max_steps=self._max_steps(state),
                 tools=tuple(tool.name for tool in tools),
                 gone=gone,
                 look=look,
@@ -199,27 +161,22 @@ class Worker:
         )
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
 
+    def _max_steps(self, state: State) -> int:
+        """Of the next turn. Raises BadInput if what is written in the folder is wrong."""
+        if state.settings is None or shell.is_next(state):
+            return 1
+        return self._context.folders.of(state.settings.cwd).settings.max_steps
+
     async def _carry_on(self, epoch: int) -> None:
         runner = self._runner(self._record.state)
         if self._record.state.turn is not None and runner is not None:
-            me = await self._ownership.me()
-            turn = HostTurn(
-                self._record,
-                epoch,
-                me,
-                self._judging,
-                self._spending,
-                self._files,
-                self._secrets,
-                lambda: self._backgrounds().of(self._record),
-                self._hooks,
-                self._children,
-            )
+            me = await self._context.ownership.me()
+            turn = HostTurn(self._record, epoch, me, self._context, self._send)
             error = await self._run_agent(runner, turn)
             if not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted:
-            self._export(self._record.state)
+            write_snapshot(self._record, self._context.agents)
 
     async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
         """Returns why the turn failed, if it did. A stop, a deletion or a new owner cancels the agent."""
@@ -247,7 +204,7 @@ class Worker:
 
     async def _settle(self, epoch: int, error: str | None) -> None:
         """End a turn that its agent left open. One that waits for people has no owner: it is not ours to end."""
-        me = await self._ownership.me()
+        me = await self._context.ownership.me()
         if self._record.state.turn is None or self._record.state.owner != me:
             return
         tree = await self._files_left()
@@ -255,7 +212,7 @@ class Worker:
         def decide(state: State) -> list[AnyEvent]:
             if state.turn is None or state.owner != me:
                 return []
-            ending, text = _ending(next_action(state), error and self._secrets.hide(error))
+            ending, text = _ending(next_action(state), error and self._context.secrets.hide(error))
             return progress.close_turn(state, ending, now=now(), error=text, tree=tree)
 
         await self._record.append(decide, epoch=epoch)
@@ -264,7 +221,7 @@ class Worker:
         """Nobody who stops a turn waits long for git: rather it cannot be undone."""
         try:
             async with asyncio.timeout(FILES_LEFT_SECONDS):
-                return await files_left(self._record.state, self._files)
+                return await files_left(self._record.state, self._context.turn_files)
         except TimeoutError:
             return ""
 
@@ -272,11 +229,15 @@ class Worker:
         """An open turn is ended by the agent that began it, whatever was chosen for the next."""
         if state.settings is None:
             return None
-        return self._agents.get(state.turn.started.agent if state.turn is not None else state.settings.agent)
+        return self._context.agents.get(state.turn.started.agent if state.turn is not None else state.settings.agent)
 
     def _runner(self, state: State) -> Runner | None:
         """No agent has to do with the person's own commands."""
-        return self._shell() if shell.is_next(state) else self._agent(state)
+        if not shell.is_next(state):
+            return self._agent(state)
+        from coderelay.host.shell import Shell  # with the first command of the person's own
+
+        return Shell(self._context)
 
 
 async def _run(agent: Runner, turn: HostTurn) -> None:

@@ -1,9 +1,17 @@
 """Who holds the lock of a SQLite database, as far as this machine tells."""
 
+import asyncio
 import os
+import time
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 from msgspec import Struct
+
+from coderelay.protocol.errors import StoreLocked
+
+T = TypeVar("T")
 
 _WRITE_LOCK = 120
 """The byte of the -shm file that whoever writes has locked."""
@@ -15,6 +23,20 @@ TELL_SECONDS = 2.0
 
 def waiting_words(path: str) -> str:
     return f"{path} is locked by {find_holder(path) or 'another program'}; waiting for it"
+
+
+async def when_unlocked(open_log: Callable[[], T], path: str, pause: float, tell: Callable[[str], None]) -> T:
+    """What `open_log` returns as soon as nobody has locked the file at `path`. If that takes long, somebody is told
+    who has."""
+    began, is_told = time.monotonic(), False
+    while True:
+        try:
+            return open_log()
+        except StoreLocked:
+            if not is_told and time.monotonic() - began > TELL_SECONDS:
+                is_told = True
+                tell(waiting_words(path))
+        await asyncio.sleep(pause)
 
 
 class Holder(Struct, frozen=True):

@@ -4,6 +4,7 @@ One event gives its messages by itself, without looking at others, so that the s
 rows and write them again from the log.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -22,7 +23,8 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import SessionId, derived_id
-from coderelay.protocol.summary import MessageRow
+from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.session.summary import summarise
 from coderelay.session.transcript import result_text
 
 PERMISSION_MODES: dict[Mode, str] = {
@@ -36,6 +38,16 @@ _encode = msgspec.json.Encoder().encode
 
 def rows(recorded: Recorded) -> list[MessageRow]:
     return [MessageRow(message_id, _encode(data).decode()) for message_id, data in _messages(recorded)]
+
+
+class SessionRows:
+    """How the rows of the store come from events: one for each session, and one for each message."""
+
+    def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None:
+        return summarise(row, recorded)
+
+    def messages(self, recorded: Recorded) -> Sequence[MessageRow]:
+        return rows(recorded)
 
 
 def messages(recorded: Recorded) -> list[dict[str, Any]]:

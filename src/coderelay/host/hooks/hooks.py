@@ -18,11 +18,11 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Turn
 from coderelay.config.settings import HookEvent
+from coderelay.host.asks import ask_about
 from coderelay.host.hooks import heard
 from coderelay.host.hooks.hook import Configured, Hook, Run
 from coderelay.host.hooks.said import Said
 from coderelay.host.hooks.variables import sorted_out
-from coderelay.host.judging import ask_about
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import text_of

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.store.sqlite import wall_clock
 from coderelay.store.store import Projection, Store
 
 Clock = Callable[[], int]
 Opener = Callable[[Projection, Clock], Awaitable[Store]]
 
-ROWS = Rows()
+ROWS = SessionRows()
 
 
 class Log:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from coderelay.app import Rows
+from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.events import PromptAdmitted, Recorded
 from coderelay.protocol.summary import MessageRow, Summary
 
@@ -11,7 +11,7 @@ class Stumbled(Exception):
     """Not one of ours: what a fault in a projection looks like."""
 
 
-class Stumbling(Rows):
+class Stumbling(SessionRows):
     """A projection with a fault."""
 
     def messages(self, recorded: Recorded) -> Sequence[MessageRow]:
@@ -20,7 +20,7 @@ class Stumbling(Rows):
         return super().messages(recorded)
 
 
-class Blank(Rows):
+class Blank(SessionRows):
     """A projection that makes no rows."""
 
     def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None:

@@ -22,8 +22,8 @@ Kind = Literal["readable", "writable", "pinned", "guarded", "hidden", "temporary
 
 
 def bubblewrap_program() -> str | None:
-    """The installed bwrap, looked for only in folders that the system's owner alone can write: it confines every other
-    program, so nobody else may put one in its place."""
+    """The installed bwrap. It confines every other program, so it is looked for only in folders that nobody but the
+    system's owner can write."""
     paths = [os.path.join(folder, PROGRAM) for folder in _SYSTEM]
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 

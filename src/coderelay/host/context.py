@@ -1,0 +1,68 @@
+"""What everything in a host shares."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from coderelay.agents.agent import Agent
+from coderelay.host.exchange import Exchange
+from coderelay.host.folder import Folders
+from coderelay.host.judging import Judging
+from coderelay.host.ownership import Ownership
+from coderelay.host.records import Records
+from coderelay.host.spending import Spending
+from coderelay.host.turn_files import OpenTurnFiles
+from coderelay.policy.secrets import Secrets
+from coderelay.protocol.commands import Command, Outcome
+from coderelay.store.store import Store
+from coderelay.workspace.processes import Processes
+
+if TYPE_CHECKING:
+    from coderelay.host.background import Backgrounds
+    from coderelay.host.surroundings import Machine
+
+
+Send = Callable[[Command], Awaitable[Outcome]]
+"""`Host.send`, for those behind it that do something to another session than their own."""
+
+
+class HostContext(Struct, frozen=True, dict=True):
+    """Made once by `app`; the host passes it on to its workers, and they to their turns."""
+
+    store: Store
+    ownership: Ownership
+    exchange: Exchange
+    agents: Mapping[str, Agent]
+    folders: Folders
+    processes: Processes
+    secrets: Secrets
+    turn_files: OpenTurnFiles
+    machine: "Machine"
+
+    @cached_property
+    def records(self) -> Records:
+        return Records(self.store)
+
+    @cached_property
+    def judging(self) -> Judging:
+        return Judging(self.records, self.folders)
+
+    @cached_property
+    def spending(self) -> Spending:
+        return Spending(self.records, self.folders)
+
+    @cached_property
+    def backgrounds(self) -> "Backgrounds":
+        from coderelay.host.background import Backgrounds  # with the first of them: most processes have none
+
+        return Backgrounds(self.ownership)
+
+    async def close(self) -> None:
+        if "backgrounds" in vars(self):
+            await self.backgrounds.close()
+        for agent in self.agents.values():
+            await agent.close()
+        await self.ownership.close()
+        await self.store.close()

@@ -1,0 +1,71 @@
+"""The workspaces of turns, and the sandboxes in which their commands run."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from coderelay.agents.agent import Turn
+from coderelay.host.folder import Folders
+from coderelay.workspace.commands import Wanted
+from coderelay.workspace.environment import command_environment
+from coderelay.workspace.processes import Processes
+from coderelay.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from coderelay.workspace.sandbox.sandbox import Sandbox
+    from coderelay.workspace.sandbox.sandboxes import Sandboxes
+
+_ALWAYS_IN_SANDBOXES = {".lock", "rung.json"}
+
+
+class Workspaces:
+    def __init__(self, home: str, env: Mapping[str, str], folders: Folders, processes: Processes) -> None:
+        self._home = home
+        self._env = env
+        self._folders = folders
+        self._processes = processes
+        self._sandboxes: Sandboxes | None = None
+
+    def open(self, turn: Turn) -> Workspace:
+        """What is configured counts as it stands when a command begins or a file is read."""
+
+        def wanted() -> Wanted:
+            written = self._folders.of(turn.settings.cwd).settings.sandbox
+            confined = written.enabled and (turn.settings.mode != "yolo" or written.yolo)
+            return Wanted(confined=confined, network=written.network)
+
+        def hidden(paths: Iterable[str]) -> set[str]:
+            named = (turn.settings.cwd, *turn.settings.folders)
+            folders = tuple(dict.fromkeys([*named, *map(os.path.realpath, named)]))
+            return self._folders.of(turn.settings.cwd).hidden(paths, turn.settings.mode, folders)
+
+        return Workspace(
+            turn.settings.cwd,
+            self._processes,
+            command_environment(self._env),
+            folders=turn.settings.folders,
+            sandbox=lambda folders: self._sandbox(turn.settings.parent or turn.session, folders),
+            wanted=wanted,
+            variables=turn.state.environment.variables if turn.state.environment is not None else None,
+            hidden=hidden,
+        )
+
+    def recover(self) -> list[str]:
+        """What had to be mended in workspaces because a process was killed while its commands ran."""
+        places = os.path.join(self._home, "sandboxes")
+        if not os.path.isdir(places) or not {*os.listdir(places)} - _ALWAYS_IN_SANDBOXES:
+            return []
+        from coderelay.workspace.sandbox.private import recover  # there is hardly ever anything to mend
+
+        return recover(self._home)
+
+    async def close(self) -> None:
+        if self._sandboxes is not None:
+            await self._sandboxes.close()
+
+    def _sandbox(self, session: str, folders: tuple[str, ...]) -> "Sandbox":
+        if self._sandboxes is None:
+            from coderelay.workspace.sandbox.sandboxes import Sandboxes  # with the first command
+
+            self._sandboxes = Sandboxes(self._home, command_environment(self._env))
+        return self._sandboxes.open(session, folders)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.cli import SUBCOMMANDS
+from coderelay.cli.arguments import SUBCOMMANDS
 from coderelay.cli.completions import COMMANDS, SCRIPTS, VALUES
 from tests.coder_process import Coder
 from tests.conftest import Serve

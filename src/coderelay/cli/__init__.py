@@ -7,8 +7,6 @@ import sys
 from coderelay import __version__
 from coderelay.surfaces import standard_streams
 
-SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
-
 
 def run() -> None:
     """`coder` as it is installed. Leaves without taking the interpreter apart, which takes as long as a
@@ -30,20 +28,41 @@ def run() -> None:
 
 
 def main() -> int:
-    """Find the subcommand without importing any; each parses its own arguments."""
+    """Only the file of the subcommand is imported; each parses its own arguments."""
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"coder {__version__}\n")
         return 0
-    name = arguments[0] if arguments and arguments[0] in SUBCOMMANDS else "start"
-    from importlib import import_module  # --version has no need of these
-
-    from coderelay.cli.interrupts import leave_at_once
+    from coderelay.cli.interrupts import leave_at_once  # --version has no need of these
     from coderelay.client.language import speak
     from coderelay.config.locale import is_chinese
 
     leave_at_once()
     speak(os.environ.get("CODER_LANG") or ("zh" if is_chinese(os.environ) else "en"))  # until the settings are known
     gc.disable()  # nothing that is made while loading is garbage
-    command = import_module(f"coderelay.cli.{name}")
-    return command.main(arguments[1:] if name != "start" else arguments)
+    from coderelay.cli.arguments import SUBCOMMANDS
+
+    name, *rest = arguments or [""]
+    match name if name in SUBCOMMANDS else "start":
+        case "sessions":
+            from coderelay.cli.sessions import main as run_command
+        case "resume":
+            from coderelay.cli.resume import main as run_command
+        case "asks":
+            from coderelay.cli.asks import main as run_command
+        case "answer":
+            from coderelay.cli.answer import main as run_command
+        case "permissions":
+            from coderelay.cli.permissions import main as run_command
+        case "mcp":
+            from coderelay.cli.mcp import main as run_command
+        case "model":
+            from coderelay.cli.model import main as run_command
+        case "doctor":
+            from coderelay.cli.doctor import main as run_command
+        case "completions":
+            from coderelay.cli.completions import main as run_command
+        case _:
+            rest = arguments
+            from coderelay.cli.start import main as run_command
+    return run_command(rest)

@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # as in typing, which `--help` would wait for
 if TYPE_CHECKING:
     from typing import NoReturn
 
+SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
 _FIXED = (  # what argparse says by itself
     "usage: ",
     "positional arguments:\n",

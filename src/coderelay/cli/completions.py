@@ -3,8 +3,7 @@
 import sys
 from collections.abc import Iterator
 
-from coderelay.cli import SUBCOMMANDS
-from coderelay.cli.arguments import Arguments
+from coderelay.cli.arguments import SUBCOMMANDS, Arguments
 from coderelay.client.language import t
 
 _BASH = """\

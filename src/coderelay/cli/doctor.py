@@ -7,9 +7,8 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Mapping
-from importlib import import_module
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -28,7 +27,6 @@ from coderelay.models.local_servers import LocalServer, find_servers
 from coderelay.models.provider import KNOWN
 from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
-from coderelay.protocol.servers import ServerRow
 from coderelay.store.sqlite_file import check_file
 from coderelay.workspace.sandbox.ladder import find_rung
 
@@ -203,8 +201,11 @@ def _log_to_be_made(config: Config) -> Finding:
 async def _postgres(url: str) -> Finding:
     """Connects as the log does, and changes nothing."""
     try:
-        module: Any = import_module("coderelay.store.postgres_connection")  # its driver is an extra
-        server = module.Server(url)
+        from coderelay.store.postgres_connection import Server  # its driver is an extra
+        from coderelay.store.postgres_driver import psycopg
+        from coderelay.store.postgres_migrations import check_version
+
+        server = Server(url)
     except StoreFailed as error:
         return Finding("log", error.message, "bad", error.hint)
     try:
@@ -212,7 +213,7 @@ async def _postgres(url: str) -> Finding:
             connection = await server.connect()
             version = connection.info.server_version // 10000
             try:
-                await import_module("coderelay.store.postgres_migrations").check_version(connection, server.name)
+                await check_version(connection, server.name)
             finally:
                 await connection.close()
     except TimeoutError:
@@ -220,8 +221,8 @@ async def _postgres(url: str) -> Finding:
         return Finding("log", problem, "bad", "check CODER_DATABASE_URL and the network")
     except StoreFailed as error:
         return Finding("log", error.message, "bad", error.hint)
-    except module.psycopg.Error as error:
-        told: CoderError = server.told(error)
+    except psycopg.Error as error:
+        told = server.told(error)
         return Finding("log", told.message, "bad", "check CODER_DATABASE_URL and the network")
     return Finding("log", f"PostgreSQL {version} at {server.name} answers")
 
@@ -229,13 +230,15 @@ async def _postgres(url: str) -> Finding:
 async def _mcp_servers(config: Config, env: Mapping[str, str], folder: str | None) -> list[Finding]:
     if not config.settings.mcp_servers or folder is None:
         return []
-    mcp: Any = import_module("coderelay.cli.mcp")  # few have any
-    rows: list[ServerRow] = await mcp.examine_servers(mcp.House(config, env), folder)
+    from coderelay.app import House  # few have any
+    from coderelay.cli.mcp import examine_servers, told
+
+    rows = await examine_servers(House(config, env), folder)
     do = "`coder mcp list` tries it again, `coder mcp remove` takes it out"
     return [
-        Finding(f"mcp {each.name}", mcp.told(each))
+        Finding(f"mcp {each.name}", told(each))
         if each.state == "running"
-        else Finding(f"mcp {each.name}", mcp.told(each), "missing", do)
+        else Finding(f"mcp {each.name}", told(each), "missing", do)
         for each in rows
     ]
 

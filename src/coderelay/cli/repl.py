@@ -2,8 +2,8 @@
 
 import argparse
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
-from importlib import import_module
 
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.terminal.opening import Opening
@@ -15,5 +15,11 @@ def run(options: argparse.Namespace, folder: str) -> int:
 
 
 async def _work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
-    behind = await asyncio.to_thread(import_module, "coderelay.cli.behind_prompt")  # takes longer than the prompt may
-    return await behind.work(options, folder, opening)
+    work = await asyncio.to_thread(_load)
+    return await work(options, folder, opening)
+
+
+def _load() -> Callable[[argparse.Namespace, str, Opening], Awaitable[int]]:
+    from coderelay.cli.behind_prompt import work  # takes longer than the prompt may
+
+    return work

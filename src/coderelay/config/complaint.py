@@ -8,12 +8,12 @@ from typing import Any, cast, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, inspect
 
-from coderelay.config.document import holds_null
 from coderelay.config.expected import expected, kind_of
 from coderelay.config.place import printable
 from coderelay.config.rules import RULES, Path
 from coderelay.config.secrets import names_secret
 from coderelay.config.settings import Settings
+from coderelay.config.tree import holds_null
 from coderelay.protocol.errors import BadInput
 
 # What stands below these may be a secret that was put in the wrong place.

@@ -4,9 +4,7 @@ How a wrong file is wrong is found out by `complaint`, which is loaded only then
 """
 
 import re
-from collections.abc import Iterable
-from importlib import import_module
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
@@ -14,9 +12,8 @@ from coderelay.config.permissions import refuse_odd_rules
 from coderelay.config.place import printable, shown
 from coderelay.config.secrets import refuse_secrets
 from coderelay.config.settings import Settings
+from coderelay.config.tree import Tree, count_keys, holds_null
 from coderelay.protocol.errors import BadInput
-
-Tree = dict[str, Any]
 
 _DEEPEST = 32
 _DOTS = 3  # agents.<name>.tools.disabled
@@ -30,9 +27,9 @@ def read_document(content: bytes, path: str) -> tuple[Tree, Settings]:
     try:
         settings = msgspec.convert(tree, Settings)
     except msgspec.ValidationError as error:
-        raise _complaint().about_value(tree, file) from error
+        raise _about_value(tree, file) from error
     if holds_null(tree):
-        raise _complaint().about_value(tree, file)
+        raise _about_value(tree, file)
     refuse_secrets(settings.providers, file)
     refuse_odd_rules(settings.permissions, file)
     return tree, settings
@@ -44,34 +41,16 @@ def parse_object(content: bytes, file: str) -> Tree:
         return {}
     try:
         value = msgspec.json.decode(content.removeprefix(b"\xef\xbb\xbf"))
-        keys = _count_keys(value, _DEEPEST)
+        keys = count_keys(value, _DEEPEST)
     except RecursionError as error:
         raise BadInput(f"{file} is nested too deeply") from error
     except ValueError as error:
-        raise _complaint().about_text(content, file) from error
+        raise _about_text(content, file) from error
     if not isinstance(value, dict):
         raise BadInput(f"{file} must hold a JSON object: {{…}}")
     if keys != sum(1 for each in _STRING.finditer(content) if each[1]):
-        raise _complaint().about_text(content, file)
+        raise _about_text(content, file)
     return cast(Tree, value)
-
-
-def holds_null(value: Any) -> bool:
-    """A key without a value is left out, so that it is clear whose value counts."""
-    return value is None or any(map(holds_null, _inside(value)))
-
-
-def _count_keys(value: Any, deepest: int) -> int:
-    if deepest == 0:
-        raise RecursionError
-    own = len(cast(Tree, value)) if isinstance(value, dict) else 0
-    return own + sum(_count_keys(each, deepest - 1) for each in _inside(value))
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return cast(Tree, value).values()
-    return cast(list[Any], value) if isinstance(value, list) else ()
 
 
 def _nested(written: Tree, file: str) -> Tree:
@@ -96,5 +75,13 @@ def _join(tree: Tree, more: Tree) -> bool:
     return True
 
 
-def _complaint() -> Any:
-    return import_module("coderelay.config.complaint")
+def _about_text(content: bytes, file: str) -> BadInput:
+    from coderelay.config.complaint import about_text  # when something is wrong
+
+    return about_text(content, file)
+
+
+def _about_value(tree: Tree, file: str) -> BadInput:
+    from coderelay.config.complaint import about_value  # when something is wrong
+
+    return about_value(tree, file)

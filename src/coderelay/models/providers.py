@@ -1,8 +1,7 @@
 """Model names to models: `provider:name`, with the keys and addresses the providers' own tools use."""
 
-from collections.abc import Mapping
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from coderelay.models.card import Card
 from coderelay.models.catalog import card_of, cheap_of, models_of
@@ -12,13 +11,8 @@ from coderelay.models.model import Model
 from coderelay.models.provider import KNOWN, Kind, Provider, ProviderSettings
 from coderelay.protocol.errors import CannotRun, ModelFailed
 
-# Only the form that is spoken is loaded.
-_FORMS: dict[Kind, tuple[str, str]] = {
-    "anthropic": ("coderelay.models.anthropic", "Anthropic"),
-    "openai-chat": ("coderelay.models.openai_chat", "OpenAIChat"),
-    "openai-responses": ("coderelay.models.openai_responses", "OpenAIResponses"),
-}
-_SCHEMA_FORM = ("coderelay.models.schema_chat", "SchemaChat")
+if TYPE_CHECKING:
+    from coderelay.models.local.provider import LocalModels
 
 
 class Providers:
@@ -29,7 +23,7 @@ class Providers:
         self._env = env
         self._settings = settings or {}
         self._endpoints: dict[str, Endpoint] = {}
-        self._local: Any = None
+        self._local: LocalModels | None = None
 
     def open(self, model: str) -> Model:
         """A model for one turn; its connections are shared and outlive it. Raises CannotRun, saying what to do."""
@@ -42,10 +36,7 @@ class Providers:
         except ModelFailed as failed:  # a proxy that cannot be used
             raise CannotRun(failed.message, failed.hint) from failed
         card = self.card(model)
-        by_schema = kind == "openai-chat" and card.calls == "schema"
-        module, form = _SCHEMA_FORM if by_schema else _FORMS[kind]
-        made: Any = getattr(import_module(module), form)
-        return made(model, card, endpoint)
+        return _form(kind, card)(model, card, endpoint)
 
     def why_not(self, model: str) -> str | None:
         """Why this model cannot be used here, or None."""
@@ -104,10 +95,11 @@ class Providers:
         """Run here from weights, unless the person calls a server of their own so."""
         return model.startswith("local:") and "local" not in self._settings
 
-    def _local_models(self) -> Any:
-        """Loaded only where weights are run."""
+    def _local_models(self) -> "LocalModels":
         if self._local is None:
-            self._local = import_module("coderelay.models.local.provider").LocalModels(self._env)
+            from coderelay.models.local.provider import LocalModels  # only where weights are run
+
+            self._local = LocalModels(self._env)
         return self._local
 
     def _find(self, model: str) -> tuple[str, Provider]:
@@ -163,6 +155,27 @@ class Providers:
 
     def _value(self, variable: str) -> str:
         return self._env.get(variable, "").strip()
+
+
+def _form(kind: Kind, card: Card) -> Callable[[str, Card, Endpoint], Model]:
+    """Only the wire form that is spoken is loaded."""
+    match kind:
+        case "anthropic":
+            from coderelay.models.anthropic import Anthropic
+
+            return Anthropic
+        case "openai-responses":
+            from coderelay.models.openai_responses import OpenAIResponses
+
+            return OpenAIResponses
+        case "openai-chat" if card.calls == "schema":
+            from coderelay.models.schema_chat import SchemaChat
+
+            return SchemaChat
+        case "openai-chat":
+            from coderelay.models.openai_chat import OpenAIChat
+
+            return OpenAIChat
 
 
 def _headers(kind: Kind, key: str, variable: str) -> dict[str, str]:

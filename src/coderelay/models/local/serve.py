@@ -9,7 +9,7 @@ import json
 import os
 import signal
 import sys
-from importlib import import_module
+from importlib import import_module  # noqa: TID251 - xllamacpp is an extra, and has no types
 from typing import Any
 
 PR_SET_PDEATHSIG = 1

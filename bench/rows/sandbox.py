@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.compare import alternate
 from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
-from coderelay.workspace.commands import Commands
+from coderelay.workspace.commands import Commands, Wanted
 from coderelay.workspace.environment import command_environment
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.sandbox.ladder import WAYS
@@ -69,7 +69,9 @@ class Scene:
         return Sandbox(coder_home=self._home, folders=(self._work,), environment=self._environment, rung=self._rung)
 
     def _commands_in(self, sandbox: Sandbox) -> Commands:
-        return Commands(self._plain, self._environment, self._work, sandbox=lambda: sandbox)
+        return Commands(
+            self._plain, self._environment, self._work, sandbox=lambda: sandbox, wanted=Wanted, variables={}
+        )
 
     def _timed(self, work: Callable[[], Coroutine[Any, Any, object]]) -> float:
         async def run() -> float:

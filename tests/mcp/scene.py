@@ -99,6 +99,7 @@ async def mcp_scene(
         environment=environment,
         processes=processes,
         open_http=lambda origin: HttpClient(origin, env={}),
+        variables={},
         limits=limits or PATIENT,
     )
     try:

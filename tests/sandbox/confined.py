@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.commands import Commands
+from coderelay.workspace.commands import Commands, Wanted
 from coderelay.workspace.environment import command_environment
 from coderelay.workspace.processes import Finished, Processes, Running
 from coderelay.workspace.sandbox.place import Rung
@@ -63,7 +63,7 @@ async def confined(
         idle_seconds=idle_seconds,
     )
     plain = Processes()
-    commands = Commands(plain, environment, str(work), sandbox=lambda: sandbox)
+    commands = Commands(plain, environment, str(work), sandbox=lambda: sandbox, wanted=Wanted, variables={})
     try:
         yield Confined(commands, sandbox, work, home, coder_home)
     finally:

@@ -72,7 +72,7 @@ class CustomCommands(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def find_commands(places: Sequence[Place], seen: Mapping[str, str], taken: Collection[str] = ()) -> CustomCommands:
+def find_commands(places: Sequence[Place], seen: Mapping[str, str], taken: Collection[str]) -> CustomCommands:
     """`places` begin with the nearest. `seen` are the digests of what the person trusts in the folder; `taken` are
     the names of built-in commands, which nobody can replace."""
 

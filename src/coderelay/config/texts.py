@@ -17,7 +17,7 @@ class Texts:
     """`user_home` may be empty: then only coder's own folder is the person's. `taken` are the names of commands that
     nobody can replace."""
 
-    def __init__(self, *, home: str, user_home: str, folder: str, taken: Collection[str] = ()) -> None:
+    def __init__(self, *, home: str, user_home: str, folder: str, taken: Collection[str]) -> None:
         self._home = home
         self._user_home = user_home
         self._folder = folder

@@ -46,7 +46,7 @@ class Workspaces:
             folders=turn.settings.folders,
             sandbox=lambda folders: self._sandbox(turn.settings.parent or turn.session, folders),
             wanted=wanted,
-            variables=turn.state.environment.variables if turn.state.environment is not None else None,
+            variables=turn.state.environment.variables if turn.state.environment is not None else {},
             hidden=hidden,
         )
 

@@ -10,7 +10,7 @@ _LONGEST = 30.0
 _LONGEST_TOLD = 120.0  # a server that wants more is not waited for
 
 
-def pause_before_retry(failed: ModelFailed, tries: int, first: float = FIRST_SECONDS) -> float | None:
+def pause_before_retry(failed: ModelFailed, tries: int, first: float) -> float | None:
     """Seconds to wait after so many tries, or None if trying again is of no use. A server that says how long knows
     best; else each pause is about twice the one before. A `first` of 0 means never to try again."""
     if not failed.retryable or tries >= _TRIES or first <= 0:

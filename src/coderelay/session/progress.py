@@ -194,7 +194,7 @@ def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: SecondL
     return [*ended, *_go_on(left, start=go_on, look=_bound(look, state))]
 
 
-def start_next(state: State, look: SecondLook | None = None) -> list[AnyEvent]:
+def start_next(state: State, look: SecondLook | None) -> list[AnyEvent]:
     """Calls that were judged before and wait for nothing else."""
     return _go_on(state.open_calls(), look=_bound(look, state))
 

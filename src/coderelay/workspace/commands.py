@@ -34,13 +34,13 @@ class Commands:
         environment: Mapping[str, str],
         cwd: str,
         *,
-        sandbox: Callable[[], Sandbox] | None = None,
-        wanted: Callable[[], Wanted] = Wanted,
-        variables: Mapping[str, str] | None = None,
+        sandbox: Callable[[], Sandbox] | None,
+        wanted: Callable[[], Wanted],
+        variables: Mapping[str, str],
     ) -> None:
         """Without a sandbox they run as they are, in `processes`. `wanted` is asked for each command. All have the
         `variables`, wherever they run."""
-        self._variables = variables or {}
+        self._variables = variables
         self._processes = processes
         self._environment = environment
         self._cwd = cwd

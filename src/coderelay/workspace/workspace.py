@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Hidden = Callable[[Iterable[str]], set[str]]
 """Those of these files whose content nobody may be shown unasked."""
 
+_NO_VARIABLES: Mapping[str, str] = {}
+
 
 def nothing_hidden(paths: Iterable[str]) -> set[str]:
     return set()
@@ -36,7 +38,7 @@ class Workspace:
         known: KnownFiles | None = None,
         sandbox: "Callable[[tuple[str, ...]], Sandbox] | None" = None,
         wanted: Callable[[], Wanted] = Wanted,
-        variables: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] = _NO_VARIABLES,
         hidden: Hidden = nothing_hidden,
     ) -> None:
         """`folders` are those that may be used besides `root`. `sandbox` opens the one for commands in them, which

@@ -7,7 +7,7 @@ from coderelay.agents.native.prompt.child import NOT_FOR_CHILDREN
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.step import NativeSettings, Steps
 from coderelay.agents.native.title import title_for
-from coderelay.agents.native.turn_tools import MoreOf, TurnTools, no_more, wants_more
+from coderelay.agents.native.turn_tools import MoreOf, TurnTools, wants_more
 from coderelay.models.model import Models
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
@@ -26,7 +26,7 @@ class NativeAgent:
         toolbox: Toolbox,
         open_workspace: Callable[[Turn], Workspace],
         settings: Callable[[str], NativeSettings],
-        more_tools: MoreOf = no_more,
+        more_tools: MoreOf,
     ) -> None:
         """`models` and `settings` go by the folder, and raise BadInput if what is written there is wrong."""
         self._models = models

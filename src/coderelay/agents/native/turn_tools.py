@@ -35,10 +35,6 @@ MoreOf = Callable[[str], MoreTools | None]
 """By folder, as its configuration stands now. Raises BadInput."""
 
 
-def no_more(cwd: str) -> MoreTools | None:
-    return None
-
-
 class TurnTools:
     """`told` are the notes that a session has been shown."""
 

@@ -18,7 +18,6 @@ from coderelay.tools.mcp.tool import DESCRIPTION_CHARS, McpTool
 from coderelay.tools.mcp.words import ListedTool
 from coderelay.workspace.processes import Processes
 
-_NO_VARIABLES: Mapping[str, str] = {}
 _MOST_TOOLS = 100
 _MOST_BYTES = 200_000
 """Of all servers together: some providers take 128 tools, and every one of them costs in every request."""
@@ -36,15 +35,15 @@ class McpServers:
         environment: Mapping[str, str],
         processes: Processes,
         open_http: OpenHttp,
-        variables: Mapping[str, str] = _NO_VARIABLES,
-        limits: Limits | None = None,
+        variables: Mapping[str, str],
+        limits: Limits,
     ) -> None:
         self._folders = folders
         self._environment = environment
         self._variables = variables
         self._processes = processes
         self._open_http = open_http
-        self._limits = limits or Limits()
+        self._limits = limits
         self.servers: dict[str, Server] = {}
         self.settings: dict[str, ServerSettings] = {}
         self._tools: tuple[McpTool, ...] = ()

@@ -46,7 +46,7 @@ class GitPlaces(NamedTuple):
 class GitSearch:
     """Of one sandbox. Remembers what it saw, to be quick the next time."""
 
-    def __init__(self, tops: tuple[str, ...], lent: tuple[str, ...] = (), most: int = MOST_FOLDERS) -> None:
+    def __init__(self, tops: tuple[str, ...], lent: tuple[str, ...], most: int = MOST_FOLDERS) -> None:
         """`lent` are real paths of other places that commands may write."""
         self.tops = tops
         self.lent = lent

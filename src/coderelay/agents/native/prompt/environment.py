@@ -8,7 +8,7 @@ from coderelay.protocol.content import Note
 from coderelay.workspace.git_head import branch_of
 
 
-def environment_note(cwd: str, folders: Sequence[str] = ()) -> Note:
+def environment_note(cwd: str, folders: Sequence[str]) -> Note:
     system = os.uname()
     lines = [
         f"Working folder: {cwd}",

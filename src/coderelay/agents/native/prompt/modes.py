@@ -16,7 +16,7 @@ _MODES: dict[Mode, str] = {
 }
 
 
-def mode_note(mode: Mode, *, child: bool = False) -> Note:
+def mode_note(mode: Mode, *, child: bool) -> Note:
     """A `child` works for another agent: nobody waits for its plan."""
     text = READS_ONLY if child and mode == "plan" else _MODES[mode]
     return Note("mode", f"<mode>{text}</mode>")

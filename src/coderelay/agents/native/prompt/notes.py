@@ -15,7 +15,7 @@ from coderelay.session.state import State
 from coderelay.workspace.disk import Disk
 
 
-def what_counts(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown] = ()) -> list[Note]:
+def what_counts(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown]) -> list[Note]:
     """`window` is how many tokens the model takes: little room gets little to read."""
     settings = state.settings
     assert settings is not None

@@ -47,7 +47,7 @@ You are coder, a coding agent. You work on the files of one folder by calling to
 SMALL_CONTEXT = 16_000
 
 
-def system_prompt(context: int, *, child: bool = False) -> str:
+def system_prompt(context: int, *, child: bool) -> str:
     """`context` is how many tokens the model takes; little room gets little to read. A `child` works for another
     agent."""
     prompt = _SMALL if context <= SMALL_CONTEXT else _PROMPT

@@ -35,23 +35,12 @@ from coderelay.store.databases import open_owners, open_store
 from coderelay.store.live import LiveFile
 from coderelay.store.lock_holder import when_unlocked
 from coderelay.store.store import Store
-from coderelay.tools.ask_user import AskUser
 from coderelay.tools.bash import Bash, BashLimits
-from coderelay.tools.bash_output import BashOutput
-from coderelay.tools.bash_stop import BashStop
-from coderelay.tools.edit import Edit
-from coderelay.tools.glob import GlobFiles
-from coderelay.tools.grep import Grep
-from coderelay.tools.list_files import ListFiles
-from coderelay.tools.patch import Patch
-from coderelay.tools.plan_exit import PlanExit
-from coderelay.tools.read import Read
-from coderelay.tools.task import Task
-from coderelay.tools.todo import Todo
+from coderelay.tools.built_in import TOOLS
+from coderelay.tools.skill import Skill
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.web_fetch import Fetch, WebFetch
-from coderelay.tools.write import Write
 from coderelay.workspace.processes import Processes
 
 if TYPE_CHECKING:
@@ -92,9 +81,12 @@ class House:
         return Exchange(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
 
     def tools(self) -> list[Tool[Any]]:
-        files: list[Tool[Any]] = [Read(), ListFiles(), GlobFiles(), Grep(), Write(), Edit(), Patch()]
-        commands: list[Tool[Any]] = [Bash(self.bash_limits), BashOutput(), BashStop()]
-        return [*files, *commands, Todo(), AskUser(), PlanExit(), Task(), WebFetch(self.page_fetch)]
+        """All but `skill`, which is there only where there are skills."""
+        lent: dict[type[Tool[Any]], Callable[[], Tool[Any]]] = {
+            Bash: partial(Bash, self.bash_limits),
+            WebFetch: partial(WebFetch, self.page_fetch),
+        }
+        return [lent.get(each, each)() for each in TOOLS if each is not Skill]
 
     def bash_limits(self, cwd: str) -> BashLimits:
         settings = self.folders.of(cwd).settings.bash
@@ -136,8 +128,6 @@ class House:
         return WorkflowSettings(wanted.require_todo_for_complex, verification, language_of(self.env, settings))
 
     def skill_tool(self) -> Tool[Any]:
-        from coderelay.tools.skill import Skill  # most people have none
-
         return Skill(lambda cwd, name: self.folders.texts(cwd).load_skill(name))
 
     def models(self, cwd: str) -> Models:

@@ -85,25 +85,13 @@ def _strings(value: ast.expr) -> list[str]:
             return []
 
 
-def tool_descriptions() -> Iterator[str]:
-    """Of our own tools, as models are told of them."""
-    for file in sorted((ROOM / "tools").glob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            match node:
-                case ast.Call(func=ast.Name(id="ToolSpec"), keywords=keywords):
-                    yield from (
-                        each.value.value
-                        for each in keywords
-                        if each.arg == "description"
-                        and isinstance(each.value, ast.Constant)
-                        and isinstance(each.value.value, str)
-                    )
-                case _:
-                    pass
-
-
 def strings_in(file: Path) -> Iterator[str]:
-    """Every text that stands in a file, and the fixed parts of those that are put together."""
-    for node in ast.walk(ast.parse(file.read_text())):
+    """Every text that stands in a file, and the fixed parts of those that are put together. What the spec of a tool
+    says of its Chinese is no text of the code."""
+    nodes: list[ast.AST] = [ast.parse(file.read_text())]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
+        if not (isinstance(node, ast.keyword) and node.arg == "chinese_results"):
+            nodes += ast.iter_child_nodes(node)

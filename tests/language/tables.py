@@ -6,10 +6,9 @@ from typing import get_args
 
 from coderelay.client.built_in import BUILT_IN
 from coderelay.client.commands.details import DETAILS
-from coderelay.client.overview import first_sentence
 from coderelay.protocol.overview import HostShown
 from coderelay.protocol.summary import Phase
-from tests.language.literals import constants_of, tool_descriptions
+from tests.language.literals import constants_of
 
 
 def _phases() -> Iterable[str]:
@@ -25,16 +24,12 @@ def _agents() -> Iterable[str]:
     return [*found["_DESCRIPTIONS"], *found["_INSTALLED"]]
 
 
-def _tools() -> Iterable[str]:
-    return map(first_sentence, tool_descriptions())
-
-
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "cli/arguments.py": lambda: constants_of("cli/arguments.py")["_FIXED"],
     "cli/sessions.py": _phases,
     "client/built_in.py": _built_in,
     "client/changed_files.py": lambda: constants_of("client/changed_files.py")["_KINDS"],
-    "client/overview.py": lambda: [*constants_of("session/context.py")["_PARTS"], *_agents(), *_tools()],
+    "client/overview.py": lambda: [*constants_of("session/context.py")["_PARTS"], *_agents()],
     "client/session_names.py": _phases,
     "client/status.py": lambda: [*_phases(), *get_args(HostShown.__annotations__["owner"])],
     "client/tasks.py": _phases,

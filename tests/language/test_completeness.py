@@ -9,7 +9,8 @@ from string import Formatter
 import pytest
 
 from coderelay.client.chinese import WORDS, cli, client, reasons, surfaces
-from coderelay.client.chinese.elsewhere import SHAPES
+from coderelay.client.chinese.elsewhere import SHAPES as SHARED
+from coderelay.client.retelling import tool_words
 from tests.language.literals import PLACE, ROOM, Said, Unclear, said_in, strings_in
 from tests.language.tables import TABLES
 
@@ -17,6 +18,7 @@ _FILES = [file for file in sorted(ROOM.rglob("*.py")) if "chinese" not in file.p
 _CALLS = [each for file in _FILES for each in said_in(file)]
 _SAID = [each for each in _CALLS if isinstance(each, Said)]
 _TABLED = [text for table in TABLES.values() for text in table()]
+SHAPES = SHARED | tool_words()
 _BOTH = WORDS | SHAPES
 
 
@@ -36,6 +38,7 @@ def test_no_text_is_translated_twice() -> None:
 
     assert [text for text, times in each_once.items() if times > 1] == []
     assert [text for text in reasons.SHAPES if SHAPES[text] != reasons.SHAPES[text]] == []
+    assert SHARED.keys() & tool_words().keys() == set()
 
 
 def test_what_is_given_to_t_can_be_read_off_the_code_or_is_listed() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.settings import McpServer
-from coderelay.policy.names import is_allowed
+from coderelay.tools.built_in import SPECS
 from coderelay.tools.mcp.failures import ServerFailed
 from coderelay.tools.mcp.settings import filled, mark_of, private_values
 
@@ -70,4 +70,4 @@ def test_the_name_of_a_variable_is_shown_and_a_secret_is_not() -> None:
     ],
 )
 def test_which_tools_of_servers_a_list_of_tools_means(name: str, tool: str, is_meant: bool) -> None:
-    assert is_allowed(tool, (name,)) is is_meant
+    assert SPECS.is_allowed(tool, (name,)) is is_meant

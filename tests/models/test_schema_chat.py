@@ -21,6 +21,7 @@ from coderelay.protocol.content import Text, Thinking, Usage, text_of, thinking_
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+from coderelay.tools.built_in import SPECS
 from tests.model_server import (
     ModelServer,
     Script,
@@ -153,8 +154,9 @@ async def test_tools_are_described_in_few_words() -> None:
 
 @in_loop
 async def test_a_small_model_is_offered_few_tools_and_a_larger_one_all() -> None:
-    tools = (*TOOLS, ToolSpec("web_fetch", "Fetch.", {"type": "object", "properties": {}}))
-    for card, names in ((SMALL, ["read", "write", "bash"]), (Card(calls="schema"), [tool.name for tool in tools])):
+    tools = tuple(SPECS)
+    few = ["read", "list", "grep", "write", "edit", "bash"]
+    for card, names in ((SMALL, few), (Card(calls="schema"), [tool.name for tool in tools])):
         async with scripted(script(says('{"answer": "hi"}')), card) as (server, model):
             await pieces_of(model, asking(tools=tools))
         *calls, _ = server.requests[0]["response_format"]["json_schema"]["schema"]["anyOf"]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from coderelay.policy.rules import read_rules
 from coderelay.policy.shell import judge_command
 from coderelay.policy.shell_words import parse, read_script
 from coderelay.policy.signatures import Signature, covers_command, signature_of
+from tests.policy.written_rules import read_rules
 
 pytestmark = pytest.mark.quick
 

@@ -2,20 +2,16 @@
 
 import pytest
 
-from coderelay.client.views.tool_names import outside_name
-from coderelay.policy.names import is_allowed
+from coderelay.tools.built_in import SPECS
 
 pytestmark = pytest.mark.quick
 
-TOOLS = [
-    *["read", "list", "glob", "grep", "write", "edit", "patch", "bash", "bash_output", "bash_stop"],
-    *["todo", "ask_user", "plan_exit", "web_fetch", "skill", "task", "mcp__git__log"],
-]
+TOOLS = [*(spec.name for spec in SPECS), "mcp__git__log"]
 FREE = {"todo", "ask_user", "plan_exit"}
 
 
 def allowed_by(*names: str) -> set[str]:
-    return {tool for tool in TOOLS if is_allowed(tool, names)}
+    return {tool for tool in TOOLS if SPECS.is_allowed(tool, names)}
 
 
 def test_x01_an_empty_list_restricts_nothing() -> None:
@@ -64,4 +60,4 @@ def test_x01_several_names_add_up() -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_x01_the_name_a_tool_is_shown_under_allows_it(tool: str) -> None:
-    assert tool in allowed_by(outside_name(tool))
+    assert tool in allowed_by(SPECS.outside_name(tool))

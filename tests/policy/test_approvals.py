@@ -11,6 +11,7 @@ from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Kind, Need, Question
 from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.tools.built_in import SPECS
 
 pytestmark = pytest.mark.quick
 
@@ -26,7 +27,7 @@ def approved(need: Need, scope: Scope = "session", cwd: str = "/w") -> Approval:
 
 
 def one(need: Need, mode: Mode, *approvals: Approval, allowed_tools: tuple[str, ...] = ()) -> Verdict:
-    (verdict,) = judge([need], Policy(mode, allowed_tools, approvals))
+    (verdict,) = judge([need], Policy(mode, allowed_tools, approvals, tools=SPECS))
     return verdict
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from coderelay.host.command_facts import facts_about
-from coderelay.policy.rules import read_rules
 from coderelay.policy.shell import judge_command
 from tests.coder_process import Coder
 from tests.policy.test_corpus import CORPUS
 from tests.policy.test_shell_tables import EVERYDAY, HOSTILE
+from tests.policy.written_rules import read_rules
 
 FOLDERS = ("/ws",)
 RULED = (

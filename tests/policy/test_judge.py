@@ -7,6 +7,7 @@ import pytest
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.events import Mode
+from coderelay.tools.built_in import SPECS
 
 pytestmark = pytest.mark.quick
 
@@ -29,7 +30,7 @@ def need(kind: Kind, tool: str = "tool", problem: str | None = None) -> Need:
 
 
 def one(need: Need, mode: Mode = "default", *allowed: str) -> Verdict:
-    (verdict,) = judge([need], Policy(mode, allowed))
+    (verdict,) = judge([need], Policy(mode, allowed, tools=SPECS))
     return verdict
 
 

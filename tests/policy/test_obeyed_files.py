@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.rules import read_rules
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened, Mode, Preset
 from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
 from tests.house import InHouse, house, story
 from tests.model_server import Call, call, proposes, read, says, script, write
+from tests.policy.written_rules import read_rules
 from tests.tools.scene import lay_out, scene
 
 TASKS = ".vscode/tasks.json"

@@ -5,11 +5,12 @@ import pytest
 from coderelay.policy.approvals import approval_of, covers, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.rights import rights_of, without_rights
-from coderelay.policy.rules import Rules, read_rules
+from coderelay.policy.rules import Rules
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.ids import AskId, CallId
+from tests.policy.written_rules import read_rules
 
 pytestmark = pytest.mark.quick
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.rules import CommandRules, read_rules
+from coderelay.policy.rules import CommandRules
 from coderelay.policy.shell import ShellVerdict, judge_command
 from coderelay.policy.shell_words import parse, read_script
 from coderelay.policy.signatures import Signature, covers_command, signature_of
 from coderelay.protocol.events import Mode
 from tests.coder_process import Coder
+from tests.policy.written_rules import read_rules
 
 FOLDERS = ("/ws",)
 

@@ -233,7 +233,6 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
         "coderelay.config.texts",
         "coderelay.host.overview",
         "coderelay.session.context",
-        "coderelay.tools.skill",
     }
     assert "coderelay.app" in modules
     assert modules & ours == set()

@@ -14,13 +14,13 @@ import pytest
 from coderelay.models.http.page import Pages
 from coderelay.policy.hosts import host_of
 from coderelay.policy.judge import Policy, judge
-from coderelay.policy.rules import read_rules
 from coderelay.protocol.calls import Need
 from coderelay.tools.page_address import IPAddress, is_public
 from coderelay.tools.page_fetch import PageFetch
 from coderelay.tools.web_fetch import WebFetch
 from tests.models.certificates import Certificate
 from tests.models.raw import RawServer, Talk, Visit, answers, in_loop, raw_server
+from tests.policy.written_rules import read_rules
 from tests.tools.scene import Scene, scene
 
 

@@ -3,7 +3,7 @@
 from coderelay.client.columns import padded, width_of
 from coderelay.client.language import retell, t
 from coderelay.client.visible import visible
-from coderelay.protocol.calls import Kind
+from coderelay.protocol.calls import Kind, first_sentence
 from coderelay.protocol.overview import AgentShown, ContextShown, SkillShown, SkillsShown, ToolShown
 
 _LINE = 100
@@ -31,12 +31,7 @@ def _about(tool: ToolShown) -> str:
     if tool.off:
         return t("({text})", text=retell(tool.off))
     told = first_sentence(tool.description)
-    return _line(told if tool.kind == "mcp" else t(told))
-
-
-def first_sentence(text: str) -> str:
-    sentence, dot, _ = " ".join(text.split()).partition(". ")
-    return f"{sentence}." if dot else sentence
+    return _line(told if tool.kind == "mcp" else retell(told))
 
 
 def skills_in_words(shown: SkillsShown) -> str:

@@ -8,6 +8,8 @@ import re
 from functools import cache
 
 from coderelay.client.chinese.elsewhere import SHAPES
+from coderelay.client.tool_specs import tool_specs
+from coderelay.protocol.calls import first_sentence
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = (("; ", "；"), (", ", "，"))
@@ -20,7 +22,16 @@ _TOLD_TOO = ("reason", "problem", "rest")  # places that hold such a text themse
 
 @cache
 def in_chinese() -> "Retelling":
-    return Retelling(SHAPES)
+    return Retelling(SHAPES | tool_words())
+
+
+def tool_words() -> dict[str, str]:
+    """What the tools themselves say in Chinese."""
+    words: dict[str, str] = {}
+    for spec in tool_specs():
+        words |= spec.chinese_results
+        words[first_sentence(spec.description)] = spec.chinese
+    return words
 
 
 class Retelling:

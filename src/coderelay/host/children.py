@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from coderelay.client.tool_specs import tool_specs
 from coderelay.host.context import HostContext, Send
 from coderelay.host.record import Record
-from coderelay.policy.names import is_allowed, tools_of
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Failed, Finished, Outcome
 from coderelay.protocol.commands import (
@@ -22,10 +22,9 @@ from coderelay.protocol.errors import ToolFailed, UnknownSession
 from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, SessionId, child_id
 from coderelay.session import background, decide
-from coderelay.session.children import AGENT, children, mode_for_child, open_tasks, rests, stricter, task_prompt
+from coderelay.session.children import AGENT, TASK, children, mode_for_child, open_tasks, rests, stricter, task_prompt
 from coderelay.session.state import BackgroundCommand, State
 
-NOT_FROM_A_CHILD = "you work for another agent already, and cannot give tasks to more of them; do it yourself"
 MOST_AT_WORK = 8
 TOO_MANY = f"{MOST_AT_WORK} tasks are at work already, and that is the most; give this one when they have ended"
 _SHOWN_CHARS = 30_000
@@ -45,7 +44,7 @@ class Children:
         settings = parent.settings
         assert settings is not None
         if settings.parent is not None:
-            raise ToolFailed(NOT_FROM_A_CHILD)
+            raise ToolFailed(tool_specs().spec_of(TASK).not_for_children)
         if all(each.call.id != call for each in open_tasks(parent)[:MOST_AT_WORK]):
             raise ToolFailed(TOO_MANY)
         child = child_id(parent.session, call)
@@ -205,13 +204,14 @@ def _in_both(own: tuple[str, ...], of_parent: tuple[str, ...]) -> tuple[str, ...
         return own
     if not own:
         return of_parent
+    is_allowed = tool_specs().is_allowed
     both = [each for each in _tools(own) if is_allowed(each, of_parent)]
     both += [each for each in _tools(of_parent) if is_allowed(each, own)]
     return tuple(dict.fromkeys(both)) or ("todo",)
 
 
 def _tools(allowed: tuple[str, ...]) -> list[str]:
-    return [tool for name in allowed for tool in sorted(tools_of(name.strip().lower()))]
+    return [tool for name in allowed for tool in sorted(tool_specs().covered_by(name.strip().lower()))]
 
 
 def _told(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finished | Failed:

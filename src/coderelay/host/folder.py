@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from coderelay.client.tool_specs import tool_specs
 from coderelay.config.load import Config, CurrentConfig
 from coderelay.config.place import text_folders
 from coderelay.config.settings import Settings
@@ -41,7 +42,7 @@ class Folder(Struct, frozen=True, dict=True):
     def rules(self) -> Rules:
         """Raises BadInput if one cannot be read."""
         written = self.settings.permissions
-        return read_rules(written.allow, written.ask, written.deny)
+        return read_rules(tool_specs(), written.allow, written.ask, written.deny)
 
     @property
     def person_home(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from coderelay.client.tool_specs import tool_specs
 from coderelay.host.asks import ask_about
 from coderelay.host.command_facts import Sought, look_up, sought_for
 from coderelay.host.deadlines import now
@@ -166,6 +167,7 @@ class Judging:
             folders=(settings.cwd, *settings.folders),
             home=folder.person_home,
             network=folder.settings.sandbox.network,
+            tools=tool_specs(),
         )
 
 

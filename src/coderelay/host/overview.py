@@ -1,8 +1,8 @@
 """Answers to what people want to see of a session: its tools, skills and commands, and how full the window is."""
 
 from coderelay.agents.agent import Agent, Description
+from coderelay.client.tool_specs import tool_specs
 from coderelay.host.context import HostContext
-from coderelay.policy.names import is_allowed
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.overview import CommandsShown, ContextShown, ToolShown
 from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ShowContext
@@ -38,7 +38,7 @@ def _describe(agent: Agent | None, settings: Settings) -> Description:
 def _tools(described: Description, settings: Settings) -> list[ToolShown]:
     return [
         *(
-            _tool(each, "" if is_allowed(each.name, settings.allowed_tools) else _NOT_HERE)
+            _tool(each, "" if tool_specs().is_allowed(each.name, settings.allowed_tools) else _NOT_HERE)
             for each in described.tools
         ),
         *(_tool(each, _DISABLED) for each in described.disabled),

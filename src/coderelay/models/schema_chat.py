@@ -12,12 +12,11 @@ from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.openai_chat_answer import Answer
 from coderelay.models.schema_answer import SchemaAnswer, step_schema
-from coderelay.protocol.calls import Call, ToolSpec
+from coderelay.protocol.calls import Call, ToolSpec, first_sentence
 from coderelay.protocol.content import text_of
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
 _SMALL_CONTEXT = 16_384
-_SMALL_SET = ("read", "write", "edit", "list", "grep", "bash")  # more would confuse a small model
 _SAME_CALLS = 2
 
 _encode = msgspec.json.Encoder().encode
@@ -61,7 +60,7 @@ class SchemaChat:
     def _tools(self, request: Request) -> Sequence[ToolSpec]:
         if self.card.context > _SMALL_CONTEXT:
             return request.tools
-        return [tool for tool in request.tools if tool.name in _SMALL_SET] or request.tools
+        return [tool for tool in request.tools if tool.for_small_models] or request.tools
 
     def _body(self, request: Request, tools: Sequence[ToolSpec]) -> bytes:
         system = f"{request.system}{_described(tools)}" if tools else request.system
@@ -100,11 +99,9 @@ def _goes_in_circles(messages: Sequence[Message]) -> bool:
 
 def _described(tools: Sequence[ToolSpec]) -> str:
     """One sentence each; the rest is for those with more room."""
-    return _FORM + "\n".join(f"{tool.name}{_signature(tool)}: {_first_sentence(tool)}" for tool in tools)
-
-
-def _first_sentence(tool: ToolSpec) -> str:
-    return " ".join(tool.description.split()).partition(". ")[0].removesuffix(".")
+    return _FORM + "\n".join(
+        f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools
+    )
 
 
 def _signature(tool: ToolSpec) -> str:

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from coderelay.policy.approvals import SANDBOXES, covers, wanted
 from coderelay.policy.disk_facts import NO_FACTS, DiskFacts
-from coderelay.policy.names import is_allowed
 from coderelay.policy.rules import Place, Rule, Rules, find_rule
 from coderelay.policy.tables import Answer, files_others_obey, named, table_of
 from coderelay.protocol.asks import Approval
@@ -18,11 +17,13 @@ from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
 from coderelay.protocol.secret_places import secret_beneath_home, secret_place
+from coderelay.protocol.tool_specs import NO_SPECS, ToolSpecs
 
 
 class Policy(Struct, frozen=True):
     """What counts for a session. No `allowed_tools` means all of them. `home` is what `~/` in rules means;
-    `network`: every command has it, so that none must ask for it."""
+    `network`: every command has it, so that none must ask for it. `tools` knows which tools the names in
+    `allowed_tools` stand for."""
 
     mode: Mode
     allowed_tools: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class Policy(Struct, frozen=True):
     folders: tuple[str, ...] = ()
     home: str = ""
     network: bool = False
+    tools: ToolSpecs = NO_SPECS
 
     @property
     def place(self) -> Place:
@@ -66,7 +68,7 @@ def judge(batch: Sequence[Need], policy: Policy, facts: Sequence[DiskFacts] = ()
 def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if need.problem is not None:
         return Verdict("deny", need.problem)
-    if not is_allowed(need.tool, policy.allowed_tools):
+    if not policy.tools.is_allowed(need.tool, policy.allowed_tools):
         return Verdict("deny", f"{need.tool} is not among the tools allowed in this session")
     if need.plan is not None and policy.mode != "plan":
         return Verdict("deny", "there is no plan to approve outside of plan mode")

@@ -16,32 +16,30 @@ from msgspec import Struct
 
 from coderelay.policy.globs import matches
 from coderelay.policy.hosts import host_matches, host_of, is_host_pattern
-from coderelay.policy.names import tools_of
 from coderelay.protocol.calls import Need
+from coderelay.protocol.tool_specs import ToolSpecs
 
 EXPECTED = (
     "a rule like bash(git push), edit(src/**), read(.env), web_fetch(docs.python.org), network(*.example.com), "
     "mcp__server__* or the name of a tool"
 )
 _WRITTEN = r"(?s)([A-Za-z][\w*-]*)(?:\((.*)\))?"
-_ON_PATHS = {"read", "list", "ls", "glob", "grep", "write", "edit", "multiedit", "patch"}
-_ON_HOSTS = {"web_fetch", "webfetch", "network"}
-_PLAIN = {
-    "bash_output", "bashoutput", "bash_stop", "killshell", "todo", "ask_user", "plan_exit", "skill", "task",
-}  # fmt: skip
+_NETWORK = "network"
 _MCP = r"mcp__[\w-]+(?:\*)?|mcp__\*"
-_READERS = {"read", "list", "glob", "grep"}
 _ODD_IN_WORDS = r"[|&;<>()$`\"'\\*?]"
 _ODD_IN_PATHS = r"[\x00-\x1f\x7f(){}\\]|^!|^~(?!/)|(?:^|/)\.\.(?:/|$)|//|^/$"
 
 
 class Rule(Struct, frozen=True):
-    """`name` and `target` as written, in small letters; no target means every call."""
+    """`name` and `target` as written, in small letters; no target means every call. `tools` are those that the name
+    stands for; of a rule about paths, `reads` says whether these read them or change them."""
 
     text: str
     name: str
     about: Literal["tool", "path", "words", "host"]
     target: str = ""
+    tools: frozenset[str] = frozenset()
+    reads: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -71,14 +69,16 @@ class OddRule(Exception):
 
 
 @lru_cache(maxsize=32)
-def read_rules(allow: tuple[str, ...] = (), ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()) -> Rules:
+def read_rules(
+    tools: ToolSpecs, allow: tuple[str, ...] = (), ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()
+) -> Rules:
     """Raises OddRule."""
-    may, must_ask, never = (tuple(map(read_rule, texts)) for texts in (allow, ask, deny))
+    may, must_ask, never = (tuple(read_rule(tools, text) for text in texts) for texts in (allow, ask, deny))
     return Rules(may, must_ask, never, CommandRules(_vectors(may), _vectors(must_ask), _vectors(never)))
 
 
-def read_rule(text: str) -> Rule:
-    """Raises OddRule."""
+def read_rule(tools: ToolSpecs, text: str) -> Rule:
+    """`tools` are those that a rule can name. Raises OddRule."""
     written = re.fullmatch(_WRITTEN, text.strip())
     if written is None:
         raise OddRule("it is not NAME or NAME(WHAT)")
@@ -86,21 +86,30 @@ def read_rule(text: str) -> Rule:
     if target is not None and not target.strip():
         raise OddRule("there is nothing in the brackets")
     target = None if target is None or target.strip() == "*" else target.strip()
-    if name == "bash":
-        return Rule(text, name, "words", _checked_words(target or ""))
-    if name in _ON_HOSTS and target:
+    tool, covered = tools.called(name), tools.covered_by(name)
+    takes = "host" if name == _NETWORK else None if tool is None else tool.rule_target
+    if takes == "command":
+        return Rule(text, name, "words", _checked_words(target or ""), covered)
+    if takes == "host" and target:
         if not is_host_pattern(target):
             raise OddRule(f"{target!r} is not the name of a machine")
-        return Rule(text, name, "host", target.lower())
-    if name in _ON_PATHS and target:
+        return Rule(text, name, "host", target.lower(), covered)
+    if takes == "path" and target and tool is not None:
         if re.search(_ODD_IN_PATHS, target):
             raise OddRule(f"{target!r} is not a path in the workspace, from ~/ or from /")
-        return Rule(text, name, "path", target)
+        return Rule(text, name, "path", target, covered | _readers(tools, name), reads=tool.kind == "read")
     if target:
         raise OddRule(f"{name} takes nothing in brackets")
-    if name not in _ON_PATHS | _ON_HOSTS | _PLAIN and not re.fullmatch(_MCP, name):
+    if tool is None and name != _NETWORK and not re.fullmatch(_MCP, name):
         raise OddRule(f"there is no tool {name!r}")
-    return Rule(text, name, "tool")
+    return Rule(text, name, "tool", tools=covered)
+
+
+def _readers(tools: ToolSpecs, name: str) -> frozenset[str]:
+    """`read(path)` means whatever reads files, by the tool `read` or by another one."""
+    if name != "read":
+        return frozenset()
+    return frozenset(spec.name for spec in tools if spec.kind == "read" and spec.rule_target == "path")
 
 
 def _checked_words(target: str) -> str:
@@ -143,7 +152,7 @@ def _touches(rule: Rule, need: Need, place: Place, whole: bool) -> bool:
 
 def is_about_paths(rule: Rule, kind: Literal["read", "edit"]) -> bool:
     """Whether the rule speaks of reading or of changing paths, whatever does it."""
-    return rule.about == "path" and (rule.name in ("read", "ls", *_READERS)) == (kind == "read")
+    return rule.about == "path" and rule.reads == (kind == "read")
 
 
 def means_path(rule: Rule, path: str, place: Place) -> bool:
@@ -158,15 +167,11 @@ def _means(rule: Rule, path: str, place: Place, *, any_case: bool) -> bool:
 def _is_about(rule: Rule, need: Need, whole: bool) -> bool:
     """A tool that had to be called otherwise, because there is another one like it, is still denied or asked about;
     what allows one does not allow the other."""
-    if rule.name == "network":
+    if rule.name == _NETWORK:
         return need.kind == "network"
     names = [need.tool] if whole or not need.plain else [need.tool, need.plain]
     return any(_is_called(rule, name.lower()) for name in names)
 
 
 def _is_called(rule: Rule, tool: str) -> bool:
-    if rule.name == "read" and rule.about == "path" and tool in _READERS:
-        return True
-    if rule.name.endswith("*"):
-        return tool.startswith(rule.name[:-1])
-    return tool in tools_of(rule.name)
+    return tool.startswith(rule.name[:-1]) if rule.name.endswith("*") else tool in rule.tools

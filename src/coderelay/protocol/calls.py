@@ -1,5 +1,6 @@
 """A tool call: what the model wants, what it would touch, how it ended."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -69,15 +70,60 @@ class Need(Struct, frozen=True, omit_defaults=True):
     scripts: tuple[str, ...] = ()
 
 
+RuleTarget = Literal["path", "command", "host"]
+"""What the brackets of a permission rule hold: `edit(src/**)`, `bash(git push)`, `web_fetch(docs.python.org)`."""
+
+ResultShown = Literal["output", "markdown", "summary", "todos"]
+"""What people see of a call that ended well: its output, as plain text or as Markdown; the one-line summary only;
+or the list of todos that the call gave."""
+
+
 class ToolSpec(Struct, frozen=True):
-    """A tool as a model is told of it. `parameters` is a JSON schema; `kind` is for people. `plain` is the name that
-    it would have if nothing else were called so."""
+    """All that is known of a tool without running it. The file of the tool declares it, everybody else reads it.
+
+    A model is told the `name`, the `description` and the `parameters` (a JSON schema). `kind` is what a call does
+    unless its need says otherwise. `plain` is the name that the tool would have if no other tool had that name.
+
+    Front ends and hooks made for Claude know the tool as `outside_name` (the same name if empty), and its arguments
+    by the names that `outside_arguments` gives them. `outside_extra` makes fields that they expect besides, out of
+    the arguments.
+
+    A permission rule or a list of tools means this tool by its name, by its outside name and by those in
+    `covered_by`. `rule_target` is what such a rule may have in brackets. A list of tools never takes away a tool that
+    is `always_allowed`.
+
+    A session that works for another one does without a tool that is `not_for_children`, and is told this reason.
+    Models with a small context are offered the tools `for_small_models` only.
+
+    `headline` is the argument that people are shown of a call that could not be understood (all of them if it is
+    empty or not declared), `result_shown` what they are shown of a call that ended well. `chinese` is the first
+    sentence of the description in Chinese; `chinese_results` has the summaries and failures that people see of a
+    call, from English to Chinese, with the same `{places}`.
+    """
 
     name: str
     description: str
     parameters: dict[str, Any]
     kind: Kind = "read"
     plain: str = ""
+    outside_name: str = ""
+    outside_arguments: dict[str, str] = {}
+    outside_extra: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    covered_by: tuple[str, ...] = ()
+    rule_target: RuleTarget | None = None
+    always_allowed: bool = False
+    not_for_children: str = ""
+    for_small_models: bool = False
+    headline: str | None = None
+    result_shown: ResultShown = "output"
+    chinese: str = ""
+    chinese_results: dict[str, str] = {}
+
+
+def first_sentence(description: str) -> str:
+    """What people, and models with a small context, are told of a tool."""
+    sentence, dot, _ = " ".join(description.split()).partition(". ")
+    return f"{sentence}." if dot else sentence
 
 
 class Seen(Struct, frozen=True):

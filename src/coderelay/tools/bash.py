@@ -56,6 +56,21 @@ class Bash:
             "required": ["command"],
             "additionalProperties": False,
         },
+        outside_name="Bash",
+        outside_arguments={"background": "run_in_background"},
+        rule_target="command",
+        for_small_models=True,
+        headline="command",
+        chinese="在工作区中执行 shell 命令并返回输出。",
+        chinese_results={
+            "timed out after {seconds} s and was ended": "执行超过 {seconds} 秒，已被终止",
+            "background {number}": "后台命令 {number}",
+            "the command is empty": "命令为空",
+            "the command could not be started: {why}": "命令无法启动：{why}",
+            "the command was lost: it may have run; check before repeating it": (
+                "命令已失联：可能已经执行；重复之前请先检查"
+            ),
+        },
     )
     arguments = BashArguments
 

@@ -26,6 +26,11 @@ class BashOutput:
             "required": ["id"],
             "additionalProperties": False,
         },
+        outside_name="BashOutput",
+        outside_arguments={"id": "bash_id"},
+        covered_by=("bash",),
+        headline="id",
+        chinese="查看后台命令自上次以来的输出，以及它是否仍在运行。",
     )
     arguments = WhichArguments
 

@@ -15,6 +15,12 @@ class BashStop:
             "required": ["id"],
             "additionalProperties": False,
         },
+        outside_name="KillShell",
+        outside_arguments={"id": "shell_id"},
+        covered_by=("bash",),
+        headline="id",
+        result_shown="summary",
+        chinese="停止后台命令及其启动的一切。",
     )
     arguments = WhichArguments
 

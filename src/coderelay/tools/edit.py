@@ -42,6 +42,29 @@ class Edit:
             "required": ["path", "old", "new"],
             "additionalProperties": False,
         },
+        outside_name="Edit",
+        outside_arguments={"path": "file_path", "old": "old_string", "new": "new_string", "all": "replace_all"},
+        covered_by=("multiedit",),
+        rule_target="path",
+        for_small_models=True,
+        headline="path",
+        chinese="替换文件中的文本。",
+        chinese_results={
+            "{path} does not exist; use write to create it": "{path} 不存在；请用 write 创建",
+            "old is empty; use write to replace {path} whole": "old 为空；如要替换整个 {path}，请用 write",
+            "old and new are the same, so nothing would change": "old 与 new 相同，不会有任何改动",
+            "old is in {path} {count} times (lines {lines}); give more of the lines around the one you "
+            "mean, or all=true for every one": (
+                "old 在 {path} 中出现 {count} 次（第 {lines} 行）；请给出更多上下文，或用 all=true 全部替换"
+            ),
+            "old is not in {path}; nothing in the file is like it; read the file again": (
+                "{path} 中没有 old；文件中也没有相近的内容；请重新读取"
+            ),
+            "old is not in {path}; the nearest place is {rest}:": "{path} 中没有 old；最接近的是{rest}：",
+            "old is not in {path}: it begins with the line numbers of read; leave them out": (
+                "{path} 中没有 old：它带有 read 的行号；请去掉行号"
+            ),
+        },
     )
     arguments = EditArguments
 

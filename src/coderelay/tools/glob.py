@@ -37,6 +37,14 @@ class GlobFiles:
             "required": ["pattern"],
             "additionalProperties": False,
         },
+        outside_name="Glob",
+        rule_target="path",
+        headline="pattern",
+        chinese="按名称查找文件，最新的在前：*.py 匹配所有目录，src/**/*.{ts,tsx} 匹配 src 之下。",
+        chinese_results={
+            "the pattern is empty": "模式为空",
+            "{path} is a file; path must be a folder": "{path} 是文件；path 必须是目录",
+        },
     )
     arguments = GlobArguments
 

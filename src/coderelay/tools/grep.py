@@ -59,6 +59,20 @@ class Grep:
             "required": ["pattern"],
             "additionalProperties": False,
         },
+        outside_name="Grep",
+        rule_target="path",
+        for_small_models=True,
+        headline="pattern",
+        chinese="在文件中搜索匹配正则表达式的行（以 (?i) 开头则忽略大小写）。",
+        chinese_results={
+            "no matches": "没有匹配",
+            "1 match in 1 file": "1 个文件中有 1 处匹配",
+            "{count} matches in 1 file": "1 个文件中有 {count} 处匹配",
+            "{count} matches in {files} files": "{files} 个文件中有 {count} 处匹配",
+            "the pattern is no regular expression: {why}": "模式不是正则表达式：{why}",
+            "the search could not be started: {why}": "搜索无法启动：{why}",
+            "the search was cut off": "搜索被中断",
+        },
     )
     arguments = GrepArguments
 

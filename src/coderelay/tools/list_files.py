@@ -27,6 +27,15 @@ class ListFiles:
             "required": [],
             "additionalProperties": False,
         },
+        outside_name="LS",
+        rule_target="path",
+        for_small_models=True,
+        headline="path",
+        chinese="列出目录：其中的子目录，以及文件和大小。",
+        chinese_results={
+            "1 entry": "1 项",
+            "{count} entries": "{count} 项",
+        },
     )
     arguments = ListArguments
 

@@ -1,6 +1,7 @@
 """patch: changes to several files at once, all or none."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -8,7 +9,7 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
 from coderelay.tools.hunks import apply_hunks
-from coderelay.tools.patch_format import FilePatch, parse_patch
+from coderelay.tools.patch_format import FilePatch, Hunk, parse_patch
 from coderelay.tools.preview import need_of
 from coderelay.tools.text_file import TextFile, text_file
 from coderelay.workspace.disk import Content
@@ -17,6 +18,21 @@ from coderelay.workspace.workspace import Workspace
 
 class PatchArguments(Struct, frozen=True, forbid_unknown_fields=True):
     patch: str
+
+
+def _outside_edits(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The edits that the patch stands for. One of the front ends knows a single file only: it is shown the first."""
+    patch = arguments.get("patch")
+    try:
+        files = parse_patch(patch) if isinstance(patch, str) else []
+    except ToolFailed:
+        files = []
+    edits = [
+        {"file_path": file.to or file.path, "old_string": "".join(hunk.old), "new_string": "".join(hunk.new)}
+        for file in files
+        for hunk in file.hunks or [Hunk()]
+    ]
+    return {"file_path": files[0].path if files else "", "edits": edits}
 
 
 class Patch:
@@ -32,6 +48,17 @@ class Patch:
             "properties": {"patch": {"type": "string"}},
             "required": ["patch"],
             "additionalProperties": False,
+        },
+        outside_name="MultiEdit",
+        outside_extra=_outside_edits,
+        covered_by=("edit",),
+        rule_target="path",
+        headline="",
+        chinese="一次改动多个文件，全部成功或全部不改。",
+        chinese_results={
+            "the patch changes nothing": "补丁没有任何改动",
+            "{path} exists already, so nothing can be moved there": "{path} 已存在，不能移动到那里",
+            "{path} exists already; change it with an update": "{path} 已存在；请用 update 改动它",
         },
     )
     arguments = PatchArguments

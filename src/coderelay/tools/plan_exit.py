@@ -22,6 +22,14 @@ class PlanExit:
             "required": ["plan"],
             "additionalProperties": False,
         },
+        outside_name="ExitPlanMode",
+        always_allowed=True,
+        not_for_children="there is no plan to approve here: answer the agent that you work for",
+        headline="plan",
+        chinese="在 plan 模式下，计划完成后提交用户批准。",
+        chinese_results={
+            "the plan is empty": "计划为空",
+        },
     )
     arguments = PlanExitArguments
 

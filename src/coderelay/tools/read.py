@@ -42,6 +42,20 @@ class Read:
             "required": ["path"],
             "additionalProperties": False,
         },
+        outside_name="Read",
+        outside_arguments={"path": "file_path"},
+        rule_target="path",
+        for_small_models=True,
+        headline="path",
+        result_shown="summary",
+        chinese="读取文本文件、notebook 或图片。",
+        chinese_results={
+            "1 line": "1 行",
+            "{count} lines": "{count} 行",
+            "offset and limit start at 1": "offset 和 limit 从 1 开始",
+            "{path} has only {count} lines": "{path} 只有 {count} 行",
+            "{path} is a binary file of {count} bytes": "{path} 是 {count} 字节的二进制文件",
+        },
     )
     arguments = ReadArguments
 

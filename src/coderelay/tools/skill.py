@@ -27,6 +27,13 @@ class Skill:
             "required": ["name"],
             "additionalProperties": False,
         },
+        outside_name="Skill",
+        headline="name",
+        result_shown="summary",
+        chinese="开始某类工作之前，加载相应技能的说明。",
+        chinese_results={
+            "loaded": "已加载",
+        },
     )
     arguments = SkillArguments
 

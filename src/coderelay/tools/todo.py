@@ -33,6 +33,21 @@ class Todo:
             "required": ["items"],
             "additionalProperties": False,
         },
+        outside_name="TodoWrite",
+        outside_arguments={"items": "todos"},
+        always_allowed=True,
+        headline="",
+        result_shown="todos",
+        chinese="维护待办列表，用于三步以上的工作。",
+        chinese_results={
+            "{done} of {all} done": "已完成 {done} / {all}",
+            "{done} of {all} done{rest}": "已完成 {done} / {all}{rest}",
+            ", now: {item}": "，正在进行：{item}",
+            "an item has no content": "有一项没有内容",
+            "only one item may be in_progress; mark the others pending or completed": (
+                "只能有一项为 in_progress；请将其他项标为 pending 或 completed"
+            ),
+        },
     )
     arguments = TodoArguments
 

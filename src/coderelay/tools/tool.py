@@ -1,7 +1,8 @@
 """The contract of a tool: say what a call would touch without doing it; then do it.
 
 A tool never judges and never records. What goes wrong is a ToolFailed, which becomes a result the
-model can act on.
+model can act on. All that other rooms know of a tool (how rules name it, how its calls are drawn, its Chinese) is in
+its `spec`; `built_in` lists the tools that we bring.
 """
 
 from typing import Generic, Protocol, TypeVar

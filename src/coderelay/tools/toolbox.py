@@ -29,11 +29,12 @@ class Toolbox:
         }
         return less
 
-    def without_because(self, reasons: Mapping[str, str]) -> "Toolbox":
-        """A call of one of these is told why it is not there."""
-        less = self.without(reasons)
-        less._not_here = {**self._not_here, **reasons}
-        return less
+    def for_child(self) -> "Toolbox":
+        """For a session that works for another one. A call of a tool that such a session lacks is told why."""
+        reasons = {name: tool.spec.not_for_children for name, tool in self._tools.items()}
+        less = copy(self)
+        less._not_here = {name: reason for name, reason in reasons.items() if reason}
+        return less.without(less._not_here)
 
     def plus(self, tools: Iterable[Tool[Any]]) -> "Toolbox":
         """The others stay what they are, whatever these are called."""

@@ -35,6 +35,24 @@ class WebFetch:
             "required": ["url"],
             "additionalProperties": False,
         },
+        outside_name="WebFetch",
+        rule_target="host",
+        headline="url",
+        chinese="从公网获取页面并返回文本，HTML 转为类似 Markdown 的形式。",
+        chinese_results={
+            "{count} characters": "{count} 个字符",
+            "{url} took longer than {seconds} s": "{url} 超过 {seconds} 秒没有完成",
+            "{url} answered {status}": "{url} 返回 {status}",
+            "{url} is {kind}, not text": "{url} 是 {kind}，不是文本",
+            "{url} is not text": "{url} 不是文本",
+            "{host} is not known": "找不到主机 {host}",
+            "{host} is not known: {why}": "找不到主机 {host}：{why}",
+            "{host} leads to {place}, which is not on the public network": "{host} 指向 {place}，不在公网上",
+            "the page leads to another site: {url}": "页面跳转到另一网站：{url}",
+            "{url} is not the address of a page: it must begin with https:// or http://": (
+                "{url} 不是网页地址：必须以 https:// 或 http:// 开头"
+            ),
+        },
     )
     arguments = WebFetchArguments
 

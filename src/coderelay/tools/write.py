@@ -31,6 +31,19 @@ class Write:
             "required": ["path", "content"],
             "additionalProperties": False,
         },
+        outside_name="Write",
+        outside_arguments={"path": "file_path"},
+        covered_by=("edit",),
+        rule_target="path",
+        for_small_models=True,
+        headline="path",
+        chinese="创建文件，或替换已读过的文件。",
+        chinese_results={
+            "created, {count} lines": "已创建，{count} 行",
+            "{path} exists and you have not read it; read it first, or change a part with edit": (
+                "{path} 已存在但尚未读过；请先读取，或用 edit 改动一部分"
+            ),
+        },
     )
     arguments = WriteArguments
 

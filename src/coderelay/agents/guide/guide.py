@@ -53,9 +53,10 @@ class GuideAgent:
                 case AskModel() | Compact():
                     await self._add(turn, workspace, next_step(turn.state, self._programs))
                 case RunCall(call_id):
-                    call = turn.state.calls[call_id].call
-                    heard = workspace.heard_by(turn.listener(call_id)) if call.name == "bash" else workspace
-                    await turn.perform([call], lambda call, there=heard: self._toolbox.run(call, there))
+                    proposed = turn.state.calls[call_id]
+                    is_command = proposed.judged.need.kind == "command"
+                    heard = workspace.heard_by(turn.listener(call_id)) if is_command else workspace
+                    await turn.perform([proposed.call], lambda call, there=heard: self._toolbox.run(call, there))
                 case _:
                     return
 

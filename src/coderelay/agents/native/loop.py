@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from coderelay.agents.agent import Description, Turn
-from coderelay.agents.native.prompt.child import NOT_FOR_CHILDREN
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.step import NativeSettings, Steps
 from coderelay.agents.native.title import title_for
@@ -54,7 +53,7 @@ class NativeAgent:
         return Description(system, enabled.specs, disabled, window)
 
     def _tools_of(self, settings: Settings) -> Toolbox:
-        return self._toolbox if settings.parent is None else self._toolbox.without_because(NOT_FOR_CHILDREN)
+        return self._toolbox if settings.parent is None else self._toolbox.for_child()
 
     async def suggest_title(self, settings: Settings, prompt: str) -> str:
         models = self._models(settings.cwd)

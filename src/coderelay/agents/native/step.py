@@ -159,16 +159,15 @@ class Steps:
         return self._settings.workflow.verification.enabled and self._checking().due() is not None
 
     async def _run(self, call: Call) -> Outcome:
-        workspace = self._workspace
-        if call.name == "bash":
+        proposed = self._turn.state.calls[call.id]
+        workspace = self._workspace.with_tasks(
+            lambda description, prompt: self._turn.give_task(call.id, description, prompt)
+        )
+        if proposed.judged.need.kind == "command":
             workspace = workspace.heard_by(self._turn.listener(call.id))
-            if self._turn.state.calls[call.id].author == "workflow":
+            if proposed.author == "workflow":
                 return await self._checking(workspace).run(call)
-        elif call.name == "task":
-            workspace = workspace.with_tasks(
-                lambda description, prompt: self._turn.give_task(call.id, description, prompt)
-            )
-        return await self._toolbox.run(call, workspace, self._turn.state.calls[call.id].judged.need)
+        return await self._toolbox.run(call, workspace, proposed.judged.need)
 
     async def _sum_up(self, model: Model, dropped: int) -> tuple[Model, Completion]:
         """By the small model of the same provider, or by the model itself if that one fails."""

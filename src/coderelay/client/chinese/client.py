@@ -167,36 +167,6 @@ WORDS = {
     "network": "网络",
     "mcp": "MCP",
     "question": "提问",
-    "Ask the person something you cannot find out yourself.": "向用户询问自己无法查明的事情。",
-    "Run a shell command in the workspace and return its output.": "在工作区中执行 shell 命令并返回输出。",
-    "What a background command has written since you looked last, and whether it still runs.": (
-        "查看后台命令自上次以来的输出，以及它是否仍在运行。"
-    ),
-    "End a background command and everything it started.": "停止后台命令及其启动的一切。",
-    "Replace text in a file.": "替换文件中的文本。",
-    "Find files by name, newest first: *.py is found in every folder, src/**/*.{ts,tsx} below src.": (
-        "按名称查找文件，最新的在前：*.py 匹配所有目录，src/**/*.{ts,tsx} 匹配 src 之下。"
-    ),
-    "Search files for lines that match a regular expression ((?i) in front ignores case).": (
-        "在文件中搜索匹配正则表达式的行（以 (?i) 开头则忽略大小写）。"
-    ),
-    "List a folder: its folders, and its files with their sizes.": "列出目录：其中的子目录，以及文件和大小。",
-    "Change several files at once, all or none.": "一次改动多个文件，全部成功或全部不改。",
-    "In plan mode, when the plan is complete: put it before the person for approval.": (
-        "在 plan 模式下，计划完成后提交用户批准。"
-    ),
-    "Read a text file, a notebook or an image.": "读取文本文件、notebook 或图片。",
-    "Load the instructions of one of the skills you were told of, before you begin the kind of work that it "
-    "describes.": "开始某类工作之前，加载相应技能的说明。",
-    "Let another agent do something in the same folder and get its answer: for searches and questions that take "
-    "much reading, of which only the outcome matters to you.": (
-        "让另一个 agent 在同一目录中执行任务并返回结果：用于需要大量阅读、只关心结论的搜索与问题。"
-    ),
-    "Keep the list of what is to be done, for work of three or more steps.": "维护待办列表，用于三步以上的工作。",
-    "Fetch a page from the public web and return its text, HTML in a form like Markdown.": (
-        "从公网获取页面并返回文本，HTML 转为类似 Markdown 的形式。"
-    ),
-    "Create a file, or replace one that you have read.": "创建文件，或替换已读过的文件。",
     "({text})": "（{text}）",
     " ({text})": "（{text}）",
     "added": "已新增",

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.client.views.tool_names import outside_input, outside_name
+from coderelay.client.tool_specs import tool_specs
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import Text, Usage, text_of
 from coderelay.protocol.events import (
@@ -91,7 +91,7 @@ def _init(session: SessionId, row: str, event: TurnStarted) -> dict[str, Any]:
         "cwd": event.cwd,
         "model": event.model,
         "permissionMode": PERMISSION_MODES[event.mode],
-        "tools": [outside_name(tool) for tool in event.tools],
+        "tools": [tool_specs().outside_name(tool) for tool in event.tools],
         "agent": event.agent,
     }
 
@@ -154,8 +154,8 @@ def _tool_use(call: Call) -> dict[str, Any]:
     return {
         "type": "tool_use",
         "id": call.id,
-        "name": outside_name(call.name),
-        "input": outside_input(call.name, arguments),
+        "name": tool_specs().outside_name(call.name),
+        "input": tool_specs().outside_input(call.name, arguments),
     }
 
 

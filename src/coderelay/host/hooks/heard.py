@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
+from coderelay.client.tool_specs import tool_specs
 from coderelay.client.views.cowork import PERMISSION_MODES
-from coderelay.client.views.tool_names import outside_input, outside_name
 from coderelay.config.settings import HookEvent
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.session.state import State
@@ -35,11 +35,11 @@ def of_session(event: HookEvent, state: State) -> Fields:
 
 def of_call(call: Call, need: Need) -> Fields:
     """`paths` are all files it would touch, with the whole way to each: what the model wrote may be short for it."""
-    given = outside_input(call.name, _arguments(call))
+    given = tool_specs().outside_input(call.name, _arguments(call))
     if "file_path" in given and need.paths:
         given["file_path"] = need.paths[0]
     return {
-        "tool_name": outside_name(call.name),
+        "tool_name": tool_specs().outside_name(call.name),
         "tool_input": given,
         "tool_use_id": call.id,
         "paths": list(need.paths),

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from coderelay.client.views.tool_names import outside_name
+from coderelay.client.tool_specs import tool_specs
 from coderelay.config.settings import HookEvent
 from coderelay.host.hooks.said import Said
 
@@ -34,7 +34,7 @@ class Hook(Struct, frozen=True):
 
     def is_for(self, *names: str) -> bool:
         """By our names of the tool, or by the one that hooks of other agents know."""
-        known = [*names, *map(outside_name, names)]
+        known = [*names, *map(tool_specs().outside_name, names)]
         return self.tools in _ALL or any(re.fullmatch(self.tools, name) for name in known if name)
 
 

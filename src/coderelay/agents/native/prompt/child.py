@@ -1,6 +1,4 @@
-"""What a model is told that works for another agent, and which tools it does without."""
-
-from collections.abc import Mapping
+"""What a model is told that works for another agent."""
 
 WHOM_YOU_WORK_FOR = """
 # Whom you work for
@@ -9,8 +7,3 @@ do: put the whole result into that message, with paths as path:line, and say wha
 """
 
 READS_ONLY = "read-only: look and think only. Files cannot be changed; of commands, only those that read can be run."
-
-NOT_FOR_CHILDREN: Mapping[str, str] = {
-    "task": "you work for another agent already, and cannot give tasks to more of them; do it yourself",
-    "plan_exit": "there is no plan to approve here: answer the agent that you work for",
-}

@@ -27,11 +27,11 @@ from coderelay.agents.native.workflow.verification import (
 )
 from coderelay.agents.native.workflow.verify_command import COMMANDS, Choice
 from coderelay.agents.native.workflow.words import best_effort, not_run, passed, repair_prompt, still_failing
-from coderelay.policy.names import is_allowed
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.session.state import CallState
+from coderelay.tools.built_in import SPECS
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
@@ -119,7 +119,7 @@ class Checking:
             prompts=(state.turn.started.said, *state.turn.taken),
             edited=edited_in(calls, self._workspace.disk.relative),
             runs=sum(1 for each in calls if each.author == "workflow" and each.call.name == BASH),
-            bash=here and is_allowed(BASH, settings.allowed_tools),
+            bash=here and SPECS.is_allowed(BASH, settings.allowed_tools),
         )
 
 

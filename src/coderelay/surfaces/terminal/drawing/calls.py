@@ -3,6 +3,7 @@
 import msgspec
 
 from coderelay.client.language import retell, t
+from coderelay.client.tool_specs import tool_specs
 from coderelay.client.visible import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
 from coderelay.protocol.todos import Item, Status, TodoArguments
@@ -15,20 +16,12 @@ from coderelay.surfaces.terminal.drawing.paint import BOLD, DIM, GREEN, MAGENTA,
 from coderelay.surfaces.terminal.drawing.shell import drawn_command
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
-_TOLD_IN_THE_LINE = ("read", "skill", "todo", "bash_stop")
 _TODO: dict[Status, tuple[str, str]] = {
     "pending": ("☐", ""),
     "in_progress": ("◐", BOLD),
     "completed": ("☑", f"{DIM};{STRUCK}"),
 }
 _TITLE = 16  # columns at least
-
-
-class _Named(msgspec.Struct):
-    """The arguments that say most of a call."""
-
-    command: str = ""
-    path: str = ""
 
 
 def call_line(need: Need, width: int = 80) -> str:
@@ -60,7 +53,7 @@ def call_ended(
         rows += behind_bar(wrapped(result, within(width), colour))
     rows += _body(need, outcome, width, asked=asked)
     if isinstance(outcome, Finished):
-        rows += _todos(call, width) if need.tool == "todo" and call is not None else []
+        rows += _todos(call, width) if _gives_todos(need) and call is not None else []
         rows += _feedback(outcome.feedback, width) if outcome.feedback else []
     return "".join(f"{row}\n" for row in rows)
 
@@ -68,7 +61,7 @@ def call_ended(
 def _named(need: Need, call: Call | None = None) -> tuple[str, str]:
     """A name, and the arguments that matter, in one line."""
     name, title = need.tool, need.title if need.problem is None else _wanted(call)
-    if need.tool == "todo":
+    if _gives_todos(need):
         title = retell(title)
     if need.kind == "mcp":  # server: tool {…}
         server, tool, *arguments = title.split(" ", 2)
@@ -78,21 +71,27 @@ def _named(need: Need, call: Call | None = None) -> tuple[str, str]:
 
 
 def _wanted(call: Call | None) -> str:
-    """By a call that cannot run, as far as it can be read."""
+    """What a call wanted that cannot run: the argument that says most, or all of them as the model wrote them."""
     if call is None:
         return ""
     try:
-        named = msgspec.json.decode(call.arguments, type=_Named)
+        arguments = msgspec.json.decode(call.arguments, type=dict[str, object])
     except (msgspec.DecodeError, RecursionError):
-        named = _Named()
-    return named.command or named.path or " ".join(call.arguments.split())
+        arguments = {}
+    headline = arguments.get(tool_specs().spec_of(call.name).headline or "")
+    return headline if isinstance(headline, str) and headline else " ".join(call.arguments.split())
+
+
+def _gives_todos(need: Need) -> bool:
+    """The title of such a call is in words of ours, which the list below it says again."""
+    return tool_specs().spec_of(need.tool).result_shown == "todos"
 
 
 def _whole(need: Need, width: int) -> list[str]:
     """What had no room in the line, unless it is told otherwise."""
     if need.command is not None:
         return behind_bar(drawn_command(need.command, within(width)))
-    if need.kind in ("ask", "edit") or need.tool == "todo":
+    if need.kind in ("ask", "edit") or _gives_todos(need):
         return []
     return behind_bar(row for line in visible(need.title).split("\n") for row in wrapped(line, within(width)))
 
@@ -117,9 +116,9 @@ def _result(need: Need, outcome: Outcome) -> str:
     if isinstance(outcome, Finished) and outcome.exit_code is not None:
         return t("exit code {code}", code=outcome.exit_code)
     told = one_line(outcome)
-    if need.tool == "bash" and told.startswith("exit code"):
+    if need.kind == "command" and told.startswith("exit code"):
         told = told.partition(",")[0]  # how long it took is said already
-    if need.tool == "todo" and told == need.title:
+    if _gives_todos(need) and told == need.title:
         return ""
     return " ".join(visible(retell(told)).split())
 
@@ -143,12 +142,15 @@ def _brought(need: Need, outcome: Finished, width: int, *, asked: bool) -> list[
         return [] if asked else behind_bar(drawn_diff(need.diff, within(width)))
     if need.plan is not None:
         return [] if asked else behind_bar(markdown_lines(need.plan, within(width)))
-    if need.tool == "task":
-        return behind_bar(markdown_lines(outcome.output, within(width)))
     if need.questions:
         return drawn_output(outcome.output, width, "")
-    if need.tool in _TOLD_IN_THE_LINE:
-        return []
+    match tool_specs().spec_of(need.tool).result_shown:
+        case "markdown":
+            return behind_bar(markdown_lines(outcome.output, within(width)))
+        case "summary" | "todos":
+            return []
+        case "output":
+            pass
     rows = drawn_output(outcome.output.strip("\n"), width) if outcome.output.strip() else []
     return rows + (drawn_output(outcome.errors.strip("\n"), width, YELLOW) if outcome.errors.strip() else [])
 

@@ -1,0 +1,12 @@
+"""What is known of our own tools, for the rooms that may not import the tools."""
+
+from functools import cache
+
+from coderelay.protocol.tool_specs import ToolSpecs
+
+
+@cache
+def tool_specs() -> ToolSpecs:
+    from coderelay.tools.built_in import SPECS  # with the first call that is shown: a prompt is there before that
+
+    return SPECS

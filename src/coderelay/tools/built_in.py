@@ -1,0 +1,29 @@
+"""The tools that we bring, in the order in which models are told of them. A new tool is one more name in `TOOLS`."""
+
+from typing import Any
+
+from coderelay.protocol.tool_specs import ToolSpecs
+from coderelay.tools.ask_user import AskUser
+from coderelay.tools.bash import Bash
+from coderelay.tools.bash_output import BashOutput
+from coderelay.tools.bash_stop import BashStop
+from coderelay.tools.edit import Edit
+from coderelay.tools.glob import GlobFiles
+from coderelay.tools.grep import Grep
+from coderelay.tools.list_files import ListFiles
+from coderelay.tools.patch import Patch
+from coderelay.tools.plan_exit import PlanExit
+from coderelay.tools.read import Read
+from coderelay.tools.skill import Skill
+from coderelay.tools.task import Task
+from coderelay.tools.todo import Todo
+from coderelay.tools.tool import Tool
+from coderelay.tools.web_fetch import WebFetch
+from coderelay.tools.write import Write
+
+TOOLS: tuple[type[Tool[Any]], ...] = (
+    *(Read, ListFiles, GlobFiles, Grep, Write, Edit, Patch),
+    *(Bash, BashOutput, BashStop),
+    *(Todo, AskUser, PlanExit, Task, WebFetch, Skill),
+)
+SPECS = ToolSpecs(tool.spec for tool in TOOLS)

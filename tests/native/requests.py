@@ -11,10 +11,9 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
 def readable(body: Body, folder: Path) -> str:
-    """A request as text, with what differs from machine to machine left out."""
-    tools = [f"tool {tool['function']['name']}: {tool['function']['description']}" for tool in body["tools"]]
+    """The messages of a request as text, with what differs from machine to machine left out."""
     messages = [f"--- {message['role']}\n{message['content']}" for message in body["messages"]]
-    text = "\n".join([*tools, *messages]).replace(str(folder), "FOLDER")
+    text = "\n".join(messages).replace(str(folder), "FOLDER")
     text = re.sub(r"System: .*", "System: SYSTEM", text)
     return re.sub(r"Date: .*", "Date: DATE", text) + "\n"
 

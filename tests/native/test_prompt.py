@@ -10,7 +10,9 @@ import pytest
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import Mode
+from coderelay.session.snapshot import openai_tool
 from coderelay.testing.model_server import without_notes
+from coderelay.tools.built_in import SPECS
 from tests.house import house, story
 from tests.model_server import Answer, Body, bash, call, proposes, read, replies, says, script, write
 from tests.native.requests import check_snapshot, readable, results, users
@@ -26,7 +28,9 @@ async def test_the_first_request_of_each_mode(tmp_path: Path, mode: Mode) -> Non
         await coder.create(mode)
         await coder.prompt("Say done.")
         await coder.until(lambda event: type(event).__name__ in ("TurnEnded", "AskOpened"))
-        check_snapshot(f"first_request_{mode}.txt", readable(coder.server.requests[0], coder.folder))
+        request = coder.server.requests[0]
+        check_snapshot(f"first_request_{mode}.txt", readable(request, coder.folder))
+        assert request["tools"] == [openai_tool(spec) for spec in SPECS if spec.name != "skill"]
 
 
 @pytest.mark.quick

@@ -19,6 +19,7 @@ from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.events import BatchOpened, CallEnded, CallStarted, PromptTaken, TreeTaken, TurnUndone
+from coderelay.protocol.file_changes import FileChange
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListPrompts, ShowDiff
 from coderelay.session.state import PastTurn
@@ -245,13 +246,13 @@ async def test_c29_the_diff_of_the_folder_and_of_the_turns(tmp_path: Path) -> No
         await coder.prompt("go")
         await coder.ended()
         whole = await coder.host.get(ShowDiff(coder.session))
-        assert [line.split() for line in whole.files] == [
-            ["modified", "+1", "-1", "a"],
-            ["added", "+1", "-0", "mine"],
-        ]
+        assert whole.changes == (
+            FileChange("a", "modified", added=1, deleted=1),
+            FileChange("mine", "added", added=1),
+        )
         assert "+two" in whole.diff
         by_turns = await coder.host.get(ShowDiff(coder.session, by_turns=True))
-        assert [line.split() for line in by_turns.files] == [["modified", "+1", "-1", "a"]]
+        assert by_turns.changes == (FileChange("a", "modified", added=1, deleted=1),)
 
 
 @pytest.mark.quick

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.diff import Change
+from coderelay.protocol.file_changes import FileChange
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 Made = Callable[[Path], Repo]
@@ -237,11 +237,11 @@ async def test_c29_diff_against_what_is_checked_out(tmp_path: Path) -> None:
     gits = repo.gits()
     found = await trees_of(repo).worktree_changes(str(repo.root))
     assert found.changes == (
-        Change("bytes.bin", "added", binary=True),
-        Change("other", "deleted", deleted=1),
-        Change("to", "renamed", was="moved"),
-        Change("tracked", "modified", added=2),
-        Change("日本.txt", "added", added=1),
+        FileChange("bytes.bin", "added", binary=True),
+        FileChange("other", "deleted", deleted=1),
+        FileChange("to", "renamed", was="moved"),
+        FileChange("tracked", "modified", added=2),
+        FileChange("日本.txt", "added", added=1),
     )
     assert "--- a/tracked\n+++ b/tracked\n@@ -1 +1,3 @@\n one\n+more\n+and more\n" in found.diff
     assert "--- /dev/null\n+++ b/日本.txt\n@@ -0,0 +1 @@\n+new\n" in found.diff
@@ -258,8 +258,8 @@ async def test_c29_diff_in_every_kind_of_repository(tmp_path: Path, kind: str) -
     repo = KINDS[kind](tmp_path)
     repo.write("new", "x\n")
     told = (await trees_of(repo).worktree_changes(str(repo.root))).changes
-    new = Change("new", "added", added=1)
-    unborn = (new, Change("other", "added", added=1), Change("tracked", "added", added=1))
+    new = FileChange("new", "added", added=1)
+    unborn = (new, FileChange("other", "added", added=1), FileChange("tracked", "added", added=1))
     assert told == (unborn if kind == "unborn HEAD" else (new,))
 
 
@@ -272,9 +272,9 @@ async def test_c29_diff_of_a_subfolder_and_of_one_that_is_not_committed(tmp_path
     repo.write("tracked", "elsewhere\n")
     repo.write("new/b", "3\n")
     trees = trees_of(repo)
-    changed = Change("a", "modified", added=1, deleted=1)
+    changed = FileChange("a", "modified", added=1, deleted=1)
     assert (await trees.worktree_changes(str(repo.root / "sub"))).changes == (changed,)
-    assert (await trees.worktree_changes(str(repo.root / "new"))).changes == (Change("b", "added", added=1),)
+    assert (await trees.worktree_changes(str(repo.root / "new"))).changes == (FileChange("b", "added", added=1),)
 
 
 @story

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.diff import Change
+from coderelay.protocol.file_changes import FileChange
 from coderelay.workspace.git import GitFailed
 from coderelay.workspace.repository import NoRepository
 from coderelay.workspace.trees import LeftOut, NotTaken, Tree, Trees
@@ -136,7 +136,7 @@ async def test_x15_submodules_and_their_contents_are_named(tmp_path: Path) -> No
     sub = Repo(repo.root / "deep/sub", git=False)
     sub.commit()
     moved = await taken(trees, repo.root)
-    assert await trees.changes(before, moved) == [Change("deep/sub", "modified", covered=False)]
+    assert await trees.changes(before, moved) == [FileChange("deep/sub", "modified", covered=False)]
     sub.git("reset", "-q", "--hard", "HEAD~1")
     assert (await taken(trees, repo.root)).id == before.id
 

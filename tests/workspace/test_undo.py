@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.diff import Change
+from coderelay.protocol.file_changes import FileChange
 from coderelay.workspace.trees import LeftOut, Tree
 from coderelay.workspace.undo import Unchanged, Undone, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
@@ -141,9 +141,9 @@ async def test_c30_x15_a_turn_is_undone_and_what_was_staged_stays_staged(repo: R
     _all(_write("src/a.py", "x\n"), _remove("run.sh"), _write("new/file", "new\n"))(repo)
     after = await taken(trees, repo.root)
     assert await trees.changes(before, after) == [
-        Change("new/file", "added", added=1),
-        Change("run.sh", "deleted", deleted=1),
-        Change("src/a.py", "modified", added=1, deleted=1),
+        FileChange("new/file", "added", added=1),
+        FileChange("run.sh", "deleted", deleted=1),
+        FileChange("src/a.py", "modified", added=1, deleted=1),
     ]
     assert await undone(trees, before, after) == Undone(restored=("run.sh", "src/a.py"), removed=("new/file",))
     assert (repo.files(), repo.gits()) == (then, gits)
@@ -399,8 +399,8 @@ async def test_x15_a_subfolder_is_covered_alone(repo: Repo) -> None:
     _all(_write("src/a.py", "turn\n"), _write("run.sh", "somebody else\n"), _write("src/new/c.py", "c\n"))(repo)
     after = await taken(trees, folder)
     assert await trees.changes(before, after) == [
-        Change("a.py", "modified", added=1, deleted=1),
-        Change("new/c.py", "added", added=1),
+        FileChange("a.py", "modified", added=1, deleted=1),
+        FileChange("new/c.py", "added", added=1),
     ]
     assert await undone(trees, before, after) == Undone(restored=("a.py",), removed=("new/c.py",))
     assert (repo.root / "run.sh").read_text() == "somebody else\n"

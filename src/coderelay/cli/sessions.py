@@ -139,7 +139,7 @@ async def _show(host: Host, session: SessionId) -> None:
 async def _show_diff(host: Host, session: SessionId) -> None:
     await host.get(ShowSession(session))
     found = await host.get(ShowDiff(session, by_turns=True))
-    lines = tuple(map(changed_line, found.files)) or (t("its turns changed no files that are known"),)
+    lines = tuple(map(changed_line, found.changes)) or (t("its turns changed no files that are known"),)
     for line in lines:
         _print(line)
     sys.stdout.write(visible(found.diff) if sys.stdout.isatty() else found.diff)  # a program may apply it

@@ -1,40 +1,40 @@
-"""The files that have changed: a line for each, and one file or folder out of a diff."""
+"""The files that have changed: a line for each, and the part of a diff that is about one file or folder."""
 
 import re
 
 from coderelay.client.columns import padded, width_of
 from coderelay.client.language import t
+from coderelay.protocol.file_changes import FileChange, FilesDiff
 
-_KINDS = ("added", "modified", "deleted", "renamed", "binary")
-_LINE = re.compile(r"(added|modified|deleted|renamed) +(binary|\+\d+ -\d+)  (.*)", re.DOTALL)
-_BEGINNING = re.compile(r"^(?=diff --git )", re.MULTILINE)
-_NAME = re.compile(r"^(?:--- a/|\+\+\+ b/|rename from |rename to )(.+?)\t?$", re.MULTILINE)
-_HEADER = re.compile(r"^diff --git a/(.*) b/\1$", re.MULTILINE)
+_KINDS = ("added", "modified", "deleted", "renamed")
+_NEXT_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)  # lines of a file's content begin with another character
 
 
-def changed_line(line: str) -> str:
-    """As the log's side puts it together, in the language of people."""
-    found = _LINE.fullmatch(line)
-    if found is None:
-        return line
-    kind, size, path = found.groups()
-    size = t(size) if size in _KINDS else size
-    return f"{padded(t(kind), 8)} {' ' * (9 - width_of(size))}{size}  {path}"
+def changed_line(change: FileChange) -> str:
+    name = f"{change.was} → {change.path}" if change.was else change.path
+    size = t("binary") if change.binary else f"+{change.added} -{change.deleted}"
+    return f"{padded(t(change.kind), 8)} {' ' * (9 - width_of(size))}{size}  {name}"
 
 
-def diff_of(diff: str, path: str) -> str:
-    """What of a diff is about `path`, or about files beneath it; all of it if that is `.`."""
-    return "".join(part for part in _BEGINNING.split(diff) if path == "." or _is_about(part, path))
+def diff_of(difference: FilesDiff, path: str) -> str:
+    """The part of a diff about `path`, or about files beneath it. The path `.` stands for all of them."""
+    if path == ".":
+        return difference.diff
+    headers = {_header(each) for each in difference.changes if _is_about(each, path)}
+    return "".join(part for part in _NEXT_FILE.split(difference.diff) if part.partition("\n")[0] in headers)
 
 
-def names_in(diff: str) -> list[str]:
-    return list(dict.fromkeys(name for part in _BEGINNING.split(diff) for name in _names(part)))
+def changed_names(difference: FilesDiff) -> list[str]:
+    return list(dict.fromkeys(name for each in difference.changes if each.covered for name in _names(each)))
 
 
-def _is_about(part: str, path: str) -> bool:
-    return any(name == path or name.startswith(f"{path}/") for name in _names(part))
+def _header(change: FileChange) -> str:
+    return f"diff --git a/{change.was or change.path} b/{change.path}"
 
 
-def _names(part: str) -> list[str]:
-    before_lines = part.partition("\n@@ ")[0]
-    return [*_NAME.findall(before_lines), *_HEADER.findall(before_lines)]
+def _is_about(change: FileChange, path: str) -> bool:
+    return any(name == path or name.startswith(f"{path}/") for name in _names(change))
+
+
+def _names(change: FileChange) -> list[str]:
+    return [change.was, change.path] if change.was else [change.path]

@@ -35,6 +35,7 @@ from coderelay.protocol.commands import (
 )
 from coderelay.protocol.errors import BadInput, CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
+from coderelay.protocol.file_changes import FilesDiff
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import (
@@ -70,7 +71,6 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.summary import DiffShown
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
@@ -255,7 +255,7 @@ class Host:
             raise BadInput("a session without a prompt has no title yet")
         return await agent.suggest_title(settings, summary.last_prompt)
 
-    async def _diff(self, state: State, by_turns: bool) -> DiffShown:
+    async def _diff(self, state: State, by_turns: bool) -> FilesDiff:
         settings = decide.require(state)
         if by_turns:
             return await self.context.turn_files().diff_of(state)

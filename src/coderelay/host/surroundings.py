@@ -72,11 +72,11 @@ class Lookout:
 
     async def _turn(self, past: PastTurn) -> TurnShown:
         try:
-            files = await self._files().changes_of(past) if past.before and past.after else ()
+            changes = await self._files().changes_of(past) if past.before and past.after else ()
             problem = past.problem
         except CoderError as error:
-            files, problem = (), error.message
-        return TurnShown(past.turn_id, past.prompt, past.at, files, problem)
+            changes, problem = (), error.message
+        return TurnShown(past.turn_id, past.prompt, past.at, changes, problem)
 
     async def _owner(self, state: State) -> Literal["nobody", "here", "another process"]:
         if state.owner is None:

@@ -5,8 +5,8 @@ from typing import Protocol
 
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import TreeTaken, TurnUndone
+from coderelay.protocol.file_changes import FileChange, FilesDiff
 from coderelay.protocol.ids import TurnId
-from coderelay.protocol.summary import DiffShown
 from coderelay.session.state import PastTurn, State
 
 
@@ -28,15 +28,15 @@ class TurnFiles(Protocol):
         """Only what still is as the turn left it. Raises CannotRun if that cannot be known."""
         ...
 
-    async def changes_of(self, turn: PastTurn) -> tuple[str, ...]:
-        """A line for each file that a turn changed, if how it found and left them is known."""
+    async def changes_of(self, turn: PastTurn) -> tuple[FileChange, ...]:
+        """The files that a turn changed, if how it found and left them is known."""
         ...
 
-    async def diff_of(self, state: State) -> DiffShown:
+    async def diff_of(self, state: State) -> FilesDiff:
         """What the turns of a session changed, from the first to the last."""
         ...
 
-    async def diff_of_folder(self, folder: str) -> DiffShown:
+    async def diff_of_folder(self, folder: str) -> FilesDiff:
         """Against what is checked out, untracked files included."""
         ...
 

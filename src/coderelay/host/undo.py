@@ -8,10 +8,9 @@ import msgspec
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CannotRun, CoderError
 from coderelay.protocol.events import TreeTaken, TurnUndone
+from coderelay.protocol.file_changes import FileChange, FilesDiff
 from coderelay.protocol.ids import TurnId
-from coderelay.protocol.summary import DiffShown
 from coderelay.session.state import PastTurn, State
-from coderelay.workspace.diff import Change
 from coderelay.workspace.trees import NotTaken, Tree, Trees
 from coderelay.workspace.undo import undo
 
@@ -65,23 +64,22 @@ class TurnTrees:
             conflicts=tuple(f"{path}: {why}" for path, why in sorted(stay.items())),
         )
 
-    async def changes_of(self, turn: PastTurn) -> tuple[str, ...]:
-        found: dict[str, str] = {}
+    async def changes_of(self, turn: PastTurn) -> tuple[FileChange, ...]:
+        found: dict[str, FileChange] = {}
         for before, after in _own_parts(turn):
-            found |= {each.path: _line(each) for each in await self._trees.changes(before, after)}
+            found |= {each.path: each for each in await self._trees.changes(before, after)}
         return tuple(found[path] for path in sorted(found))
 
-    async def diff_of(self, state: State) -> DiffShown:
+    async def diff_of(self, state: State) -> FilesDiff:
         known = [turn for turn in state.past if turn.before and turn.after]
         if not known:
-            return DiffShown("")
+            return FilesDiff()
         trees, before, after = self._trees, _decode(known[0].before), _decode(known[-1].after)
         changes = await trees.changes(before, after)
-        return DiffShown(await trees.diff(before, after), tuple(map(_line, changes)))
+        return FilesDiff(await trees.diff(before, after), tuple(changes))
 
-    async def diff_of_folder(self, folder: str) -> DiffShown:
-        found = await self._trees.worktree_changes(folder)
-        return DiffShown(found.diff, tuple(map(_line, found.changes)))
+    async def diff_of_folder(self, folder: str) -> FilesDiff:
+        return await self._trees.worktree_changes(folder)
 
 
 def _own_parts(turn: PastTurn) -> list[tuple[Tree, Tree]]:
@@ -89,12 +87,6 @@ def _own_parts(turn: PastTurn) -> list[tuple[Tree, Tree]]:
     starts = [turn.before, *(each.found for each in turn.waited)]
     ends = [*(each.left for each in turn.waited), turn.after]
     return [(_decode(before), _decode(after)) for before, after in zip(starts, ends, strict=True)][::-1]
-
-
-def _line(change: Change) -> str:
-    name = f"{change.was} → {change.path}" if change.was else change.path
-    size = "binary" if change.binary else f"+{change.added} -{change.deleted}"
-    return f"{change.kind:8} {size:>9}  {name}"
 
 
 def _beneath(folder: str, paths: Sequence[str]) -> list[str]:

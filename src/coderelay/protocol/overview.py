@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.protocol.calls import Kind
+from coderelay.protocol.file_changes import FileChange
 from coderelay.protocol.ids import TurnId
 
 Origin = Literal["built-in", "agent", "command", "skill"]
@@ -83,13 +84,13 @@ class AgentShown(Struct, frozen=True, omit_defaults=True):
 
 
 class TurnShown(Struct, frozen=True, omit_defaults=True):
-    """A turn that an undo would undo, after those that came later. `at` is when it began, `files` has a line for each
+    """A turn that an undo would undo, after those that came later. `at` is when it began, `changes` are the files
     that it changed, `problem` says why it cannot be undone."""
 
     turn_id: TurnId
     prompt: str
     at: int
-    files: tuple[str, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     problem: str = ""
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.background import BackgroundRow
 from coderelay.protocol.events import PromptAdmitted
+from coderelay.protocol.file_changes import FilesDiff
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.overview import (
     AgentShown,
@@ -21,7 +22,7 @@ from coderelay.protocol.overview import (
 )
 from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.servers import ServerRow
-from coderelay.protocol.summary import AskRow, DiffShown, MessageRow, Summary
+from coderelay.protocol.summary import AskRow, MessageRow, Summary
 from coderelay.protocol.todos import Item
 
 Value = TypeVar("Value", covariant=True)
@@ -87,7 +88,7 @@ class SuggestTitle(Query[str], frozen=True):
     session: SessionId
 
 
-class ShowDiff(Query[DiffShown], frozen=True):
+class ShowDiff(Query[FilesDiff], frozen=True):
     """What has changed in the session's folder: since the last commit, or by its turns alone. Only a host that has
     the folder can answer."""
 

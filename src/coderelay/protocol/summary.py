@@ -67,13 +67,6 @@ class MessageRow(Struct, frozen=True):
     data: str
 
 
-class DiffShown(Struct, frozen=True):
-    """A unified diff, and one line for each file in it."""
-
-    diff: str
-    files: tuple[str, ...] = ()
-
-
 class AskRow(Struct, frozen=True, omit_defaults=True):
     """An ask with what a person needs to know to decide it, and how it was decided if it was. `parent` is the session
     that its session works for."""

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from msgspec import Struct
 
+from coderelay.protocol.file_changes import ChangeKind, FileChange
 from coderelay.workspace.git import Git, nul_split
 
 MOST_DIFF_BYTES = 1 << 20
@@ -13,25 +13,7 @@ MARKED = "160000"  # how git enters what it does not keep the content of
 _ABSENT = "000000"
 _HOW = ("-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--no-color")
 
-Kind = Literal["added", "modified", "deleted", "renamed"]
-_KINDS: dict[str, Kind] = {"A": "added", "D": "deleted", "R": "renamed"}
-
-
-class Change(Struct, frozen=True, omit_defaults=True):
-    """`was` is the name before a renaming. Not `covered`: it changed, but what it was is not kept."""
-
-    path: str
-    kind: Kind
-    added: int = 0
-    deleted: int = 0
-    binary: bool = False
-    was: str = ""
-    covered: bool = True
-
-
-class Difference(Struct, frozen=True):
-    changes: tuple[Change, ...]
-    diff: str
+_KINDS: dict[str, ChangeKind] = {"A": "added", "D": "deleted", "R": "renamed"}
 
 
 class Entry(Struct, frozen=True):
@@ -49,7 +31,7 @@ class Pair(Struct, frozen=True):
     after: Entry | None
 
 
-def changes_between(git: Git, before: str, after: str) -> list[Change]:
+def changes_between(git: Git, before: str, after: str) -> list[FileChange]:
     output = git.run("diff-tree", *_HOW, "-z", "--raw", "--no-abbrev", "--numstat", before, after)
     fields = iter(nul_split(output))
     raw: list[tuple[list[str], bytes, bytes]] = []
@@ -67,12 +49,12 @@ def changes_between(git: Git, before: str, after: str) -> list[Change]:
     return [_change(head, was, path, counts.get(path, [])) for head, was, path in raw]
 
 
-def _change(head: list[str], was: bytes, path: bytes, counts: Sequence[tuple[bytes, bytes]]) -> Change:
+def _change(head: list[str], was: bytes, path: bytes, counts: Sequence[tuple[bytes, bytes]]) -> FileChange:
     kind = _KINDS.get(head[4][0], "modified")
     if MARKED in head[:2]:
-        return Change(shown(path), kind, was=shown(was), covered=False)
+        return FileChange(shown(path), kind, was=shown(was), covered=False)
     lines = [(int(added), int(deleted)) for added, deleted in counts if added != b"-"]
-    return Change(
+    return FileChange(
         path=shown(path),
         kind=kind,
         added=sum(added for added, _ in lines),

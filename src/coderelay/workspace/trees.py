@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
+from coderelay.protocol.file_changes import FileChange, FilesDiff
 from coderelay.workspace import adopted_index, census, diff, kept
 from coderelay.workspace.census import DEFAULT_LIMITS, Census, LeftOut, Limits
-from coderelay.workspace.diff import Change, Difference
 from coderelay.workspace.git import GitFailed, Leash, nul_ended, nul_split, on_leash
 from coderelay.workspace.ignored import ignored
 from coderelay.workspace.repository import NoRepository, repository_of
@@ -62,8 +62,8 @@ class Trees:
         """
         return await on_leash(lambda leash: self._keep(self.shadow(tree.folder, leash), tree, paths))
 
-    async def changes(self, before: Tree, after: Tree) -> list[Change]:
-        def work(leash: Leash) -> list[Change]:
+    async def changes(self, before: Tree, after: Tree) -> list[FileChange]:
+        def work(leash: Leash) -> list[FileChange]:
             return diff.changes_between(self.shadow(after.folder, leash).reader, before.id, after.id)
 
         return await on_leash(work)
@@ -74,7 +74,7 @@ class Trees:
 
         return await on_leash(work)
 
-    async def worktree_changes(self, folder: str) -> Difference:
+    async def worktree_changes(self, folder: str) -> FilesDiff:
         """Against what is checked out, as the person's git would tell it, untracked files included."""
         return await on_leash(lambda leash: self._worktree_changes(os.path.realpath(folder), leash))
 
@@ -119,7 +119,7 @@ class Trees:
             kept.keep(shadow, wider)
         return structs.replace(tree, id=wider, named=(*tree.named, *_shown(prefix, new)))
 
-    def _worktree_changes(self, folder: str, leash: Leash) -> Difference:
+    def _worktree_changes(self, folder: str, leash: Leash) -> FilesDiff:
         repository = repository_of(folder)
         places = os.path.join(self.home, kept.FOLDER)
         os.makedirs(places, 0o700, exist_ok=True)
@@ -130,7 +130,7 @@ class Trees:
             now = census.count(shadow, folder, [], self.limits).tree
             then = census.checked_out(shadow, folder)
             changes = diff.changes_between(shadow.reader, then, now)
-            return Difference(tuple(changes), diff.diff_between(shadow.reader, then, now))
+            return FilesDiff(diff.diff_between(shadow.reader, then, now), tuple(changes))
 
 
 def _from_top(prefix: str, paths: Sequence[str]) -> list[bytes]:

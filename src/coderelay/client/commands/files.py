@@ -26,15 +26,15 @@ async def add_folder(here: Context, path: str) -> str:
 
 async def diff(here: Context, what: str) -> str | Changes:
     found = await here.client.get(ShowDiff(here.session))
-    lines = "\n".join(map(changed_line, found.files)) or t("nothing has changed since the last commit")
+    lines = "\n".join(map(changed_line, found.changes)) or t("nothing has changed since the last commit")
     if what in ("", "full"):
         return Changes(lines, found.diff) if what else lines
     cwd = (await here.client.get(ShowSession(here.session))).cwd
     path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
-    part = diff_of(found.diff, path)
+    part = diff_of(found, path)
     if not part:
         told = t("{path} has not changed since the last commit; changed are:", path=path)
-        raise BadInput(f"{told}\n{lines}" if found.files else lines)
+        raise BadInput(f"{told}\n{lines}" if found.changes else lines)
     return Changes("", part)
 
 
@@ -87,4 +87,4 @@ def _turn(number: int, turn: TurnShown) -> list[str]:
     at = time.strftime("%m-%d %H:%M", time.localtime(turn.at / 1000))
     first = turn.prompt.strip().partition("\n")[0]
     problem = [f"     ({retell(turn.problem)})"] if turn.problem else []
-    return [f"{number:2}. {at}  {first}", *problem, *(f"     {changed_line(line)}" for line in turn.files)]
+    return [f"{number:2}. {at}  {first}", *problem, *(f"     {changed_line(each)}" for each in turn.changes)]

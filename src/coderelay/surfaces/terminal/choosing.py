@@ -67,4 +67,4 @@ async def _turns(client: Client, session: SessionId) -> list[Choice]:
 
 
 def _of_turn(turn: TurnShown) -> str:
-    return retell(turn.problem) or ", ".join(map(changed_line, turn.files)) or t("no files changed")
+    return retell(turn.problem) or ", ".join(map(changed_line, turn.changes)) or t("no files changed")

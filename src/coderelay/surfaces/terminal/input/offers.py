@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from coderelay.client.changed_files import names_in
+from coderelay.client.changed_files import changed_names
 from coderelay.client.client import Client
 from coderelay.client.commands.models import offered
 from coderelay.client.session_names import is_known
@@ -109,7 +109,7 @@ class SessionOffers:
         return [Offer(each.name, each.source) for each in await offered(self._client, session)]
 
     async def _changed(self, session: SessionId) -> Sequence[Offer]:
-        return [Offer(each) for each in names_in((await self._client.get(ShowDiff(session))).diff)]
+        return [Offer(each) for each in changed_names(await self._client.get(ShowDiff(session)))]
 
     async def _names(self, session: SessionId) -> Sequence[Offer]:
         return [Offer(each.name, each.description) for each in await completions(self._client, session)]

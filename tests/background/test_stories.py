@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.background import BackgroundRow, Exited, Gone, StoppedBy
-from coderelay.protocol.calls import Denied, Failed, Finished
+from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished
 from coderelay.protocol.commands import Accepted, Unchanged
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import BatchOpened, CallEnded
@@ -77,10 +77,10 @@ async def test_d17_one_that_fails_at_once_is_told_at_once(tmp_path: Path) -> Non
         await coder.prompt("go")
         await coder.ended()
         failed, done, killed = await outcomes(coder)
-        assert failed == Failed("exit code 3\nno such port", summary="exit code 3")
+        assert failed == Failed("exit code 3\nno such port", summary="exit code 3", end=CommandEnd(exit_code=3))
         assert isinstance(done, Finished)
         assert (done.output, done.background) == ("done", None)
-        assert killed == Failed("ended by signal 9", summary="ended by signal 9")
+        assert killed == Failed("ended by signal 9", summary="ended by signal 9", end=CommandEnd(signal=9))
         assert await coder.host.get(ListBackground(coder.session)) == []
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.agents.native.workflow.failure import Run, Trouble, run_of, trouble_of
-from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
+from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished, Stopped, Unknown
 from tests.house import story
 from tests.tools.scene import lay_out, scene
 
@@ -83,7 +83,28 @@ def test_c42_a_long_output_is_judged_by_its_ends() -> None:
     assert trouble_of(Run(1, f"dial tcp: no such host\n{noise}"), "go test ./...") == "no network"
 
 
-def test_c42_a_recorded_call_says_how_the_check_ended() -> None:
+def test_c42_a_recorded_call_carries_how_the_check_ended() -> None:
+    outcomes = (
+        Finished("3 passed", end=CommandEnd(exit_code=0)),
+        Failed("any words\n1 failed", end=CommandEnd(exit_code=1)),
+        Failed("any words", end=CommandEnd(signal=9)),
+        Failed("any words\ncollecting", end=CommandEnd(signal=9, cause="timeout")),
+        Failed("any words", end=CommandEnd(signal=9, cause="disk")),
+        Failed("any words", end=CommandEnd(cause="not started")),
+        Failed("any words", end=CommandEnd(cause="lost")),
+    )
+    assert [run_of(each) for each in outcomes] == [
+        Run(0, "3 passed"),
+        Run(1, "1 failed"),
+        Run(137),
+        Run("too slow", "any words\ncollecting"),
+        Run("not run", "any words"),
+        Run("not run", "any words"),
+        Run("cut off"),
+    ]
+
+
+def test_c42_a_log_from_before_outcomes_had_an_end_says_it_in_its_first_line() -> None:
     outcomes = (
         Finished("3 passed"),
         Failed("exit code 1\n1 failed"),

@@ -5,7 +5,7 @@ import os
 from coderelay.config.settings import Settings
 from coderelay.host.context import HostContext
 from coderelay.host.turn import HostTurn
-from coderelay.protocol.calls import Call, Failed, Finished
+from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished
 from coderelay.protocol.errors import BadInput
 from coderelay.session.next_action import Finish, RunCall
 from coderelay.workspace.ended import CannotStart, ProcessesLost
@@ -43,9 +43,11 @@ class Shell:
                 heard=turn.listener(call.id),
             )
         except CannotStart as error:
-            return Failed(f"the command could not be started: {error}")
+            return Failed(f"the command could not be started: {error}", end=CommandEnd(cause="not started"))
         except ProcessesLost:
-            return Failed("the command was lost: it may have run; check before repeating it")
+            return Failed(
+                "the command was lost: it may have run; check before repeating it", end=CommandEnd(cause="lost")
+            )
         return _finished(ended)
 
     def _output_bytes(self, cwd: str) -> int:

@@ -133,12 +133,22 @@ class Seen(Struct, frozen=True):
     mark: str
 
 
+class CommandEnd(Struct, frozen=True, omit_defaults=True):
+    """How a command ended: by itself with an `exit_code`, or by a `signal`. The `cause` is set if it did not end by
+    itself: it took too long, it was about to fill a disk, it could not be started, or how it ended is not known
+    because its supervisor is gone."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    cause: Literal["", "timeout", "disk", "not started", "lost"] = ""
+
+
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     """`background` is the command that it left running, `over` one of those that the model now knows has ended,
     `skill` the one whose instructions this is. `feedback` is what the person's hooks have to say of it.
 
     Of a command of the person's own there is an `exit_code` (more than 128: ended by a signal), and `errors` is what
-    it wrote to standard error, which is not in the `output` then.
+    it wrote to standard error, which is not in the `output` then. `end` is how a command of the model's ended.
     """
 
     output: str
@@ -151,13 +161,16 @@ class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     feedback: str = ""
     exit_code: int | None = None
     errors: str = ""
+    end: CommandEnd | None = None
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):
-    """The tool ran and reports an error, or could not be run at all."""
+    """The tool ran and reports an error, or could not be run at all. If it ran a command, `end` is how that one
+    ended, and the `message` is one line about it, followed by what the command wrote."""
 
     message: str
     summary: str = ""
+    end: CommandEnd | None = None
 
 
 class Denied(Struct, frozen=True, tag="denied"):

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from coderelay.policy.rights import rights_of
-from coderelay.protocol.calls import Finished, Need, Right, ToolSpec
+from coderelay.protocol.calls import CommandEnd, Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.tool import CommandFailed
 from coderelay.workspace.disk_space import FREE_BYTES
 from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
 from coderelay.workspace.processes import Finished as Ended
@@ -117,9 +118,13 @@ class Bash:
             )
             return _result(ended, seconds, lambda output: _hint(output, workspace, rights))
         except CannotStart as error:
-            raise ToolFailed(f"the command could not be started: {error}") from error
+            raise CommandFailed(
+                f"the command could not be started: {error}", CommandEnd(cause="not started")
+            ) from error
         except ProcessesLost as error:
-            raise ToolFailed("the command was lost: it may have run; check before repeating it") from error
+            raise CommandFailed(
+                "the command was lost: it may have run; check before repeating it", CommandEnd(cause="lost")
+            ) from error
 
     async def _leave_running(self, running: Running, workspace: Workspace, rights: tuple[Right, ...]) -> Finished:
         try:
@@ -149,8 +154,13 @@ def _hint(output: str, workspace: Workspace, rights: tuple[Right, ...]) -> str:
 def _result(ended: Ended, seconds: float = 0, hint: Callable[[str], str] = lambda output: "") -> Finished:
     trouble, output = _trouble(ended, seconds), _output(ended)
     if trouble:
-        raise ToolFailed("\n".join(filter(None, [trouble, output, hint(output)])))
-    return Finished(output=_output(ended), summary=f"exit code 0, {ended.seconds:.1f} s")
+        raise CommandFailed("\n".join(filter(None, [trouble, output, hint(output)])), _end(ended))
+    return Finished(output, summary=f"exit code 0, {ended.seconds:.1f} s", end=_end(ended))
+
+
+def _end(ended: Ended) -> CommandEnd:
+    cause = "timeout" if ended.timed_out else "disk" if ended.ended_because else ""
+    return CommandEnd(ended.exit_code, ended.signal, cause)
 
 
 def _trouble(ended: Ended, seconds: float) -> str:

@@ -9,10 +9,19 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.calls import CommandEnd, Finished, Need, ToolSpec
+from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.workspace import Workspace
 
 Arguments = TypeVar("Arguments", bound=Struct)
+
+
+class CommandFailed(ToolFailed):
+    """A command that a tool ran did not end well. The `message` begins with one line about how it ended."""
+
+    def __init__(self, message: str, end: CommandEnd) -> None:
+        super().__init__(message)
+        self.end = end
 
 
 class Tool(Protocol, Generic[Arguments]):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Failed, Finished, Need, ToolSpec
 from coderelay.protocol.errors import MustAsk, ToolFailed
-from coderelay.tools.tool import Tool
+from coderelay.tools.tool import CommandFailed, Tool
 from coderelay.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,8 @@ class Toolbox:
                 _check_same(judged, tool.need(arguments, workspace))
             return await tool.run(arguments, workspace)
         except ToolFailed as failed:
-            return Failed(failed.message, summary=failed.message.partition("\n")[0])
+            end = failed.end if isinstance(failed, CommandFailed) else None
+            return Failed(failed.message, summary=failed.message.partition("\n")[0], end=end)
         except MustAsk:
             raise
         except Exception as error:  # the door around one call: a broken tool must not end the turn

@@ -5,6 +5,7 @@ import pytest
 
 from coderelay.protocol.calls import (
     Call,
+    CommandEnd,
     Denied,
     Failed,
     Finished,
@@ -31,13 +32,18 @@ def a_call(tool: str, title: str, kind: Kind = "read") -> Need:
     return Need(tool=tool, kind=kind, title=title)
 
 
+_ENDED_WELL = Finished("", "exit code 0, 0.0 s", end=CommandEnd(exit_code=0))
+
+
 def shown(need: Need, outcome: Outcome, ms: int = 1234, width: int = 60) -> str:
     return without_colours(call_ended(need, outcome, ms, width))
 
 
 @pytest.mark.quick
 def test_c36_x19_a_command_with_its_result_its_time_and_all_that_it_printed() -> None:
-    outcome = Finished("\x1b[32mok\x1b[0m 12\x1b[2J passed\n\n❯ done", "exit code 0, 1.2 s")
+    outcome = Finished(
+        "\x1b[32mok\x1b[0m 12\x1b[2J passed\n\n❯ done", "exit code 0, 1.2 s", end=CommandEnd(exit_code=0)
+    )
     assert marked(call_ended(bash("make test"), outcome, 1234, 60)) == (
         "\n⟨32⟩●⟨⟩ ⟨1⟩bash⟨⟩  make test  ⟨32⟩✓⟨⟩ ⟨2⟩1.2s · exit code 0⟨⟩\n"
         "⟨2⟩│ ⟨⟩⟨2⟩⟨32⟩ok⟨⟩⟨2⟩ 12 passed⟨⟩\n⟨2⟩│⟨⟩\n⟨2⟩│ ⟨⟩⟨2⟩❯ done⟨⟩\n"
@@ -46,7 +52,7 @@ def test_c36_x19_a_command_with_its_result_its_time_and_all_that_it_printed() ->
 
 def test_c36_each_ending_has_a_sign_and_a_colour() -> None:
     endings: list[Outcome] = [
-        Failed("exit code 2\nboom"),
+        Failed("exit code 2\nboom", end=CommandEnd(exit_code=2)),
         Denied("not today"),
         Stopped(started=True, output="half\n"),
         Unknown(),
@@ -91,14 +97,14 @@ def test_c36_of_a_call_that_cannot_run_long_arguments_are_one_line() -> None:
 
 
 def test_a_command_called_as_its_tool_is_not_left_out() -> None:
-    assert shown(bash("bash"), Finished("", "exit code 0, 0.0 s"), 4) == "\n● bash  bash  ✓ 4ms · exit code 0\n"
+    assert shown(bash("bash"), _ENDED_WELL, 4) == "\n● bash  bash  ✓ 4ms · exit code 0\n"
 
 
 def test_c36_a_command_that_has_no_room_in_the_line_is_shown_whole_below_it() -> None:
-    assert shown(bash("cat > a <<EOF\n\x1b[2Jtext\nEOF"), Finished("", "exit code 0, 0.0 s"), 4) == (
+    assert shown(bash("cat > a <<EOF\n\x1b[2Jtext\nEOF"), _ENDED_WELL, 4) == (
         "\n● bash  cat > a <<EOF …  ✓ 4ms · exit code 0\n│ $ cat > a <<EOF\n│   \\x1b[2Jtext\n│   EOF\n"
     )
-    assert shown(bash("echo " + "a" * 40), Finished("", "exit code 0, 0.0 s"), 4, 40) == (
+    assert shown(bash("echo " + "a" * 40), _ENDED_WELL, 4, 40) == (
         "\n● bash  echo aaaaaaaaaa…  ✓ 4ms · exit code 0\n"
         f"│ $ echo {'a' * 31}\n│   {'a' * 9}\n"
     )  # fmt: skip
@@ -189,9 +195,9 @@ def test_what_was_asked_about_here_is_not_shown_twice() -> None:
         == "\n● edit  app.py  ✓ 5ms · +1 -1\n"
     )
     command = bash("one\ntwo")
-    assert without_colours(call_ended(command, Finished("out", "exit code 0, 0 s"), 5, 60, asked=True)) == (
-        "\n● bash  one …  ✓ 5ms · exit code 0\n│ out\n"
-    )
+    assert without_colours(
+        call_ended(command, Finished("out", "exit code 0, 0 s", end=CommandEnd(exit_code=0)), 5, 60, asked=True)
+    ) == ("\n● bash  one …  ✓ 5ms · exit code 0\n│ out\n")
 
 
 @pytest.mark.parametrize(

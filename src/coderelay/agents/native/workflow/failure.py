@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
+from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished, Outcome, Stopped, Unknown
 
 Trouble = Literal[
     "tool missing",
@@ -32,23 +32,41 @@ class Run(Struct, frozen=True):
 
 
 def run_of(outcome: Outcome) -> Run:
-    """What a call of bash came to. Its message begins with a line that says how the command ended."""
+    """How a check ended that was run by a call of bash."""
     match outcome:
         case Finished():
             return Run(0, outcome.output)
         case Failed():
-            head, _, output = outcome.message.partition("\n")
-            if code := re.fullmatch(r"exit code (\d+)", head):
-                return Run(int(code[1]), output)
-            if signal := re.fullmatch(r"ended by signal (\d+)", head):
-                return Run(128 + int(signal[1]), output)
-            if head.startswith("the command was lost"):
-                return Run("cut off")
-            return Run("too slow" if head.startswith("timed out") else "not run", outcome.message)
+            return _failed_run(outcome.end or _end_in_old_log(outcome.message), outcome.message)
         case Unknown() | Stopped(started=True):
             return Run("cut off")
         case Denied() | Stopped():
             return Run("not run")
+
+
+def _failed_run(end: CommandEnd, message: str) -> Run:
+    output = message.partition("\n")[2]
+    match end.cause:
+        case "":
+            return Run(end.exit_code if end.exit_code is not None else 128 + (end.signal or 0), output)
+        case "timeout":
+            return Run("too slow", message)
+        case "lost":
+            return Run("cut off")
+        case "not started" | "disk":
+            return Run("not run", message)
+
+
+def _end_in_old_log(message: str) -> CommandEnd:
+    """A log that was written before `Failed.end` existed says how a command ended in the first line only."""
+    head = message.partition("\n")[0]
+    if code := re.fullmatch(r"exit code (\d+)", head):
+        return CommandEnd(exit_code=int(code[1]))
+    if signal := re.fullmatch(r"ended by signal (\d+)", head):
+        return CommandEnd(signal=int(signal[1]))
+    if head.startswith("the command was lost"):
+        return CommandEnd(cause="lost")
+    return CommandEnd(cause="timeout" if head.startswith("timed out") else "not started")
 
 
 # That tests ran and failed outweighs whatever else is in the output.

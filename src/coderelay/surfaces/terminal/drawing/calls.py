@@ -113,14 +113,19 @@ def _mark(outcome: Outcome) -> tuple[str, str]:
 
 
 def _result(need: Need, outcome: Outcome) -> str:
-    if isinstance(outcome, Finished) and outcome.exit_code is not None:
-        return t("exit code {code}", code=outcome.exit_code)
+    if (code := _exit_code(outcome)) is not None:
+        return t("exit code {code}", code=code)  # how long it took is said already
     told = one_line(outcome)
-    if need.kind == "command" and told.startswith("exit code"):
-        told = told.partition(",")[0]  # how long it took is said already
     if _gives_todos(need) and told == need.title:
         return ""
     return " ".join(visible(retell(told)).split())
+
+
+def _exit_code(outcome: Outcome) -> int | None:
+    if isinstance(outcome, Finished) and outcome.exit_code is not None:
+        return outcome.exit_code
+    end = outcome.end if isinstance(outcome, Finished | Failed) else None
+    return end.exit_code if end is not None and not end.cause else None
 
 
 def _body(need: Need, outcome: Outcome, width: int, *, asked: bool) -> list[str]:

@@ -19,6 +19,7 @@ from coderelay.tools.bash import Bash
 from coderelay.tools.tool import Tool
 from tests.house import ME, InHouse
 from tests.model_server import Call, call
+from tests.outcomes import in_english
 from tests.patience import PATIENCE
 
 ONE = BackgroundId("1")
@@ -68,7 +69,7 @@ def stop_of(number: str) -> Call:
 
 
 async def outcomes(coder: InHouse) -> list[Outcome]:
-    return [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+    return [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
 
 
 async def texts(coder: InHouse) -> list[str]:

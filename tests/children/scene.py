@@ -12,6 +12,7 @@ from coderelay.protocol.queries import ListAsks, ListChildren
 from coderelay.protocol.summary import AskRow, Summary
 from tests.house import ME, InHouse
 from tests.model_server import Answer, Call, History, call
+from tests.outcomes import in_english
 
 
 def task(description: str, prompt: str) -> Call:
@@ -56,7 +57,7 @@ def seen_from(coder: InHouse, session: SessionId) -> InHouse:
 
 
 async def outcomes(coder: InHouse) -> list[Outcome]:
-    return [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+    return [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
 
 
 async def ask_of_child(coder: InHouse, times: int = 1) -> AskRow:

@@ -14,6 +14,7 @@ from coderelay.protocol.events import AnyEvent, BatchOpened, CallAsked, CallEnde
 from coderelay.protocol.ids import APPROVALS
 from tests.house import ME, InHouse, house, story
 from tests.model_server import Call, bash, proposes, read, says, script, write
+from tests.outcomes import in_english
 
 
 async def running_its_first_call(coder: InHouse, mode: Mode) -> None:
@@ -71,7 +72,7 @@ async def test_c06_what_a_stricter_mode_denies_has_no_effect(tmp_path: Path) -> 
             "bash: ok",
             "agent: done",
         ]
-        ends = [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+        ends = [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
         assert ends[1:3] == [
             Denied("it writes to effects; mode is plan"),
             Denied("write changes files, mode is plan"),
@@ -122,7 +123,7 @@ async def test_a_rule_that_denies_wins_over_an_answer_given_before(tmp_path: Pat
         (tmp_path / "home" / "config.json").write_text(json.dumps({"permissions.deny": ["bash(echo)"]}))
         await coder.answer(second)
         await coder.ended()
-        ends = [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+        ends = [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
         assert ends[0] == Denied("a rule denies echo")
         assert (effects(coder), (coder.folder / "b").exists()) == ([], True)
 

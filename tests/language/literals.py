@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +15,7 @@ PLACE = re.compile(r"\{(\w+)\}")
 
 
 class Said(Struct, frozen=True):
-    """A text that is given to `t`, with the names of the values that come with it."""
+    """A text that is given to `t` or `say`, with the names of the values that come with it."""
 
     where: str
     text: str
@@ -27,11 +28,18 @@ class Unclear(Struct, frozen=True):
     where: str
 
 
-def said_in(file: Path) -> Iterator[Said | Unclear]:
-    tree = ast.parse(file.read_text())
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+def said_in(file: Path, *functions: str) -> Iterator[Said | Unclear]:
+    """What is given to these functions: `t` and `say`, unless they are named."""
+    tree = parsed(file)
     constants = _constants(tree)
+    named = functions or ("t", "say")
     for call in ast.walk(tree):
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "t":
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in named:
             where = f"{file.relative_to(ROOM)}:{call.lineno}"
             values = frozenset(each.arg or "**" for each in call.keywords)
             texts = _texts(call.args[0], constants, ast.get_docstring(tree, clean=False))
@@ -88,7 +96,7 @@ def _strings(value: ast.expr) -> list[str]:
 def strings_in(file: Path) -> Iterator[str]:
     """Every text that stands in a file, and the fixed parts of those that are put together. What the spec of a tool
     says of its Chinese is no text of the code."""
-    nodes: list[ast.AST] = [ast.parse(file.read_text())]
+    nodes: list[ast.AST] = [parsed(file)]
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -10,12 +10,12 @@ import pytest
 
 from coderelay.client.chinese import WORDS, cli, client, reasons, surfaces
 from coderelay.client.chinese.elsewhere import SHAPES as SHARED
-from coderelay.client.retelling import tool_words
+from coderelay.client.old_log_texts import tool_words
 from tests.language.literals import PLACE, ROOM, Said, Unclear, said_in, strings_in
 from tests.language.tables import TABLES
 
 _FILES = [file for file in sorted(ROOM.rglob("*.py")) if "chinese" not in file.parts]
-_CALLS = [each for file in _FILES for each in said_in(file)]
+_CALLS = [each for file in _FILES for each in said_in(file, "t")]
 _SAID = [each for each in _CALLS if isinstance(each, Said)]
 _TABLED = [text for table in TABLES.values() for text in table()]
 SHAPES = SHARED | tool_words()

@@ -135,9 +135,9 @@ def may_run(judged: Judged, decision: Decision | None) -> bool:
 def ends_as_decided(judged: Judged, decision: Decision | None, outcome: Outcome) -> bool:
     """Whether a call that did not run ends the way it was decided."""
     if judged.need.problem is not None:
-        return outcome == Failed(judged.need.problem)
+        return outcome == Failed(judged.need.problem, said=judged.need.said)
     if judged.verdict == "deny":
-        return outcome == Denied(judged.reason)
+        return outcome == Denied(judged.reason, said=judged.said)
     match decision:
         case Deny(message):
             return outcome == Denied(message or NOT_ALLOWED)

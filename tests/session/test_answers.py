@@ -41,6 +41,7 @@ from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.progress import settled
 from coderelay.session.state import CallState, State
+from tests.outcomes import in_english
 from tests.session.choices import fitting, unfitting
 from tests.session.play import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play
 from tests.session.proposals import COLOUR, MAKE, NAME, PLAN, Proposed, allowed, ask_of, asked, plan, questions, reads
@@ -262,7 +263,8 @@ def test_d22_x22_x37_how_a_call_ends_without_running(
     proposed: Proposed, answer: Decision | None, outcome: Outcome | None
 ) -> None:
     judged = replace(proposed, verdict="ask").judged()
-    assert settled(CallState(proposed.call(), MessageId("m"), judged, answer)) == outcome
+    settles = settled(CallState(proposed.call(), MessageId("m"), judged, answer))
+    assert (settles and in_english(settles)) == outcome
 
 
 def test_d20_an_approval_is_kept_until_it_is_revoked_once() -> None:

@@ -10,6 +10,7 @@ from coderelay.protocol.commands import RunShell
 from coderelay.protocol.events import CallEnded, CallStarted
 from coderelay.protocol.ids import PromptId, new_id
 from tests.house import InHouse
+from tests.outcomes import in_english
 
 ANNE = By(who="anne", via="terminal")
 WAITS = "until [ -e go ]; do sleep .01; done"
@@ -22,7 +23,7 @@ async def shell(coder: InHouse, command: str, prompt_id: str | None = None, by: 
 
 
 async def outcomes(coder: InHouse) -> list[Outcome]:
-    return [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+    return [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
 
 
 async def written(coder: InHouse) -> list[tuple[str, str, int | None]]:

@@ -9,6 +9,7 @@ from coderelay.protocol.events import CallEnded
 from tests.house import InHouse, house, story
 from tests.model_server import Body, call, proposes, says, script
 from tests.native.requests import results, users
+from tests.outcomes import in_english
 from tests.skills.shelves import put_config, put_skill, trust_all
 
 OFFER = "Instructions for certain kinds of work. If one fits what is asked, load it with skill before you begin."
@@ -23,7 +24,7 @@ def tools(body: Body) -> list[str]:
 
 
 async def ends(coder: InHouse) -> list[object]:
-    return [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+    return [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
 
 
 @pytest.mark.quick

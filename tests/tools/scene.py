@@ -22,6 +22,7 @@ from coderelay.tools.write import Write
 from coderelay.workspace.environment import command_environment
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
+from tests.outcomes import in_english
 
 TOOLS: list[Tool[Any]] = [Read(), ListFiles(), GlobFiles(), Grep(), Write(), Edit(), Patch(), Bash()]
 
@@ -32,7 +33,7 @@ class Scene:
         self._toolbox = toolbox
 
     async def outcome(self, tool: str, **arguments: Any) -> Finished | Failed:
-        return await self._toolbox.run(_call(tool, arguments), self.workspace)
+        return in_english(await self._toolbox.run(_call(tool, arguments), self.workspace))
 
     async def run(self, tool: str, **arguments: Any) -> str:
         """What the model is told of a call that succeeds."""

@@ -17,6 +17,7 @@ from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import InHouse, house, story
 from tests.model_server import ModelServerThread, bash, call, proposes, read, says, script, write
+from tests.outcomes import in_english
 from tests.tools.scene import lay_out
 
 TOKEN = "ghp_Zk3vQ9xT7bLm2Rw8Yc5Nf1Hd6Gs4Jp0AeUiO"
@@ -43,7 +44,7 @@ def files_of(root: Path) -> bytes:
 
 
 async def ends_of(coder: InHouse) -> list[Outcome]:
-    return [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+    return [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
 
 
 def configure(root: Path, **keys: Any) -> None:
@@ -66,7 +67,7 @@ async def test_keys_in_files_and_output_are_not_stored_and_not_sent(tmp_path: Pa
         told = await everything(coder)
         assert TOKEN not in told
         assert told.count(HIDDEN) >= 4
-        ends = [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+        ends = [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
         assert isinstance(ends[2], Failed)
         assert ends[2].message.endswith("[hidden secret: configured]")
     assert TOKEN.encode() not in files_of(tmp_path / "home")
@@ -87,7 +88,7 @@ async def test_a_secret_is_not_written_over_by_what_stands_for_it(tmp_path: Path
         lay_out(coder.folder, {".env": DOTENV})
         await coder.prompt("go")
         await coder.ended()
-        ends = [each.event.outcome for each in await coder.events() if isinstance(each.event, CallEnded)]
+        ends = [in_english(each.event.outcome) for each in await coder.events() if isinstance(each.event, CallEnded)]
         refused = [each.message for each in ends if isinstance(each, Failed)]
         assert refused == [
             "[hidden secret: …] stands for a secret that was not shown to you; leave those lines as they are "

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from coderelay.client.old_log_texts import recognise
 from coderelay.client.overview import tools_in_words
-from coderelay.client.retelling import in_chinese
 from coderelay.protocol.calls import ToolSpec, first_sentence
 from coderelay.protocol.overview import ToolShown
 from coderelay.tools.built_in import SPECS, TOOLS
@@ -48,7 +48,7 @@ def test_a_tool_has_its_chinese(spec: ToolSpec) -> None:
     chinese = [spec.chinese, *spec.chinese_results.values()]
 
     assert [text for text in chinese if not re.search("[\u4e00-\u9fff]", text)] == []
-    assert in_chinese().tell(first_sentence(spec.description)) == spec.chinese
+    assert recognise(first_sentence(spec.description)) == spec.chinese
     for english, told in spec.chinese_results.items():
         assert sorted(PLACE.findall(english)) == sorted(PLACE.findall(told))
 
@@ -57,4 +57,4 @@ def test_what_a_language_lacks_is_told_in_english() -> None:
     shown = ToolShown("fly", "read", "Fly to a place. More for the model.", "")
 
     assert tools_in_words([shown]).endswith("Fly to a place.")
-    assert in_chinese().tell("Fly to a place.") == "Fly to a place."
+    assert recognise("Fly to a place.") == "Fly to a place."

@@ -14,6 +14,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.house import story
+from tests.outcomes import in_english
 from tests.tools.scene import TOOLS, scene
 
 pytestmark = pytest.mark.quick
@@ -137,4 +138,4 @@ async def test_a_broken_tool_does_not_end_the_turn(tmp_path: Path) -> None:
 
     workspace = Workspace(str(tmp_path), Processes(), {})
     outcome = await Toolbox([Broken()]).run(Call(CallId("c"), "read", '{"path": "x"}'), workspace)
-    assert outcome == Failed("read failed: ZeroDivisionError: oh")
+    assert in_english(outcome) == Failed("read failed: ZeroDivisionError: oh")

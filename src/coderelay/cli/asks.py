@@ -11,6 +11,7 @@ from coderelay.client.language import t
 from coderelay.client.visible import visible
 from coderelay.host.host import Host
 from coderelay.protocol.queries import ListAsks
+from coderelay.protocol.translatable import encode_plain
 
 
 def main(arguments: list[str]) -> int:
@@ -21,7 +22,7 @@ def main(arguments: list[str]) -> int:
     async def show(host: Host) -> int:
         for each in await host.get(ListAsks()):
             if options.json:
-                sys.stdout.write(msgspec.json.encode(each).decode() + "\n")
+                sys.stdout.write(msgspec.json.encode(each, enc_hook=encode_plain).decode() + "\n")
             else:
                 title = (
                     t("{title}, for {parent}", title=each.title, parent=each.parent_title)

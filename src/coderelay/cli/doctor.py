@@ -27,13 +27,14 @@ from coderelay.models.local_servers import LocalServer, find_servers
 from coderelay.models.provider import KNOWN
 from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
+from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite_file import check_file
 from coderelay.workspace.sandbox.ladder import find_rung
 
 _DATABASE_SECONDS = 3.0
 _SILENCE_SECONDS = 0.3  # more than at a start: here somebody wants to know
 _CONNECT = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model in it; until then the guide answers"
-_INSTALL_SANDBOX = "install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`)"
+_INSTALL_SANDBOX = "`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`"
 _MARKS = {"found": "✓", "missing": "–", "bad": "✗"}
 
 
@@ -53,7 +54,9 @@ def main(arguments: list[str]) -> int:
     findings = run_loop(examine(os.environ))
     works = all(each.state != "bad" for each in findings)
     if options.json:
-        sys.stdout.write(msgspec.json.encode({"works": works, "findings": findings}).decode() + "\n")
+        sys.stdout.write(
+            msgspec.json.encode({"works": works, "findings": findings}, enc_hook=encode_plain).decode() + "\n"
+        )
     else:
         sys.stdout.writelines(_lines(findings))
     return 0 if works else 1
@@ -116,13 +119,15 @@ def _config(env: Mapping[str, str], folder: str | None) -> tuple[Config, list[Fi
     if config.untrusted:
         wanted = ", ".join(config.untrusted)
         do = "`coder permissions trust` shows it and puts it in force"
-        findings.append(Finding("trust", f"this folder wants {wanted}, and does not get it", "missing", do))
+        findings.append(
+            Finding("trust", say("this folder wants {keys}, and does not get it", keys=wanted), "missing", do)
+        )
     return config, findings
 
 
 def _model(config: Config, found: Found, env: Mapping[str, str]) -> Finding:
     if found.model == GUIDE:
-        return Finding("model", f"none ({found.source or 'nothing found'})", "missing", _CONNECT)
+        return Finding("model", say("none ({rest})", rest=found.source or "nothing found"), "missing", _CONNECT)
     told = f"{found.model} ({found.source})"
     providers = Providers(found.learned.added_to(env), config.settings.providers)
     if (problem := providers.why_not(found.model)) is not None:
@@ -152,14 +157,17 @@ def _files(found: Found) -> Finding:
 def _agents(env: Mapping[str, str]) -> Finding:
     there = agents_on_path(env)
     if not there:
-        return Finding("agents", f"none of {', '.join(PROGRAMS)}", "missing")
-    return Finding("agents", f"{', '.join(there)} (installed; this version cannot drive them yet)")
+        return Finding("agents", say("none of {names}", names=", ".join(PROGRAMS)), "missing")
+    return Finding("agents", say("{names} (installed; this version cannot drive them yet)", names=", ".join(there)))
 
 
 def _servers(servers: list[LocalServer]) -> Finding:
     if not servers:
         return Finding("servers", "no Ollama, LM Studio, llama.cpp or vLLM answers here", "missing")
-    told = [f"{each.provider} at {each.host}: {len(each.names)} models" for each in servers]
+    told = [
+        say("{provider} at {host}: {count} models", provider=each.provider, host=each.host, count=len(each.names))
+        for each in servers
+    ]
     return Finding("servers", "; ".join(told))
 
 
@@ -185,8 +193,17 @@ async def _log(config: Config) -> Finding:
     size = os.path.getsize(config.database) / 1e6
     if not size:
         do = "if it held sessions, restore it from a backup; otherwise the next session is written to it"
-        return Finding("log", f"{config.database} is empty", "missing", do)
-    return Finding("log", f"{config.database}: whole, {sessions} sessions, {events} events, {size:.1f} MB")
+        return Finding("log", say("{path} is empty", path=config.database), "missing", do)
+    return Finding(
+        "log",
+        say(
+            "{path}: whole, {sessions} sessions, {events} events, {size} MB",
+            path=config.database,
+            sessions=sessions,
+            events=events,
+            size=f"{size:.1f}",
+        ),
+    )
 
 
 def _log_to_be_made(config: Config) -> Finding:
@@ -194,8 +211,10 @@ def _log_to_be_made(config: Config) -> Finding:
     while not os.path.exists(there):
         there = os.path.dirname(there)
     if os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK):
-        return Finding("log", f"{config.database} (made with the first session)")
-    return Finding("log", f"{there} cannot be written", "bad", "set CODER_HOME to a folder you can write to")
+        return Finding("log", say("{path} (made with the first session)", path=config.database))
+    return Finding(
+        "log", say("{path} cannot be written", path=there), "bad", "set CODER_HOME to a folder you can write to"
+    )
 
 
 async def _postgres(url: str) -> Finding:
@@ -260,8 +279,8 @@ def _sandbox(config: Config) -> Finding:
         found = find_rung(scratch)
     told = "; ".join(f"{way}: {reason}" for way, reason in found.why_not.items())
     if found.rung == "none":
-        do = f"{_INSTALL_SANDBOX}; until then you are asked about more commands"
-        return Finding("sandbox", f"none: commands are not confined ({told})", "missing", do)
+        do = say("install bubblewrap ({how}); until then you are asked about more commands", how=_INSTALL_SANDBOX)
+        return Finding("sandbox", say("none: commands are not confined ({why})", why=told), "missing", do)
     return Finding("sandbox", f"{found.rung} ({told})" if told else found.rung)
 
 
@@ -271,4 +290,4 @@ def _folder(folder: str | None) -> Finding:
     if os.access(folder, os.W_OK):
         return Finding("folder", folder)
     do = "the session file beside the work is left out"
-    return Finding("folder", f"{folder} cannot be written", "missing", do)
+    return Finding("folder", say("{path} cannot be written", path=folder), "missing", do)

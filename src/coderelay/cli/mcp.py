@@ -19,6 +19,7 @@ from coderelay.config.person_servers import add_server, remove_server
 from coderelay.config.place import person_file, printable, shown
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.servers import ServerRow
+from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.rows import ServerRows
 from coderelay.tools.mcp.server import Limits
 
@@ -157,8 +158,13 @@ async def examine_servers(house: House, folder: str) -> list[ServerRow]:
 def told(row: ServerRow) -> str:
     if row.state != "running":
         return " ⏎ ".join(row.note.splitlines())
-    counts = [(len(row.tools), "tool"), (len(row.prompts), "prompt"), (len(row.resources), "resource")]
-    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count) or "no tools"
+    counts = [
+        (len(row.tools), "1 tool", "{count} tools"),
+        (len(row.prompts), "1 prompt", "{count} prompts"),
+        (len(row.resources), "1 resource", "{count} resources"),
+    ]
+    told = [one if count == 1 else say(many, count=count) for count, one, many in counts if count]
+    return join_texts(", ", told) or "no tools"
 
 
 def untrusted_servers(untrusted: Mapping[str, Any]) -> list[str]:

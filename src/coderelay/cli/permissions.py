@@ -40,6 +40,7 @@ from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import APPROVALS
 from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.short_ids import the_id_meant
+from coderelay.protocol.translatable import encode_plain
 
 
 def main(arguments: list[str]) -> int:
@@ -117,7 +118,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
         else:
             found = checked.judge(question.command, question.mode)
             answer = {"verdict": found.verdict, "reason": found.reason}
-        sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode(answer, enc_hook=encode_plain).decode() + "\n")
         sys.stdout.flush()
     return 0
 

@@ -35,6 +35,7 @@ from coderelay.protocol.queries import (
     WhyWaiting,
 )
 from coderelay.protocol.summary import Summary
+from coderelay.protocol.translatable import encode_plain
 
 
 def main(arguments: list[str]) -> int:
@@ -192,5 +193,5 @@ def _print(text: str) -> None:
 
 
 def _print_json(value: object, indent: int = 0) -> None:
-    text = msgspec.json.encode(value)
+    text = msgspec.json.encode(value, enc_hook=encode_plain)
     sys.stdout.write((msgspec.json.format(text, indent=indent) if indent else text).decode() + "\n")

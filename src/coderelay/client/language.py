@@ -3,6 +3,11 @@
 `--help` asks too, so this loads nothing that English can do without.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from coderelay.protocol.translatable import Translatable
+
 _words: dict[str, str] = {}
 
 
@@ -11,8 +16,10 @@ def speak(language: str) -> None:
     _words.clear()
     if language == "zh":
         from coderelay.client.chinese import WORDS  # nobody else needs them
+        from coderelay.client.chinese.elsewhere import SHAPES
+        from coderelay.client.old_log_texts import tool_words
 
-        _words.update(WORDS)
+        _words.update(SHAPES | tool_words() | WORDS)
 
 
 def t(text: str, /, **values: object) -> str:
@@ -21,11 +28,11 @@ def t(text: str, /, **values: object) -> str:
     return told.format(**values) if values else told
 
 
-def retell(text: str) -> str:
-    """A text that was put together in English elsewhere: in the log, in an error, by another room. Only for what is
+def retell(text: str, said: "Translatable | None" = None) -> str:
+    """A text of ours that was made in another room, or is in the log, by its template and values. Only for what is
     shown to people, and never for what a model or a program said."""
     if not _words:
         return text
-    from coderelay.client.retelling import in_chinese  # English has no need of it
+    from coderelay.client.retelling import translate  # English has no need of it
 
-    return in_chinese().tell(text)
+    return translate(text, said, _words)

@@ -17,7 +17,7 @@ def permission_in_words(ask: PermissionAsk) -> str:
     need = ask.need
     title = need.title if need.command is None else shortened(need.command)
     wants = t("{tool} wants: {title}", tool=need.tool, title=title)
-    return "\n  ".join([wants, retell(ask.reason), *surroundings(need)])
+    return "\n  ".join([wants, retell(ask.reason, ask.said), *surroundings(need)])
 
 
 def shortened(command: str) -> str:

@@ -1,97 +1,26 @@
-"""Texts that were put together in English elsewhere, recognised by their shape and told in another language.
+"""Texts that other rooms made, told in another language by their template and values."""
 
-What is in the log, what a refusal says and what the libraries say cannot be translated where it is made: the log
-keeps one language, and the rooms below know nothing of people.
-"""
+from collections.abc import Mapping
 
-import re
-from functools import cache
-
-from coderelay.client.chinese.elsewhere import SHAPES
-from coderelay.client.tool_specs import tool_specs
-from coderelay.protocol.calls import first_sentence
-
-_PLACE = re.compile(r"\{(\w+)\}")
-_BETWEEN = (("; ", "；"), (", ", "，"))
-_NUMBERS = ("count", "number", "files", "code", "seconds", "status", "done", "all")
-_VARIABLE = ("variable",)
-_NUMBER, _NAME, _TEXT = r"([\d.,]+)", "([A-Z][A-Z0-9_]+)", "(.*?)"
-_MOST_CHARACTERS = 2000
-_TOLD_TOO = ("reason", "problem", "rest")  # places that hold such a text themselves
+from coderelay.client.old_log_texts import recognise
+from coderelay.protocol.translatable import Sentence, Translatable, fill, with_template
 
 
-@cache
-def in_chinese() -> "Retelling":
-    return Retelling(SHAPES | tool_words())
+def translate(text: str, said: Translatable | None, words: Mapping[str, str]) -> str:
+    """`words` has the templates of one language by those in English."""
+    told = with_template(text, said)
+    if isinstance(told, Sentence):
+        return _fill(told.said, words)
+    return _whole(text, words)
 
 
-def tool_words() -> dict[str, str]:
-    """What the tools themselves say in Chinese."""
-    words: dict[str, str] = {}
-    for spec in tool_specs():
-        words |= spec.chinese_results
-        words[first_sentence(spec.description)] = spec.chinese
-    return words
+def _whole(text: str, words: Mapping[str, str]) -> str:
+    """A text without values is its own template, unless it was finished elsewhere."""
+    return words.get(text) or recognise(text)
 
 
-class Retelling:
-    def __init__(self, texts: dict[str, str]) -> None:
-        self._known = {text: told for text, told in texts.items() if not _PLACE.search(text)}
-        self._shapes = [_Shape(text, told) for text, told in texts.items() if _PLACE.search(text)]
-        self._shapes.sort(key=lambda shape: -shape.weight)  # the one that says most counts
-        self._openings = [shape for shape in self._shapes if shape.is_opening]
-
-    def tell(self, text: str) -> str:
-        """A text of which nothing is known stays as it is."""
-        if len(text) > _MOST_CHARACTERS:
-            return text  # nothing of ours is so long
-        told = self._whole(text)
-        if told is None and "\n" in text:
-            return "\n".join(self._whole(line) or line for line in text.split("\n"))
-        return text if told is None else told
-
-    def _whole(self, text: str) -> str | None:
-        if (told := self._known.get(text)) is not None:
-            return told
-        return (
-            self._in_its_shape(text, self._openings)
-            or self._part_by_part(text)
-            or self._in_its_shape(text, self._shapes)
-        )
-
-    def _in_its_shape(self, text: str, shapes: "list[_Shape]") -> str | None:
-        for shape in shapes:
-            if (values := shape.values_in(text)) is not None:
-                retold = {name: self.tell(value) if name in _TOLD_TOO else value for name, value in values.items()}
-                return shape.told.format(**retold)
-        return None
-
-    def _part_by_part(self, text: str) -> str | None:
-        """If something is known of each."""
-        for mark, chinese in _BETWEEN:
-            if mark in text:
-                told = [self._whole(part) for part in text.split(mark)]
-                if None not in told:
-                    return chinese.join(filter(None, told))
-        return None
-
-
-class _Shape:
-    def __init__(self, text: str, told: str) -> None:
-        self.told = told
-        self._parts = _PLACE.split(text)[::2]
-        self._names = _PLACE.findall(text)
-        self._pattern: re.Pattern[str] | None = None
-        self.weight = sum(map(len, self._parts))
-        self.is_opening = bool(self._parts[0]) and not self._parts[-1] and self._names[-1] in _TOLD_TOO
-        """All that follows belongs to it, whatever stands between."""
-
-    def values_in(self, text: str) -> dict[str, str] | None:
-        if not text.startswith(self._parts[0]) or not all(part in text for part in self._parts):
-            return None
-        if self._pattern is None:
-            places = [_NUMBER if name in _NUMBERS else _NAME if name in _VARIABLE else _TEXT for name in self._names]
-            whole = zip(map(re.escape, self._parts), [*places, ""], strict=True)
-            self._pattern = re.compile("".join(part + place for part, place in whole))
-        found = self._pattern.fullmatch(text)
-        return None if found is None else dict(zip(self._names, found.groups(), strict=True))
+def _fill(said: Translatable, words: Mapping[str, str]) -> str:
+    if not said.values:
+        return _whole(said.template, words)
+    values = {name: each if isinstance(each, str) else _fill(each, words) for name, each in said.values.items()}
+    return fill(words.get(said.template, said.template), values)

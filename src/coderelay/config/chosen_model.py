@@ -10,6 +10,7 @@ from coderelay.config.document import parse_object
 from coderelay.config.place import beneath, folder_file, printable, read_folder_file, shown
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
+from coderelay.protocol.translatable import say
 
 _IGNORED = b"/.gitignore\n/config.json\n/sessions/\n"
 
@@ -20,7 +21,7 @@ def remember_model(folder: str, model: str) -> str | None:
     try:
         _write_model(folder, path, model)
     except BadInput as refused:
-        return f"the model is not kept for later sessions: {refused}"
+        return say("the model is not kept for later sessions: {problem}", problem=refused)
     except OSError as error:
         return f"the model is not kept for later sessions: {shown(path)} cannot be written: {error.strerror}"
     return None

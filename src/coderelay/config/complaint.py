@@ -15,6 +15,7 @@ from coderelay.config.secrets import names_secret
 from coderelay.config.settings import Settings
 from coderelay.config.tree import holds_null
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 # What stands below these may be a secret that was put in the wrong place.
 _PRIVATE = {"providers", "agents", "mcp_servers", "hooks", "feishu"}
@@ -26,9 +27,17 @@ def about_text(content: bytes, file: str) -> BadInput:
     try:
         json.loads(content.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        return BadInput(f"{file}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}")
+        return BadInput(
+            say(
+                "{file}: line {line}, column {column}: not JSON: {why}",
+                file=file,
+                line=error.lineno,
+                column=error.colno,
+                why=error.msg,
+            )
+        )
     except UnicodeDecodeError as error:
-        return BadInput(f"{file} is not UTF-8: byte {error.start + 1}")
+        return BadInput(say("{file} is not UTF-8: byte {number}", file=file, number=error.start + 1))
     except RecursionError:
         return BadInput(f"{file} is nested too deeply")
     except _Refused as error:
@@ -63,7 +72,7 @@ class Problem(Struct, frozen=True):
 def about_value(tree: dict[str, Any], file: str) -> BadInput:
     """The first value that is wrong, or the first key that there is not."""
     problem = next(_problems(tree, Settings, ()))
-    return BadInput(f"{file}: {problem.message}", problem.hint)
+    return BadInput(say("{file}: {problem}", file=file, problem=problem.message), problem.hint)
 
 
 def _problems(value: Any, kind: Any, path: Path) -> Iterator[Problem]:
@@ -83,7 +92,7 @@ def _problems(value: Any, kind: Any, path: Path) -> Iterator[Problem]:
         case inspect.UnionType() if isinstance(value, dict) and (kinds := _structs_of(kind)):
             yield from _problems(cast(dict[str, Any], value), kinds[0], path)
         case _:
-            yield Problem(f"{_dotted(path)} must be {expected(info)}{_but_is(value, path)}")
+            yield Problem(_must_be(_dotted(path), expected(info), _shown_value(value, path)))
 
 
 def _structs_of(kind: Any) -> list[Any]:
@@ -98,7 +107,9 @@ def _in_struct(values: dict[str, Any], info: inspect.StructType, path: Path) -> 
         elif path and path[0] in _PRIVATE and names_secret(name):
             yield _secret((*path, name), list(kinds))
         else:
-            yield Problem(f"unknown key {_dotted((*path, name))}", _did_you_mean(path, name, list(kinds)))
+            yield Problem(
+                say("unknown key {key}", key=_dotted((*path, name))), _did_you_mean(path, name, list(kinds))
+            )
 
 
 def _in_names(values: dict[str, Any], kind: Any, path: Path) -> Iterator[Problem]:
@@ -123,7 +134,7 @@ def _secret(path: Path, known: list[str]) -> Problem:
     instead = next((each for each in (f"{path[-1]}_env", "api_key_env", "env") if each in known), "")
     where = _dotted((*path[:-1], instead)) if instead else "the key that ends in _env"
     return Problem(
-        f"{_dotted(path)} looks like a secret, which does not belong into a file",
+        say("{name} looks like a secret, which does not belong into a file", name=_dotted(path)),
         f"Put it into an environment variable, and the name of that variable into {where}.",
     )
 
@@ -134,14 +145,21 @@ def _did_you_mean(path: Path, name: str, siblings: list[str]) -> str:
     near = difflib.get_close_matches(name, siblings, 1) or below
     near = near or difflib.get_close_matches(".".join((*path, name)), keys, 1)
     if not near:
-        return f"There are {', '.join(siblings)}."
-    return f"Did you mean {_dotted((*path, near[0])) if near[0] in siblings else near[0]}?"
+        return say("There are {names}.", names=", ".join(siblings))
+    return say("Did you mean {name}?", name=_dotted((*path, near[0])) if near[0] in siblings else near[0])
 
 
-def _but_is(value: Any, path: Path) -> str:
+def _must_be(key: str, what: str, value: str) -> str:
+    if not value:
+        return say("{key} must be {what}", key=key, what=what)
+    return say("{key} must be {what}, not {value}", key=key, what=what, value=value)
+
+
+def _shown_value(value: Any, path: Path) -> str:
+    """Nothing of a text that may be a secret."""
     if path[0] not in _PRIVATE:
-        return f", not {_quoted(value)}"
-    return "" if isinstance(value, str) else f", not {kind_of(value)}"
+        return _quoted(value)
+    return "" if isinstance(value, str) else kind_of(value)
 
 
 def _quoted(value: Any) -> str:

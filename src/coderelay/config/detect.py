@@ -16,10 +16,10 @@ from msgspec import Struct
 from coderelay.config.detect_files import Learned, learn
 from coderelay.config.load import Config
 from coderelay.models.provider import KNOWN, Provider, ProviderSettings
+from coderelay.protocol.translatable import say
 
 GUIDE = "guide"
 SILENCE_SECONDS = 0.15  # what an open port that says nothing may cost
-_CHANGE = "change with --model or /model"
 _OWN = Provider("openai-chat", "")  # what is known of a provider that only the person knows
 _FIRST = ("anthropic", "openai", "iflow", "gemini")
 
@@ -41,9 +41,15 @@ class Found(Struct, frozen=True):
     def line(self) -> str:
         """For people. Holds no secret."""
         if self.model != GUIDE or self.source:
-            return f"model: {self.model} ({self.source}); {_CHANGE}"
-        seen = f" {', '.join(self.agents)}: installed, but cannot be driven by this version." if self.agents else ""
-        return f"no model found: the guide answers, by rule.{seen} `coder doctor` says how to connect a model."
+            return say("model: {model} ({rest}); change with --model or /model", model=self.model, rest=self.source)
+        seen = (
+            say(" {agents}: installed, but cannot be driven by this version.", agents=", ".join(self.agents))
+            if self.agents
+            else ""
+        )
+        return say(
+            "no model found: the guide answers, by rule.{rest} `coder doctor` says how to connect a model.", rest=seen
+        )
 
 
 async def detect(
@@ -99,5 +105,9 @@ def _first_set(env: Mapping[str, str], variables: tuple[str, ...]) -> str:
 def _source(key: str, address: str, learned: Learned) -> str:
     """Who has set a key does not expect it to be sent where another program's file says, so that is told."""
     if key in learned.files:
-        return f"{key} in {learned.files[key]}"
-    return f"{key}; address from {learned.files[address]}" if address in learned.files else key
+        return say("{variable} in {file}", variable=key, file=learned.files[key])
+    return (
+        say("{variable}; address from {file}", variable=key, file=learned.files[address])
+        if address in learned.files
+        else key
+    )

@@ -13,6 +13,7 @@ from coderelay.config.settings import Language, Settings, Unattended
 from coderelay.config.sources import folder_settings, person_settings
 from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 Marks = tuple[tuple[int, int, int] | None, ...]
 """Of each file that `load` reads, its time, size and inode, or None if it is not there."""
@@ -125,4 +126,4 @@ def language_of(env: Mapping[str, str], settings: Settings) -> Language:
         case "":
             return settings.lang or ("zh" if is_chinese(env) else "en")
         case other:
-            raise BadInput(f"CODER_LANG must be en or zh, not {other!r}")
+            raise BadInput(say("CODER_LANG must be en or zh, not {value}", value=repr(other)))

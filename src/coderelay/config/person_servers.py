@@ -14,6 +14,7 @@ from coderelay.config.document import parse_object, read_document
 from coderelay.config.place import person_file, printable, read_person_file, shown
 from coderelay.config.secrets import REFERENCE, names_secret
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 from coderelay.workspace.environment import LOGIN_IN_ADDRESS
 from coderelay.workspace.replacement import replace, write_whole
 
@@ -35,7 +36,10 @@ def add_server(home: str, name: str, entry: Mapping[str, Any]) -> None:
 
     def change(tree: Tree) -> None:
         if _take(tree, name):
-            raise BadInput(f"there is an MCP server {name!r} already", f"`coder mcp remove {name}` takes it out.")
+            raise BadInput(
+                say("there is an MCP server {name} already", name=repr(name)),
+                say("`coder mcp remove {name}` takes it out.", name=name),
+            )
         tree.setdefault(_KEY, {})[name] = dict(entry)
 
     _change(home, change)
@@ -46,7 +50,9 @@ def remove_server(home: str, name: str) -> None:
 
     def change(tree: Tree) -> None:
         if not _take(tree, name):
-            raise BadInput(f"there is no MCP server {name!r} in {shown(person_file(home))}")
+            raise BadInput(
+                say("there is no MCP server {name} in {file}", name=repr(name), file=shown(person_file(home)))
+            )
 
     _change(home, change)
 
@@ -76,7 +82,7 @@ def _refuse_secrets_in_address(url: str) -> None:
 
 def _refused(name: str, instead: str) -> BadInput:
     return BadInput(
-        f"{printable(name)} looks like a secret, which does not belong into a file",
+        say("{name} looks like a secret, which does not belong into a file", name=printable(name)),
         f"Put it into an environment variable, and give {instead}.",
     )
 
@@ -106,7 +112,7 @@ def _change(home: str, change: Callable[[Tree], None]) -> None:
         finally:
             os.close(lock)
     except OSError as error:
-        raise BadInput(f"{shown(path)} cannot be written: {error.strerror}") from error
+        raise BadInput(say("{path} cannot be written: {why}", path=shown(path), why=error.strerror)) from error
 
 
 def _write(path: str, content: bytes) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 OWN_FOLDER = ".coder"
 CLAUDE_FOLDER = ".claude"
@@ -101,4 +102,4 @@ def _read(file: int, path: str) -> bytes:
 
 
 def _unreadable(path: str, error: OSError) -> BadInput:
-    return BadInput(f"{shown(path)} cannot be read: {error.strerror}")
+    return BadInput(say("{path} cannot be read: {why}", path=shown(path), why=error.strerror))

@@ -17,6 +17,7 @@ from coderelay.config.place import folder_file, shown
 from coderelay.config.settings import Settings
 from coderelay.config.sources import folder_settings, person_settings
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 from coderelay.workspace.replacement import write_whole
 
 T = TypeVar("T")
@@ -115,7 +116,7 @@ def _change(home: str, change: Callable[[Trusted], Trusted]) -> None:
         finally:
             os.close(lock)
     except OSError as error:
-        raise BadInput(f"{shown(path)} cannot be written: {error.strerror}") from error
+        raise BadInput(say("{path} cannot be written: {why}", path=shown(path), why=error.strerror)) from error
     except UnicodeEncodeError as error:
         raise BadInput("the folder's name is not UTF-8, so it cannot be trusted") from error
 
@@ -128,7 +129,7 @@ def _read(home: str) -> Trusted:
     except FileNotFoundError:
         return Trusted()
     except OSError as error:
-        raise BadInput(f"{shown(path)} cannot be read: {error.strerror}") from error
+        raise BadInput(say("{path} cannot be read: {why}", path=shown(path), why=error.strerror)) from error
     except ValueError as error:
         raise BadInput(f"{shown(path)} is damaged", "Remove it; then nothing is trusted any more.") from error
 

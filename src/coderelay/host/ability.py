@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 
 from coderelay.agents.agent import Agent
+from coderelay.protocol.translatable import say
 from coderelay.session import shell
 from coderelay.session.state import Settings, State
 
@@ -21,11 +22,15 @@ def why_not_so(settings: Settings, agents: Mapping[str, Agent]) -> str | None:
     if (problem := _why_not_there(settings)) is not None:
         return problem
     agent = agents.get(settings.agent)
-    return f"there is no agent {settings.agent!r} here" if agent is None else agent.cannot_run(settings)
+    return (
+        say("there is no agent {name} here", name=repr(settings.agent))
+        if agent is None
+        else agent.cannot_run(settings)
+    )
 
 
 def _why_not_there(settings: Settings) -> str | None:
-    return None if folder_exists(settings.cwd) else f"its folder {settings.cwd} is not there"
+    return None if folder_exists(settings.cwd) else say("its folder {folder} is not there", folder=settings.cwd)
 
 
 def folder_exists(path: str) -> bool:

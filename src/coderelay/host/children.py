@@ -21,6 +21,7 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import ToolFailed, UnknownSession
 from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, SessionId, child_id
+from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session import background, decide
 from coderelay.session.children import AGENT, TASK, children, mode_for_child, open_tasks, rests, stricter, task_prompt
 from coderelay.session.state import BackgroundCommand, State
@@ -222,9 +223,10 @@ def _told(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finishe
     note = f"\n[what it left running in the background was ended with the task: {names}]" if left else ""
     if ended.ending == "done":
         return Finished((_shown(ended.text) or "(it ended without a word)") + note, summary=_summary(ended))
-    why = "it was stopped" if ended.ending == "stopped" else ended.error or ended.ending
+    why = "it was stopped" if ended.ending == "stopped" else with_template(ended.error or ended.ending, ended.said)
     said = f"\nWhat it said last:\n{_shown(ended.text)}" if ended.text else ""
-    return Failed(f"the task did not end well: {why} ({_summary(ended)}){said}{note}")
+    head = say("the task did not end well: {problem} ({rest})", problem=why, rest=_summary(ended))
+    return Failed(f"{head}{said}{note}", said=head.said)
 
 
 def _shown(text: str) -> str:
@@ -235,6 +237,6 @@ def _shown(text: str) -> str:
 
 
 def _summary(ended: TurnEnded) -> str:
-    steps = "1 step" if ended.steps == 1 else f"{ended.steps} steps"
-    tokens = f"{ended.usage.input_tokens + ended.usage.output_tokens:,} tokens"
-    return ", ".join([steps, tokens, *([] if ended.cost is None else [f"${ended.cost:.4f}"])])
+    steps = "1 step" if ended.steps == 1 else say("{count} steps", count=ended.steps)
+    tokens = say("{count} tokens", count=f"{ended.usage.input_tokens + ended.usage.output_tokens:,}")
+    return join_texts(", ", [steps, tokens, "" if ended.cost is None else f"${ended.cost:.4f}"])

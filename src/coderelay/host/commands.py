@@ -25,6 +25,7 @@ from coderelay.protocol.commands import (
     WriteSnapshot,
 )
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 from coderelay.session import decide
 
 
@@ -64,7 +65,7 @@ async def carry_out(record: Record, command: Command) -> Outcome:
 def _check_folders(*folders: str) -> None:
     for folder in folders:
         if not folder_exists(folder):
-            raise BadInput(f"there is no folder {folder}")
+            raise BadInput(say("there is no folder {folder}", folder=folder))
 
 
 async def _write(record: Record, decision: Decide) -> Outcome:

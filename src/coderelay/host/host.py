@@ -71,6 +71,7 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
+from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
@@ -210,7 +211,7 @@ class Host:
         """The files first: if this process dies in between, the same undo again finds them done."""
         settings = decide.require(record.state)
         if not folder_exists(settings.cwd):
-            raise CannotRun(f"the folder {settings.cwd} is not here")
+            raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
         event = await self.context.turn_files().undo(decide.undoable(record.state), command.by)
         if not await record.append(lambda state: decide.undone(state, event)):
             decide.require(record.state)
@@ -226,7 +227,7 @@ class Host:
     async def _folder(self, session: SessionId) -> str:
         settings = decide.require((await self.record(session)).state)
         if not folder_exists(settings.cwd):
-            raise CannotRun(f"the folder {settings.cwd} is not here")
+            raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
         return settings.cwd
 
     async def _look(self, query: "Look") -> object:
@@ -248,7 +249,7 @@ class Host:
         settings = decide.require((await self.record(session)).state)
         agent = self.context.agents.get(settings.agent)
         if agent is None:
-            raise CannotRun(f"there is no agent {settings.agent!r} here")
+            raise CannotRun(say("there is no agent {name} here", name=repr(settings.agent)))
         if (problem := agent.cannot_run(settings)) is not None:
             raise CannotRun(problem)
         if not summary.last_prompt:

@@ -22,6 +22,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.permissions import PermissionsShown
+from coderelay.protocol.translatable import say
 from coderelay.session.progress import SecondLook, settled
 from coderelay.session.state import CallState, Settings, State
 from coderelay.workspace.folders import is_in, real_path
@@ -193,7 +194,9 @@ def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
         return None
     roots = [os.path.realpath(folder) for folder in folders]
     path = next((each for each in need.paths if not any(is_in(each, root) for root in roots)), None)
-    return None if path is None else Verdict("deny", f"{path} is not in the session's folders any more")
+    return (
+        None if path is None else Verdict("deny", say("{path} is not in the session's folders any more", path=path))
+    )
 
 
 def _real(path: str) -> str:
@@ -208,7 +211,9 @@ def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:
     """What is denied stays so, and a question is no permission: nobody but a person can answer it."""
     if verdict.verdict != "ask" or need.kind == "ask":
         return verdict
-    return Verdict("allow", f"not asked: the skill {skill} is in use, and skills.auto_approve is run")
+    return Verdict(
+        "allow", say("not asked: the skill {skill} is in use, and skills.auto_approve is run", skill=skill)
+    )
 
 
 def _judged(state: State, call: Call, need: Need, verdict: Verdict) -> Judged:

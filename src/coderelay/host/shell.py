@@ -7,6 +7,7 @@ from coderelay.host.context import HostContext
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 from coderelay.session.next_action import Finish, RunCall
 from coderelay.workspace.ended import CannotStart, ProcessesLost
 from coderelay.workspace.ended import Finished as Ended
@@ -43,7 +44,9 @@ class Shell:
                 heard=turn.listener(call.id),
             )
         except CannotStart as error:
-            return Failed(f"the command could not be started: {error}", end=CommandEnd(cause="not started"))
+            return Failed(
+                say("the command could not be started: {why}", why=error), end=CommandEnd(cause="not started")
+            )
         except ProcessesLost:
             return Failed(
                 "the command was lost: it may have run; check before repeating it", end=CommandEnd(cause="lost")
@@ -66,5 +69,5 @@ def _finished(ended: Ended) -> Finished:
         output=ended.output.rstrip("\n"),
         errors=ended.errors.rstrip("\n"),
         exit_code=code,
-        summary=f"exit code {code}, {ended.seconds:.1f} s",
+        summary=say("exit code {code}, {seconds} s", code=code, seconds=f"{ended.seconds:.1f}"),
     )

@@ -9,6 +9,7 @@ from coderelay.host.servers import Servers
 from coderelay.protocol.errors import CannotRun, CoderError
 from coderelay.protocol.overview import AgentShown, FilesShown, HostShown, ModelShown, TurnShown
 from coderelay.protocol.queries import ListAgents, ListFiles, ListModels, ListTurns, ShowHost
+from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, State
 
 Around = ListModels | ListAgents | ListTurns | ListFiles | ShowHost
@@ -54,7 +55,7 @@ class Lookout:
                 return [await self._turn(each) for each in reversed(state.past[-query.limit :])]
             case ListFiles():
                 if not folder_exists(settings.cwd):
-                    raise CannotRun(f"the folder {settings.cwd} is not here")
+                    raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
                 return await self._machine.files_in(settings.cwd)
             case ShowHost():
                 return HostShown(self._machine.log_name, await self._owner(state))

@@ -15,6 +15,7 @@ from coderelay.protocol.errors import Fenced, MustAsk
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live, Notice
+from coderelay.protocol.translatable import with_template
 from coderelay.session import progress
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import Settings, State
@@ -85,7 +86,11 @@ class HostTurn:
 
     def show(self, live: Live) -> None:
         """A notice may quote a server, a file or another program."""
-        self._record.show(Notice(self._context.secrets.hide(live.text)) if isinstance(live, Notice) else live)
+        self._record.show(
+            Notice(self._context.secrets.hide(with_template(live.text, live.said)))
+            if isinstance(live, Notice)
+            else live
+        )
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
         from coderelay.host.live_output import LiveOutput  # with the first command: most turns have none

@@ -10,6 +10,7 @@ from coderelay.protocol.errors import CannotRun, CoderError
 from coderelay.protocol.events import TreeTaken, TurnUndone
 from coderelay.protocol.file_changes import FileChange, FilesDiff
 from coderelay.protocol.ids import TurnId
+from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, State
 from coderelay.workspace.trees import NotTaken, Tree, Trees
 from coderelay.workspace.undo import undo
@@ -44,7 +45,7 @@ class TurnTrees:
 
     async def undo(self, turn: PastTurn, by: By) -> TurnUndone:
         if turn.problem:
-            raise CannotRun(f"the last turn cannot be undone: {turn.problem}")
+            raise CannotRun(say("the last turn cannot be undone: {problem}", problem=turn.problem))
         if not turn.before:
             return TurnUndone(turn_id=turn.turn_id, by=by)  # it changed nothing
         if not turn.after:

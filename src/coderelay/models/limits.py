@@ -6,6 +6,7 @@ most likely send the same once more.
 """
 
 from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.translatable import say
 
 ANSWER_CHARACTERS = 16 * 1024 * 1024
 """Everything that is kept of one answer: text, thinking, arguments, signatures."""
@@ -35,7 +36,7 @@ class AnswerSize:
         """Raises ModelFailed when the answer has become too long."""
         self._characters += characters
         if self._characters > ANSWER_CHARACTERS:
-            raise answer_too_long(f"{_mebi(ANSWER_CHARACTERS)} characters")
+            raise answer_too_long(say("{count} characters", count=_mebi(ANSWER_CHARACTERS)))
 
     def add_part(self, characters: int = 0) -> None:
         """Count a block or a call that begins. Raises ModelFailed when there are too many."""
@@ -58,7 +59,7 @@ def check_event_size(size: int) -> None:
 
 
 def answer_too_long(bound: str) -> ModelFailed:
-    return ModelFailed(f"the model's answer is too long: more than {bound}", hint=_HINT)
+    return ModelFailed(say("the model's answer is too long: more than {bound}", bound=bound), hint=_HINT)
 
 
 def _mebi(number: int) -> str:

@@ -10,6 +10,7 @@ from coderelay.models.http.address import parse_address, without_user
 from coderelay.models.model import Model
 from coderelay.models.provider import KNOWN, Kind, Provider, ProviderSettings
 from coderelay.protocol.errors import CannotRun, ModelFailed
+from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:
     from coderelay.models.local.provider import LocalModels
@@ -106,13 +107,19 @@ class Providers:
         name, colon, rest = model.partition(":")
         if not colon or not name.strip() or not rest.strip():
             example = rest.strip() or (not colon and model) or "gpt-5.5"
-            raise CannotRun(f"model {model!r} must be written provider:name, like openai:{example}")
+            raise CannotRun(
+                say(
+                    "model {model} must be written provider:name, like openai:{example}",
+                    model=repr(model),
+                    example=example,
+                )
+            )
         settings = self._settings.get(name)
         known = KNOWN.get(name)
         if known is None and (settings is None or not settings.base_url):
             raise CannotRun(
-                f"there is no provider {name!r}; there are {', '.join(self.names())}",
-                f"Set providers.{name}.base_url in ~/.coder/config.json to add it.",
+                say("there is no provider {name}; there are {names}", name=repr(name), names=", ".join(self.names())),
+                say("Set providers.{name}.base_url in ~/.coder/config.json to add it.", name=name),
             )
         return name, known or Provider("openai-chat", "")
 
@@ -141,9 +148,15 @@ class Providers:
         variables = (named,) if named else provider.keys
         variable = next((each for each in variables if self._value(each)), "")
         if variables and not variable:
-            elsewhere = f" (and {provider.addresses[0]} for another server; " if provider.addresses else " ("
+            addresses = provider.addresses
+            elsewhere = say("and {address} for another server; ", address=addresses[0]) if addresses else ""
             raise CannotRun(
-                f"no key for {model}: set {variables[-1]}{elsewhere}if that needs no key, any text will do)"
+                say(
+                    "no key for {model}: set {variable} ({rest}if that needs no key, any text will do)",
+                    model=model,
+                    variable=variables[-1],
+                    rest=elsewhere,
+                )
             )
         key = self._value(variable) if variable else ""
         if not (key.isascii() and key.isprintable()) or " " in key:

@@ -12,6 +12,7 @@ from coderelay.models.http.client import Response
 from coderelay.models.http.failures import Broken
 from coderelay.models.retry_after import retry_after
 from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.translatable import say
 
 _READ_BYTES = 64 * 1024
 _READ_SECONDS = 5.0
@@ -41,7 +42,11 @@ async def refusal(response: Response, secret: str) -> ModelFailed:
             body = await response.read(_READ_BYTES)
     status, text = response.status, body.decode("utf-8", "replace")
     return ModelFailed(
-        f"the model server answered {status}: {reason_in(body, secret) or 'no reason given'}",
+        say(
+            "the model server answered {status}: {problem}",
+            status=status,
+            problem=reason_in(body, secret) or "no reason given",
+        ),
         status=status,
         retryable=is_retryable(status) and "insufficient_quota" not in text,
         retry_after=retry_after(response.headers, text),
@@ -57,7 +62,7 @@ def failure(error: object, secret: str) -> ModelFailed:
     too_long = re.search(_TOO_LONG, f"{code} {text}") is not None
     final = too_long or not _FINAL.isdisjoint((str(code), str(_field(error, "type"))))
     return ModelFailed(
-        f"the model server failed: {_short(text, secret) or 'no reason given'}",
+        say("the model server failed: {problem}", problem=_short(text, secret) or "no reason given"),
         status=status,
         retryable=not final and (status is None or is_retryable(status)),
         retry_after=retry_after({}, text),

@@ -44,8 +44,9 @@ class Secrets:
         self._values = sorted({*self._values, *spelled}, key=len, reverse=True)
 
     def hide(self, text: str) -> str:
-        text = self._hide_plain(text)
-        return hide_encoded(text, lambda plain: self._hide_plain(plain) != plain)
+        """A text without secrets is given back as it came, with its template if it has one."""
+        hidden = hide_encoded(self._hide_plain(text), lambda plain: self._hide_plain(plain) != plain)
+        return text if hidden == text else hidden
 
     def _hide_plain(self, text: str) -> str:
         for value in self._values:
@@ -58,18 +59,21 @@ class Secrets:
     def hide_outcome(self, outcome: Outcome) -> Outcome:
         match outcome:
             case Finished():
-                return replace(
+                hidden = replace(
                     outcome,
                     output=self.hide(_without_halves(outcome.output)),
                     errors=self.hide(_without_halves(outcome.errors)),
                     summary=self.hide(outcome.summary),
                 )
+                return hidden if hidden.summary == outcome.summary else replace(hidden, said=None)
             case Stopped():
                 return replace(outcome, output=self.hide(_without_halves(outcome.output)))
             case Failed():
-                return replace(
+                hidden = replace(
                     outcome, message=self.hide(_without_halves(outcome.message)), summary=self.hide(outcome.summary)
                 )
+                is_same = hidden.message == outcome.message and hidden.summary == outcome.summary
+                return hidden if is_same else replace(hidden, said=None)
             case _:
                 return outcome
 
@@ -79,7 +83,8 @@ class Secrets:
         if not need.diff and need.problem is None:
             return need
         problem = None if need.problem is None else self.hide(need.problem)
-        return replace(need, diff=self.hide(need.diff), problem=problem)
+        said = need.said if problem == need.problem else None
+        return replace(need, diff=self.hide(need.diff), problem=problem, said=said)
 
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:

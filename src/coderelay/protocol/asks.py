@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Need, Question, Right
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.translatable import Translatable, keep_templates
 
 Scope = Literal["once", "session", "project", "person"]
 PlanOption = Literal["smart", "default", "keep", "feedback"]
@@ -26,13 +27,17 @@ class By(Struct, frozen=True):
 
 
 class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
-    """May this call run?"""
+    """May this call run? `said` is the `reason` with its template and values."""
 
     id: AskId
     call_id: CallId
     need: Need
     reason: str
     deadline: int | None = None
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "reason")
 
 
 class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):

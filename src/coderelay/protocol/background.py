@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import BackgroundId
+from coderelay.protocol.translatable import say
 
 
 class Exited(Struct, frozen=True, tag="exited", omit_defaults=True):
@@ -27,11 +28,11 @@ End = Exited | StoppedBy | Gone
 def in_words(end: End) -> str:
     match end:
         case Exited(signal=None):
-            return f"ended with exit code {end.exit_code}"
+            return say("ended with exit code {code}", code=end.exit_code)
         case Exited():
-            return f"was ended by signal {end.signal}"
+            return say("was ended by signal {number}", number=end.signal)
         case StoppedBy():
-            return f"was stopped by {end.by}"
+            return say("was stopped by {who}", who=end.by)
         case Gone():
             return "is gone with its process"
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from coderelay.protocol.content import Image, Seal
 from coderelay.protocol.ids import BackgroundId, CallId
+from coderelay.protocol.translatable import Translatable, keep_templates, say, with_template
 
 Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
 Right = Literal["network", "outside"]
@@ -47,6 +48,7 @@ class Need(Struct, frozen=True, omit_defaults=True):
     `folder` where it would run if that is not the session's own.
     Of a tool of an MCP server: `server` is a mark of which program or address that is, `server_tool` what the tool is
     called there. `plain` is the name that it would have if nothing else were called so, empty if it has that one.
+    `said` is the `problem` with its template and values, or the `title` if that is a text of ours.
     """
 
     tool: str
@@ -68,6 +70,10 @@ class Need(Struct, frozen=True, omit_defaults=True):
     plain: str = ""
     folder: str = ""
     scripts: tuple[str, ...] = ()
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "title", "problem")
 
 
 RuleTarget = Literal["path", "command", "host"]
@@ -149,6 +155,7 @@ class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
 
     Of a command of the person's own there is an `exit_code` (more than 128: ended by a signal), and `errors` is what
     it wrote to standard error, which is not in the `output` then. `end` is how a command of the model's ended.
+    `said` is the `summary` with its template and values.
     """
 
     output: str
@@ -162,19 +169,32 @@ class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
     exit_code: int | None = None
     errors: str = ""
     end: CommandEnd | None = None
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "output", "summary")
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):
     """The tool ran and reports an error, or could not be run at all. If it ran a command, `end` is how that one
-    ended, and the `message` is one line about it, followed by what the command wrote."""
+    ended, and the `message` is one line about it, followed by what the command wrote. `said` is the `summary`, or the
+    `message` if there is no summary, with its template and values."""
 
     message: str
     summary: str = ""
     end: CommandEnd | None = None
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "message", "summary")
 
 
-class Denied(Struct, frozen=True, tag="denied"):
+class Denied(Struct, frozen=True, tag="denied", omit_defaults=True):
     message: str
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "message")
 
 
 class Stopped(Struct, frozen=True, tag="stopped", omit_defaults=True):
@@ -196,11 +216,11 @@ def one_line(outcome: Outcome) -> str:
     """How a call ended, for people."""
     match outcome:
         case Finished():
-            return outcome.summary or "done"
+            return with_template(outcome.summary or "done", outcome.said)
         case Failed():
-            return outcome.summary or outcome.message.partition("\n")[0]
+            return with_template(outcome.summary or outcome.message.partition("\n")[0], outcome.said)
         case Denied():
-            return f"not allowed: {outcome.message}"
+            return say("not allowed: {reason}", reason=with_template(outcome.message, outcome.said))
         case Stopped():
             return "stopped"
         case Unknown():

@@ -6,8 +6,9 @@ from typing import Any, get_args
 import msgspec
 
 from coderelay.protocol.events import AnyEvent, Unrecognised
+from coderelay.protocol.translatable import encode_plain
 
-_encoder = msgspec.json.Encoder()
+_encoder = msgspec.json.Encoder(enc_hook=encode_plain)
 
 
 def encode(event: AnyEvent) -> bytes:

@@ -18,6 +18,8 @@ CoderError
 └── MustAsk               a call found, before it had any effect, that it must ask first
 """
 
+from coderelay.protocol.translatable import join_texts, say
+
 
 class CoderError(Exception):
     """`message` says what is wrong; `hint` what to do about it."""
@@ -28,7 +30,7 @@ class CoderError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message}\n{self.hint}" if self.hint else self.message
+        return join_texts("\n", (self.message, self.hint))
 
 
 class Refusal(CoderError):
@@ -41,19 +43,23 @@ class BadInput(Refusal):
 
 class UnknownSession(Refusal):
     def __init__(self, session: str) -> None:
-        super().__init__(f"Unknown session {session}", "`coder sessions list` shows the sessions there are.")
+        super().__init__(
+            say("Unknown session {session}", session=session), "`coder sessions list` shows the sessions there are."
+        )
         self.session = session
 
 
 class UnknownAsk(Refusal):
     def __init__(self, ask: str) -> None:
-        super().__init__(f"Unknown ask {ask}")
+        super().__init__(say("Unknown ask {ask}", ask=ask))
         self.ask = ask
 
 
 class UnknownApproval(Refusal):
     def __init__(self, approval: str) -> None:
-        super().__init__(f"Unknown approval {approval}", "`coder permissions list` shows those there are.")
+        super().__init__(
+            say("Unknown approval {approval}", approval=approval), "`coder permissions list` shows those there are."
+        )
 
 
 class CannotRun(Refusal):
@@ -119,7 +125,11 @@ class ModelFailed(CoderError):
 
 
 class ToolFailed(CoderError):
-    pass
+    """The `summary` is the first line of the message. What else the model is told is given as `detail`."""
+
+    def __init__(self, message: str, hint: str = "", *, detail: str = "") -> None:
+        super().__init__(f"{message}\n{detail}" if detail else message, hint)
+        self.summary = message if "\n" not in message else message.partition("\n")[0]
 
 
 class MustAsk(CoderError):

@@ -31,6 +31,7 @@ from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Image, Note, Usage
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.translatable import Translatable, keep_templates
 
 Mode = Literal["plan", "default", "auto-edit", "yolo"]
 Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
@@ -207,6 +208,10 @@ class TurnProlonged(Event, frozen=True, tag="turn.prolonged"):
 
     turn_id: TurnId
     reason: str
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "reason")
 
 
 class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
@@ -222,13 +227,18 @@ class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
 
 
 class Judged(Struct, frozen=True, omit_defaults=True):
-    """The verdict on one call of a batch. An ask carries the question a person must answer."""
+    """The verdict on one call of a batch. An ask carries the question a person must answer. `said` is the `reason`
+    with its template and values."""
 
     call_id: CallId
     verdict: Literal["allow", "ask", "deny"]
     need: Need
     reason: str = ""
     ask: Ask | None = None
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "reason")
 
 
 class BatchOpened(Event, frozen=True, tag="batch.opened"):
@@ -296,7 +306,7 @@ class TreeTaken(Event, frozen=True, tag="tree.taken"):
     """The files as they were before the turn changed any, so that it can be undone; each one takes the place of the
     one before. Without a `tree`, `problem` says why that cannot be. `left_out` are files that an undo will not bring
     back. `left` is how the turn left the files when it began to wait, until it changes some again; `waited` are
-    those earlier waits in which somebody changed something."""
+    those earlier waits in which somebody changed something. `said` is the `problem` with its template and values."""
 
     turn_id: TurnId
     tree: str = ""
@@ -304,6 +314,10 @@ class TreeTaken(Event, frozen=True, tag="tree.taken"):
     left_out: tuple[str, ...] = ()
     left: str = ""
     waited: tuple[Waited, ...] = ()
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "problem")
 
 
 class CallEnded(Event, frozen=True, tag="call.ended"):
@@ -341,7 +355,7 @@ class StopRequested(Event, frozen=True, tag="stop.requested"):
 
 class TurnEnded(Event, frozen=True, tag="turn.ended"):
     """The turn is over and every call of it has its end. `tree` is the files as it left them, if it may have changed
-    any."""
+    any; `said` is the `error` with its template and values."""
 
     turn_id: TurnId
     ending: Ending
@@ -353,6 +367,10 @@ class TurnEnded(Event, frozen=True, tag="turn.ended"):
     ms: int = 0
     cost: float | None = None
     tree: str = ""
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "error")
 
 
 class TurnUndone(Event, frozen=True, tag="turn.undone"):

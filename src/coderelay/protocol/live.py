@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.ids import CallId, MessageId
+from coderelay.protocol.translatable import Translatable, keep_templates
 
 
 class TextDelta(Struct, frozen=True, tag="text"):
@@ -25,10 +26,14 @@ class OutputDelta(Struct, frozen=True, tag="output"):
     text: str
 
 
-class Notice(Struct, frozen=True, tag="notice"):
-    """Something a person may want to know; it changes nothing."""
+class Notice(Struct, frozen=True, tag="notice", omit_defaults=True):
+    """Something a person may want to know; it changes nothing. `said` is the `text` with its template and values."""
 
     text: str
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "text")
 
 
 Live = TextDelta | ThinkingDelta | OutputDelta | Notice

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 SHORTEST = 4
 """Characters. With fewer, what somebody forgot to fill in would mean whatever there happens to be only one of."""
@@ -22,8 +23,14 @@ def the_id_meant(given: str, ids: Iterable[str]) -> str | None:
     """None if there is no such id. Raises BadInput if it is too short, or fits several."""
     found = ids_meant(given, ids)
     if len(found) > 1:
-        lines = [f"{given!r} is short for {len(found)} ids:", *(f"  {each}" for each in found[:_LISTED])]
+        lines = [
+            say("{text} is short for {count} ids:", text=repr(given), count=len(found)),
+            *(f"  {each}" for each in found[:_LISTED]),
+        ]
         raise BadInput("\n".join(lines), "Give more of the id.")
     if not found and len(given) < SHORTEST:
-        raise BadInput(f"{given!r} is too short for an id", f"Give at least {SHORTEST} characters of it.")
+        raise BadInput(
+            say("{text} is too short for an id", text=repr(given)),
+            say("Give at least {count} characters of it.", count=SHORTEST),
+        )
     return found[0] if found else None

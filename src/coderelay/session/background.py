@@ -5,6 +5,7 @@ from coderelay.protocol.background import End, in_words
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, BackgroundEnded, BackgroundStopRequested
 from coderelay.protocol.ids import BackgroundId
+from coderelay.protocol.translatable import say
 from coderelay.session.state import BackgroundCommand, State
 
 
@@ -21,7 +22,7 @@ def find(state: State, background: BackgroundId) -> BackgroundCommand:
     """Raises BadInput if there never was one of that number."""
     found = state.background.get(background)
     if found is None:
-        raise BadInput(f"there is no background command {background}; {_which(state)}")
+        raise BadInput(say("there is no background command {number}; {rest}", number=background, rest=_which(state)))
     return found
 
 
@@ -64,4 +65,10 @@ def over_topic(background: BackgroundId) -> str:
 
 def _which(state: State) -> str:
     names = ", ".join(map(name, running(state)))
-    return f"{names} run" if len(running(state)) > 1 else f"{names} runs" if names else "none runs"
+    return (
+        say("{names} run", names=names)
+        if len(running(state)) > 1
+        else say("{names} runs", names=names)
+        if names
+        else "none runs"
+    )

@@ -46,6 +46,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
+from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, Settings, State
 
 IMAGE_BASE64 = 5 * 1024 * 1024  # what providers take
@@ -56,7 +57,7 @@ CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 def create(state: State, command: CreateSession) -> list[AnyEvent]:
     if state.head > 0 or command.session == APPROVALS:
-        raise BadInput(f"session {command.session} exists already")
+        raise BadInput(say("session {session} exists already", session=command.session))
     return [
         SessionCreated(
             cwd=command.cwd,

@@ -41,6 +41,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId
+from coderelay.protocol.translatable import with_template
 from coderelay.session.background import background_topic, over_topic
 from coderelay.session.state import (
     AskState,
@@ -238,7 +239,7 @@ def _ask_again(state: State, event: CallAsked) -> None:
     if call is None or state.batch is None:
         return
     call.started_epoch, call.answer = None, None
-    call.judged = replace(call.judged, verdict="ask", reason=event.ask.reason, ask=event.ask)
+    call.judged = replace(call.judged, verdict="ask", reason=event.ask.reason, ask=event.ask, said=event.ask.said)
     state.asks[event.ask.id] = AskState(event.ask)
     state.batch.asks.append(event.ask.id)
     state.batch.resumed = False
@@ -325,7 +326,7 @@ def _end_turn(state: State, event: TurnEnded) -> None:
             state.turn.started.said,
             taken.tree,
             event.tree,
-            taken.problem,
+            with_template(taken.problem, taken.said),
             taken.waited,
             state.turn.started_at,
         )

@@ -34,6 +34,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from coderelay.protocol.translatable import say
 from coderelay.session import background
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.shell import SHELL, first_events
@@ -297,11 +298,11 @@ def settled(call: CallState) -> Outcome | None:
     """How this call ends without running, or None if it may run. Silence is never consent."""
     judged = call.judged
     if judged.need.problem is not None:
-        return Failed(judged.need.problem)
+        return Failed(judged.need.problem, said=judged.need.said)
     if judged.verdict == "allow":
         return None
     if judged.verdict == "deny":
-        return Denied(judged.reason)
+        return Denied(judged.reason, said=judged.said)
     match call.answer:
         case Allow():
             return None
@@ -324,7 +325,7 @@ def _plan_outcome(decision: PlanDecision) -> Outcome:
         case "keep":
             return Denied("the plan is not approved yet; stay in plan mode and go on planning")
         case "feedback":
-            return Denied(f"the plan is not approved yet; the person says: {decision.feedback}")
+            return Denied(say("the plan is not approved yet; the person says: {text}", text=decision.feedback))
 
 
 def _cut_short(call: CallState, ending: Ending) -> Outcome:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from coderelay.protocol.errors import StoreLocked
+from coderelay.protocol.translatable import say
 
 T = TypeVar("T")
 
@@ -22,7 +23,9 @@ TELL_SECONDS = 2.0
 
 
 def waiting_words(path: str) -> str:
-    return f"{path} is locked by {find_holder(path) or 'another program'}; waiting for it"
+    return say(
+        "{path} is locked by {holder}; waiting for it", path=path, holder=find_holder(path) or "another program"
+    )
 
 
 async def when_unlocked(open_log: Callable[[], T], path: str, pause: float, tell: Callable[[str], None]) -> T:
@@ -45,8 +48,11 @@ class Holder(Struct, frozen=True):
     is_stopped: bool
 
     def __str__(self) -> str:
-        told = f"process {self.pid} ({self.command})" if self.command else f"process {self.pid}"
-        return f"{told}, which is stopped" if self.is_stopped else told
+        if not self.command:
+            return f"process {self.pid}{', which is stopped' if self.is_stopped else ''}"
+        if self.is_stopped:
+            return say("process {pid} ({command}), which is stopped", pid=self.pid, command=self.command)
+        return say("process {pid} ({command})", pid=self.pid, command=self.command)
 
 
 def find_holder(path: str) -> Holder | None:

@@ -7,6 +7,7 @@ its own major version, so that an old and a new one can share a log; a newer maj
 import sqlite3
 
 from coderelay.protocol.errors import StoreFailed, StoreNewer
+from coderelay.protocol.translatable import say
 
 MAJOR = 1
 APPLICATION_ID = 0x636F6472  # "codr"
@@ -97,7 +98,7 @@ def _check(connection: sqlite3.Connection, path: str) -> int:
         )
     if version // 1000 > MAJOR:
         raise StoreNewer(
-            f"{path} was written by a newer version of coderelay",
+            say("{path} was written by a newer version of coderelay", path=path),
             "Upgrade coderelay, or point CODER_HOME at another folder. Nothing was changed.",
         )
     return version % 1000

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId, new_id
+from coderelay.protocol.translatable import say
 
 
 class Dead(Struct, frozen=True):
@@ -94,7 +95,9 @@ class FileOwners:
     def _unusable(self, error: OSError) -> StoreFailed:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         hint = "Free some space." if is_full else "Make the folder writable, or set CODER_HOME to one you own."
-        return StoreFailed(f"cannot keep a lock in {self._folder}: {error.strerror}", hint)
+        return StoreFailed(
+            say("cannot keep a lock in {folder}: {why}", folder=self._folder, why=error.strerror), hint
+        )
 
     def _enter(self) -> tuple[OwnerId, int]:
         while True:
@@ -120,7 +123,10 @@ class FileOwners:
                 self._lock = lock
                 return
         raise StoreFailed(
-            f"file locks do not work in {self._folder}, so two processes could take the same session",
+            say(
+                "file locks do not work in {folder}, so two processes could take the same session",
+                folder=self._folder,
+            ),
             "The folder may be on a network file system. Set CODER_HOME to a folder on a local disk.",
         )
 

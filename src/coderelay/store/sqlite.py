@@ -13,6 +13,7 @@ from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged, StoreFail
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.translatable import say
 from coderelay.store.lock_holder import TELL_SECONDS, waiting_words
 from coderelay.store.sqlite_file import closed, failure, is_busy, open_alone, open_file
 from coderelay.store.sqlite_files import FileRemoved, OpenFiles
@@ -206,7 +207,7 @@ class SqliteStore:
                     await self._writer.close_removed()
                     self._reader.close()
                     self._files.release()
-                    self._tell(f"{removed} was removed while in use; nothing that it held is lost")
+                    self._tell(say("{path} was removed while in use; nothing that it held is lost", path=removed))
                 else:
                     self._reader.close()
                 self._open()
@@ -216,7 +217,8 @@ class SqliteStore:
             self._lost = None
             if self._writer is None:
                 raise StoreFull(
-                    f"no space left to write {self.path}", "Free some space. The log is as it was before."
+                    say("no space left to write {path}", path=self.path),
+                    "Free some space. The log is as it was before.",
                 )
 
     def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:

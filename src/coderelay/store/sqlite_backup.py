@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 from urllib.parse import quote
 
 from coderelay.protocol.errors import BadInput, StoreDamaged, StoreFailed
+from coderelay.protocol.translatable import say
 from coderelay.store.migrations import check_version
 from coderelay.store.sqlite_file import failure
 
@@ -16,9 +17,11 @@ def back_up(source: str, target: str) -> int:
     The copy is one file. It gets its name when it is complete, checked and on disk. Raises BadInput and StoreFailed.
     """
     if os.path.lexists(target):
-        raise BadInput(f"{target} exists already", "Name a file that does not exist yet. Nothing was changed.")
+        raise BadInput(
+            say("{file} exists already", file=target), "Name a file that does not exist yet. Nothing was changed."
+        )
     if not os.path.exists(source):
-        raise BadInput(f"there is no log at {source}")
+        raise BadInput(say("there is no log at {file}", file=source))
     partial = f"{target}.partial"
     try:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

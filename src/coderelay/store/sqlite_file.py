@@ -16,6 +16,7 @@ from coderelay.protocol.errors import (
     StoreLocked,
     StoreReadOnly,
 )
+from coderelay.protocol.translatable import say
 from coderelay.store.migrations import check_version, migrate
 
 T = TypeVar("T")
@@ -47,7 +48,7 @@ def open_file(path: str, lock_seconds: float) -> sqlite3.Connection:
 def open_alone(path: str) -> sqlite3.Connection:
     """To read a database where there is no room for the -shm file that processes share: without one, and only if no
     other process has the database open. Raises StoreFull if that does not help."""
-    full = StoreFull(f"no space left to use {path}", f"Free some space. {_UNCHANGED}")
+    full = StoreFull(f"no space left to use {path}", say("Free some space. {rest}", rest=_UNCHANGED))
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -136,13 +137,17 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
-            return StoreLocked(f"{path} is locked by another program", f"Close it. {_UNCHANGED}")
+            return StoreLocked(
+                say("{path} is locked by another program", path=path), say("Close it. {rest}", rest=_UNCHANGED)
+            )
         case sqlite3.SQLITE_READONLY:
             return _read_only(path)
         case sqlite3.SQLITE_CANTOPEN if not _writable(path):
             return _read_only(path)
         case _ if getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE):
-            return StoreFull(f"no space left to write {path}", f"Free some space. {_UNCHANGED}")
+            return StoreFull(
+                say("no space left to write {path}", path=path), say("Free some space. {rest}", rest=_UNCHANGED)
+            )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreDamaged(f"{path} is damaged or not a database: {error}", _MEND)
         case sqlite3.SQLITE_IOERR:
@@ -153,7 +158,9 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
 
 
 def _read_only(path: str) -> StoreFailed:
-    return StoreReadOnly(f"{path} is read-only", f"Make it and its folder writable. {_UNCHANGED}")
+    return StoreReadOnly(
+        say("{path} is read-only", path=path), say("Make it and its folder writable. {rest}", rest=_UNCHANGED)
+    )
 
 
 def _writable(path: str) -> bool:

@@ -15,6 +15,7 @@ import time
 from contextlib import suppress
 
 from coderelay.protocol.errors import StoreDamaged, StoreFailed, StoreLocked
+from coderelay.protocol.translatable import say
 from coderelay.store.sqlite_file import is_busy
 
 _FOLD_SECONDS = 2.0
@@ -51,7 +52,7 @@ class OpenFiles:
         found = _look(self._path)
         if found is None or (found.st_dev, found.st_ino) != self._database:
             raise StoreFailed(
-                f"{self._path} was moved or deleted while in use",
+                say("{path} was moved or deleted while in use", path=self._path),
                 "Put it back together with its -wal file, or start again to begin a new one. Nothing was written.",
             )
         if found.st_size < self._size and found.st_size < _wanted_size(connection):
@@ -109,7 +110,7 @@ class OpenFiles:
     def _cut_short(self, path: str) -> StoreDamaged:
         self._guard_from_folding()
         return StoreDamaged(
-            f"{path} was emptied or cut short while in use",
+            say("{path} was emptied or cut short while in use", path=path),
             "Restore it from a backup, always together with its -wal file. Nothing was written.",
         )
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from coderelay.protocol.errors import CoderError, StoreLocked
+from coderelay.protocol.translatable import say
 from coderelay.store.lock_holder import TELL_SECONDS, waiting_words
 from coderelay.store.sqlite_file import closed, failure, is_busy, pause
 from coderelay.store.sqlite_files import OpenFiles
@@ -166,7 +167,7 @@ class Writer:
                 loop.call_soon_threadsafe(self._tell, waiting_words(self._path))
             pause(long=is_told)
         if is_told:
-            loop.call_soon_threadsafe(self._tell, f"{self._path} is free again")
+            loop.call_soon_threadsafe(self._tell, say("{path} is free again", path=self._path))
 
     def _has_waited_enough(self, began: float) -> bool:
         """Whoever leaves does not wait for ever."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 from coderelay.policy.rights import rights_of
 from coderelay.protocol.calls import CommandEnd, Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
 from coderelay.workspace.disk_space import FREE_BYTES
 from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
@@ -119,7 +120,7 @@ class Bash:
             return _result(ended, seconds, lambda output: _hint(output, workspace, rights))
         except CannotStart as error:
             raise CommandFailed(
-                f"the command could not be started: {error}", CommandEnd(cause="not started")
+                say("the command could not be started: {why}", why=error), CommandEnd(cause="not started")
             ) from error
         except ProcessesLost as error:
             raise CommandFailed(
@@ -136,7 +137,9 @@ class Bash:
             return _result(running.finished(), hint=lambda output: _hint(output, workspace, rights))
         number = workspace.background().keep(running)
         lines = [f"It runs in the background as number {number}.", running.take_output().rstrip("\n")]
-        return Finished("\n".join(filter(None, lines)), summary=f"background {number}", background=number)
+        return Finished(
+            "\n".join(filter(None, lines)), summary=say("background {number}", number=number), background=number
+        )
 
 
 def _seconds(arguments: BashArguments, limits: BashLimits) -> float:
@@ -154,8 +157,10 @@ def _hint(output: str, workspace: Workspace, rights: tuple[Right, ...]) -> str:
 def _result(ended: Ended, seconds: float = 0, hint: Callable[[str], str] = lambda output: "") -> Finished:
     trouble, output = _trouble(ended, seconds), _output(ended)
     if trouble:
-        raise CommandFailed("\n".join(filter(None, [trouble, output, hint(output)])), _end(ended))
-    return Finished(output, summary=f"exit code 0, {ended.seconds:.1f} s", end=_end(ended))
+        raise CommandFailed(trouble, _end(ended), detail="\n".join(filter(None, [output, hint(output)])))
+    return Finished(
+        output, summary=say("exit code {code}, {seconds} s", code=0, seconds=f"{ended.seconds:.1f}"), end=_end(ended)
+    )
 
 
 def _end(ended: Ended) -> CommandEnd:
@@ -165,12 +170,12 @@ def _end(ended: Ended) -> CommandEnd:
 
 def _trouble(ended: Ended, seconds: float) -> str:
     if ended.timed_out:
-        return f"timed out after {seconds:g} s and was ended"
+        return say("timed out after {seconds} s and was ended", seconds=f"{seconds:g}")
     if ended.ended_because:
         return ended.ended_because
     if ended.signal is not None:
-        return f"ended by signal {ended.signal}"
-    return f"exit code {ended.exit_code}" if ended.exit_code else ""
+        return say("ended by signal {number}", number=ended.signal)
+    return say("exit code {code}", code=ended.exit_code) if ended.exit_code else ""
 
 
 def _output(ended: Ended) -> str:

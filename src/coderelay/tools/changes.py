@@ -13,6 +13,7 @@ from msgspec import Struct
 from coderelay.policy.secrets import adds_marker
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.text_file import text_file
 from coderelay.workspace.disk import Content
 from coderelay.workspace.folders import real_path
@@ -177,5 +178,7 @@ def _seen(change: Change, workspace: Workspace) -> list[Seen]:
 
 def _whole(path: str, content: Content) -> Content:
     if content.size > len(content.data):
-        raise ToolFailed(f"{path} has {content.size} bytes, which is too much to change it here")
+        raise ToolFailed(
+            say("{path} has {count} bytes, which is too much to change it here", path=path, count=content.size)
+        )
     return content

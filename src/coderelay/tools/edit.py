@@ -7,6 +7,7 @@ from msgspec import Struct
 from coderelay.policy.secrets import MARKER
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
 from coderelay.tools.nearest import nearest
 from coderelay.tools.preview import need_of
@@ -88,13 +89,13 @@ def _change(arguments: EditArguments, before: Content | None, workspace: Workspa
     path = workspace.disk.locate(arguments.path)
     shown = workspace.disk.relative(path)
     if before is None:
-        raise ToolFailed(f"{shown} does not exist; use write to create it")
+        raise ToolFailed(say("{path} does not exist; use write to create it", path=shown))
     if not arguments.old:
-        raise ToolFailed(f"old is empty; use write to replace {shown} whole")
+        raise ToolFailed(say("old is empty; use write to replace {path} whole", path=shown))
     check_known(path, before, workspace)
     file = text_file(before.data)
     if file is None:
-        raise ToolFailed(f"{shown} is a binary file")
+        raise ToolFailed(say("{path} is a binary file", path=shown))
     with quoting(path, workspace):
         text, places = replaced(file.text, arguments, shown)
     try:
@@ -112,13 +113,18 @@ def replaced(text: str, arguments: EditArguments, shown: str) -> tuple[str, int]
         raise ToolFailed("old and new are the same, so nothing would change")
     places = _places(plain.text, old, arguments.all)
     if not places:
-        raise ToolFailed(_not_found(plain.text, old, shown))
+        raise _not_found(plain.text, old, shown)
     if len(places) > 1 and not arguments.all:
         lines = [plain.text.count("\n", 0, at) + 1 for at in places[:_LISTED]]
         listed = ", ".join(map(str, lines)) + (", …" if len(places) > _LISTED else "")
         raise ToolFailed(
-            f"old is in {shown} {len(places)} times (lines {listed}); "
-            "give more of the lines around the one you mean, or all=true for every one"
+            say(
+                "old is in {path} {count} times (lines {lines}); give more of the lines around the one you mean, "
+                "or all=true for every one",
+                path=shown,
+                count=len(places),
+                lines=listed,
+            )
         )
     pieces: list[str] = []
     done = 0
@@ -138,10 +144,13 @@ def _places(text: str, old: str, apart: bool) -> list[int]:
     return places
 
 
-def _not_found(text: str, old: str, shown: str) -> str:
+def _not_found(text: str, old: str, shown: str) -> ToolFailed:
     if MARKER.search(old):
-        return f"old is not in {shown}: what is hidden there is a secret; choose lines without one"
+        return ToolFailed(f"old is not in {shown}: what is hidden there is a secret; choose lines without one")
     without_numbers = _NUMBERED.sub("", old)
     if without_numbers != old and without_numbers in text:
-        return f"old is not in {shown}: it begins with the line numbers of read; leave them out"
-    return f"old is not in {shown}; {nearest(lines_of(text), lines_of(old))}"
+        return ToolFailed(
+            say("old is not in {path}: it begins with the line numbers of read; leave them out", path=shown)
+        )
+    near, detail = nearest(lines_of(text), lines_of(old))
+    return ToolFailed(say("old is not in {path}; {rest}", path=shown, rest=near), detail=detail)

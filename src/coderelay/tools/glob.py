@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.matching import Glob
 from coderelay.tools.start import Start, start_at
 from coderelay.tools.walk import Walk
@@ -56,7 +57,7 @@ class GlobFiles:
     async def run(self, arguments: GlobArguments, workspace: Workspace) -> Finished:
         start = start_at(arguments.path, workspace)
         if start.file:
-            raise ToolFailed(f"{arguments.path} is a file; path must be a folder")
+            raise ToolFailed(say("{path} is a file; path must be a folder", path=arguments.path))
         search = _Search(start, glob_of(_below(arguments.pattern, start)))
         try:
             await asyncio.to_thread(search.run)
@@ -128,4 +129,4 @@ def _finished(search: _Search, start: Start, workspace: Workspace) -> Finished:
         lines.append(f"(stopped after {_SECONDS:g} s, before all was looked at; give a narrower path)")
     if search.ignored and not found:
         lines.append("(what git ignores was not looked at; give its folder as path to look there)")
-    return Finished("\n".join(lines), "1 file" if len(found) == 1 else f"{len(found)} files")
+    return Finished("\n".join(lines), "1 file" if len(found) == 1 else say("{count} files", count=len(found)))

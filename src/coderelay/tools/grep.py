@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.glob import glob_of
 from coderelay.tools.search import BAD_PATTERN
 from coderelay.tools.start import Start, start_at
@@ -116,11 +117,11 @@ async def _search(arguments: GrepArguments, start: Start, workspace: Workspace) 
             output_bytes=_OUTPUT_BYTES,
         )
     except CannotStart as error:
-        raise ToolFailed(f"the search could not be started: {error}") from error
+        raise ToolFailed(say("the search could not be started: {why}", why=error)) from error
     except ProcessesLost as error:
         raise ToolFailed("the search was cut off") from error
     if ended.exit_code == BAD_PATTERN:
-        raise ToolFailed(f"the pattern is no regular expression: {_short(ended.output)}")
+        raise ToolFailed(say("the pattern is no regular expression: {why}", why=_short(ended.output)))
     return ended, _matches(ended, arguments, start)
 
 
@@ -183,7 +184,17 @@ def _finished(ended: Ended, found: list[Match], start: Start, workspace: Workspa
         lines.append(f"({left_out} left out: their reading must be asked about; give one as path)")
     if ended.timed_out:
         lines.append(f"(stopped after {_SECONDS:g} s, before all was searched; give a narrower path or glob)")
-    return Finished("\n".join(lines), f"{matches}{more} in {files}" if found else "no matches")
+    return Finished("\n".join(lines), _summary(len(found), more, len(names)))
+
+
+def _summary(matches: int, more: str, files: int) -> str:
+    if not matches:
+        return "no matches"
+    if more or (matches == 1 and files == 1):
+        return f"{_count(matches, 'match', 'matches')}{more} in {_count(files, 'file', 'files')}"
+    if files == 1:
+        return say("{count} matches in 1 file", count=matches)
+    return say("{count} matches in {files} files", count=matches, files=files)
 
 
 def _count(number: int, one: str, many: str) -> str:

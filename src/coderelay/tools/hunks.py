@@ -55,8 +55,8 @@ class _Places:
         exact = [at for at in places if self._lines[at : at + len(old)] == old]
         places = exact or places
         if not places:
-            near = nearest(self._plain, [line.rstrip("\r\n") for line in old])
-            raise ToolFailed(f"a change does not fit {self._shown}: {near}")
+            near, detail = nearest(self._plain, [line.rstrip("\r\n") for line in old])
+            raise ToolFailed(f"a change does not fit {self._shown}: {near}", detail=detail)
         if hunk.start is not None:
             wanted = hunk.start + self._drift
             return min(places, key=lambda at: (abs(at - wanted), at))

@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
+from coderelay.protocol.translatable import say
 from coderelay.tools.start import Start, start_at
 from coderelay.tools.walk import is_ignored, rules_in
 from coderelay.workspace.disk import Entry
@@ -55,7 +56,7 @@ class ListFiles:
             names = [shown(each) for each in sorted(ignored)[:_LEFT_OUT]]
             more = f" and {len(ignored) - _LEFT_OUT} more" if len(ignored) > _LEFT_OUT else ""
             lines.append(f"(ignored by git, not shown: {', '.join(names)}{more})")
-        summary = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+        summary = "1 entry" if len(entries) == 1 else say("{count} entries", count=len(entries))
         return Finished("\n".join(lines).strip("\n"), summary)
 
 

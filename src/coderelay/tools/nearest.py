@@ -4,6 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from coderelay.protocol.translatable import say
+
 _SHOWN_LINES = 12
 _SHOWN_CHARS = 200
 _COMPARED = 3000  # lines, at most, if not one of those wanted is there
@@ -13,11 +15,11 @@ _QUOTES = str.maketrans("‘’‚“”„`«»", '\'\'\'"""\'""')
 _DASHES = str.maketrans("–—−", "---")
 
 
-def nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
-    """A sentence and the lines, numbered as `read` does. Lines without their ends."""
+def nearest(lines: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
+    """A sentence, and the lines it is about, numbered as `read` does. Lines are given without their ends."""
     start = _start(lines, wanted)
     if start is None:
-        return "nothing in the file is like it; read the file again"
+        return "nothing in the file is like it; read the file again", ""
     here = lines[start : start + len(wanted)]
     pairs = zip(here, wanted, strict=False)
     found = [_difference(number, mine, each) for number, (mine, each) in enumerate(pairs, start + 1)]
@@ -25,8 +27,12 @@ def nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
     if len(here) < len(wanted):
         differing.append(f"the file ends after line {len(lines)}")
     shown = [f"{number}\t{_short(line)}" for number, line in enumerate(here, start + 1)]
-    where = f"line {start + 1}" if len(here) == 1 else f"lines {start + 1}-{start + len(here)}"
-    return f"the nearest place is {where}:\n" + "\n".join([*_few(shown), *_few(differing)])
+    where = (
+        say("line {number}", number=start + 1)
+        if len(here) == 1
+        else say("lines {count}-{number}", count=start + 1, number=start + len(here))
+    )
+    return say("the nearest place is {rest}:", rest=where), "\n".join([*_few(shown), *_few(differing)])
 
 
 def _start(lines: Sequence[str], wanted: Sequence[str]) -> int | None:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from coderelay.policy.hosts import host_of
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 
 PORTS = (80, 443)
 _MOST_CHARS = 4000
@@ -41,7 +42,7 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
     except ValueError as error:  # of the port, of a bracket, of a name
         raise ToolFailed(f"{text} is not the address of a page: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ToolFailed(f"{text} is not the address of a page: it must begin with https:// or http://")
+        raise ToolFailed(say("{url} is not the address of a page: it must begin with https:// or http://", url=text))
     if "@" in parts.netloc:
         raise ToolFailed("an address with a login in it is not fetched")
     secure = parts.scheme == "https"
@@ -62,9 +63,11 @@ def checked_place(host: str, places: Collection[str], may_reach: Callable[[IPAdd
     found = [ip_address(place.partition("%")[0]) for place in places]
     for place in found:
         if not may_reach(place):
-            raise ToolFailed(f"{host} leads to {place}, which is not on the public network")
+            raise ToolFailed(
+                say("{host} leads to {place}, which is not on the public network", host=host, place=place)
+            )
     if not found:
-        raise ToolFailed(f"{host} is not known")
+        raise ToolFailed(say("{host} is not known", host=host))
     return str(found[0])
 
 

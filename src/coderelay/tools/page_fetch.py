@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 from coderelay import __version__
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.page_address import (
     PORTS,
     IPAddress,
@@ -74,7 +75,9 @@ class PageFetch:
             async with asyncio.timeout(self._seconds):
                 return await self._follow(address)
         except TimeoutError as error:
-            raise ToolFailed(f"{address.url} took longer than {self._seconds:g} s") from error
+            raise ToolFailed(
+                say("{url} took longer than {seconds} s", url=address.url, seconds=f"{self._seconds:g}")
+            ) from error
 
     async def _follow(self, address: PageAddress) -> Finished:
         for _ in range(_REDIRECTS + 1):
@@ -92,13 +95,16 @@ class PageFetch:
             if self._pages.goes_through_proxy(address.url):
                 return ""
             why = error.strerror if isinstance(error, OSError) else error
-            raise ToolFailed(f"{address.host} is not known: {why}") from error
+            raise ToolFailed(say("{host} is not known: {why}", host=address.host, why=why)) from error
         return checked_place(address.host, places, self._may_reach)
 
     def _next(self, address: PageAddress, location: str) -> PageAddress:
         following = page_address(urljoin(address.url, location), self._ports)
         if following.host != address.host:
-            raise ToolFailed(f"the page leads to another site: {following.url}\nFetch that address if it is wanted.")
+            raise ToolFailed(
+                say("the page leads to another site: {url}", url=following.url),
+                detail="Fetch that address if it is wanted.",
+            )
         if address.secure and not following.secure:
             raise ToolFailed(f"the page leads from https to http, where it is not followed: {following.url}")
         return following
@@ -108,13 +114,16 @@ async def _finished(address: PageAddress, page: Page) -> Finished:
     content_type = page.headers.get("content-type", "")
     kind = visible(content_type).partition(";")[0].strip().lower()
     if page.status >= 400:
-        raise ToolFailed(f"{address.url} answered {page.status}\n{await _said(kind, page, address)}".strip())
+        raise ToolFailed(
+            say("{url} answered {status}", url=address.url, status=page.status),
+            detail=(await _said(kind, page, address)).strip(),
+        )
     if not _is_text(kind):
-        raise ToolFailed(f"{address.url} is {kind}, not text")
+        raise ToolFailed(say("{url} is {kind}, not text", url=address.url, kind=kind))
     text, whole = await _text(kind, page, address)
     cut = "" if whole else "\n(the page is longer; only its beginning was read)"
     shown = shortened(text) + cut
-    return Finished(output=f"{address.url}\n\n{shown}", summary=f"{len(text)} characters")
+    return Finished(output=f"{address.url}\n\n{shown}", summary=say("{count} characters", count=len(text)))
 
 
 async def _said(kind: str, page: Page, address: PageAddress) -> str:
@@ -127,7 +136,7 @@ async def _said(kind: str, page: Page, address: PageAddress) -> str:
 async def _text(kind: str, page: Page, address: PageAddress) -> tuple[str, bool]:
     body, whole = await read_body(page)
     if not kind and b"\0" in body[:1000]:
-        raise ToolFailed(f"{address.url} is not text")
+        raise ToolFailed(say("{url} is not text", url=address.url))
     text = text_of(body, page.headers.get("content-type", ""))
     if kind in ("text/html", "application/xhtml+xml") or (not kind and text.lstrip()[:1] == "<"):
         text, all_read = await asyncio.to_thread(page_text, text, address.url)  # may take a second

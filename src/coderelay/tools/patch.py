@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
 from coderelay.tools.hunks import apply_hunks
 from coderelay.tools.patch_format import FilePatch, Hunk, parse_patch
@@ -81,7 +82,7 @@ class Patch:
         seen = await make(changes, workspace)
         if any(each.mode for each in patches):
             lines.append("(modes are not changed by a patch; use chmod)")
-        files = "1 file" if len(changes) == 1 else f"{len(changes)} files"
+        files = "1 file" if len(changes) == 1 else say("{count} files", count=len(changes))
         return Finished("\n".join(lines), f"{tally}, {files}", seen=seen)
 
 
@@ -99,7 +100,7 @@ def _changes(patches: list[FilePatch], now: Mapping[str, Content | None], worksp
         if before is not None:
             check_known(path, before, workspace)
         if patch.to and (now[patch.to] is not None or locate(patch.to) in changes):
-            raise ToolFailed(f"{patch.to} exists already, so nothing can be moved there")
+            raise ToolFailed(say("{path} exists already, so nothing can be moved there", path=patch.to))
         so_far = earlier.after if earlier is not None else before and before.data
         with quoting(path, workspace):
             after = _patched(patch, so_far, workspace.disk.relative(path))
@@ -114,15 +115,15 @@ def _changes(patches: list[FilePatch], now: Mapping[str, Content | None], worksp
 def _patched(patch: FilePatch, data: bytes | None, shown: str) -> bytes | None:
     if patch.kind == "add":
         if data is not None:
-            raise ToolFailed(f"{shown} exists already; change it with an update")
+            raise ToolFailed(say("{path} exists already; change it with an update", path=shown))
         return apply_hunks("", patch.hunks, shown).encode()
     if data is None:
-        raise ToolFailed(f"{shown} does not exist")
+        raise ToolFailed(say("{path} does not exist", path=shown))
     if patch.kind == "delete" and not patch.hunks:
         return None
     file = text_file(data)
     if file is None:
-        raise ToolFailed(f"{shown} is a binary file")
+        raise ToolFailed(say("{path} is a binary file", path=shown))
     text = apply_hunks(file.text, patch.hunks, shown)
     if patch.kind == "update":
         return _encoded(file, text, shown)

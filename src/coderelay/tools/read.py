@@ -7,6 +7,7 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, Seen, ToolSpec
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.notebook import notebook_text
 from coderelay.tools.text_file import lines_of, text_file
 from coderelay.workspace.disk import Content
@@ -82,7 +83,7 @@ def _lines(shown: str, content: Content) -> tuple[list[str], str]:
     whole = content.size <= len(content.data)
     file = text_file(content.data, whole=whole)
     if file is None:
-        raise ToolFailed(f"{shown} is a binary file of {content.size} bytes")
+        raise ToolFailed(say("{path} is a binary file of {count} bytes", path=shown, count=content.size))
     notes = [file.note] if file.note else []
     text = file.shown
     if shown.endswith(".ipynb") and (cells := notebook_text(text)) is not None:
@@ -96,7 +97,7 @@ def _lines(shown: str, content: Content) -> tuple[list[str], str]:
 def _part(shown: str, lines: list[str], note: str, arguments: ReadArguments, seen: Seen) -> Finished:
     first = arguments.offset - 1
     if first and first >= len(lines):
-        raise ToolFailed(f"{shown} has only {len(lines)} lines")
+        raise ToolFailed(say("{path} has only {count} lines", path=shown, count=len(lines)))
     part = _that_fits([_cut(line) for line in lines[first : first + arguments.limit]])
     last = first + len(part)
     said = [f"lines {first + 1}-{last} of {len(lines)}; go on with offset={last + 1}"] if last < len(lines) else []
@@ -108,7 +109,7 @@ def _part(shown: str, lines: list[str], note: str, arguments: ReadArguments, see
 
 
 def _count(lines: int) -> str:
-    return "1 line" if lines == 1 else f"{lines} lines"
+    return "1 line" if lines == 1 else say("{count} lines", count=lines)
 
 
 def _image_kind(content: bytes) -> str | None:

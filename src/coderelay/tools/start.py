@@ -5,6 +5,7 @@ import os
 from msgspec import Struct
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.workspace.folders import is_in, part
 from coderelay.workspace.workspace import Workspace
 
@@ -29,6 +30,6 @@ def start_at(path: str, workspace: Workspace) -> Start:
     if os.path.isdir(real):
         return Start(root, part(real, root))
     if not os.path.exists(real):
-        raise ToolFailed(f"{workspace.disk.relative(workspace.disk.locate(path))} does not exist")
+        raise ToolFailed(say("{path} does not exist", path=workspace.disk.relative(workspace.disk.locate(path))))
     folder, name = os.path.split(part(real, root))
     return Start(root, folder, name)

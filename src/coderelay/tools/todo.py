@@ -3,6 +3,7 @@
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.todos import Item, TodoArguments
+from coderelay.protocol.translatable import say
 from coderelay.workspace.workspace import Workspace
 
 _MOST = 100
@@ -68,4 +69,6 @@ class Todo:
 def _summary(items: tuple[Item, ...]) -> str:
     done = sum(each.status == "completed" for each in items)
     current = next((each.content for each in items if each.status == "in_progress"), "")
-    return f"{done} of {len(items)} done" + (f", now: {current}" if current else "")
+    if not current:
+        return say("{done} of {all} done", done=done, all=len(items))
+    return say("{done} of {all} done{rest}", done=done, all=len(items), rest=say(", now: {item}", item=current))

@@ -17,10 +17,10 @@ Arguments = TypeVar("Arguments", bound=Struct)
 
 
 class CommandFailed(ToolFailed):
-    """A command that a tool ran did not end well. The `message` begins with one line about how it ended."""
+    """A command that a tool ran did not end well. The `detail` is what it wrote."""
 
-    def __init__(self, message: str, end: CommandEnd) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, end: CommandEnd, *, detail: str = "") -> None:
+        super().__init__(message, detail=detail)
         self.end = end
 
 

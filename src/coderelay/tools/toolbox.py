@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Call, Failed, Finished, Need, ToolSpec
 from coderelay.protocol.errors import MustAsk, ToolFailed
+from coderelay.protocol.translatable import said_of, say
 from coderelay.tools.tool import CommandFailed, Tool
 from coderelay.workspace.workspace import Workspace
 
@@ -55,7 +56,9 @@ class Toolbox:
             tool, arguments = self._parse(call)
             return tool.need(arguments, workspace)
         except ToolFailed as failed:
-            return Need(tool=call.name, kind="read", title=call.name, problem=failed.message)
+            return Need(
+                tool=call.name, kind="read", title=call.name, problem=failed.message, said=said_of(failed.summary)
+            )
 
     async def run(self, call: Call, workspace: Workspace, judged: Need | None = None) -> Finished | Failed:
         """`judged` is what was shown and allowed: the tools of other programs may not be by now what they were."""
@@ -66,24 +69,28 @@ class Toolbox:
             return await tool.run(arguments, workspace)
         except ToolFailed as failed:
             end = failed.end if isinstance(failed, CommandFailed) else None
-            return Failed(failed.message, summary=failed.message.partition("\n")[0], end=end)
+            return Failed(failed.message, summary=failed.summary, end=end)
         except MustAsk:
             raise
         except Exception as error:  # the door around one call: a broken tool must not end the turn
             log.exception("tool %s failed", call.name)
-            return Failed(f"{call.name} failed: {type(error).__name__}: {error}")
+            return Failed(say("{tool} failed: {why}", tool=call.name, why=f"{type(error).__name__}: {error}"))
 
     def _parse(self, call: Call) -> tuple[Tool[Any], Struct]:
         tool = self._tools.get(call.name)
         if tool is None and call.name in self._not_here:
             raise ToolFailed(self._not_here[call.name])
         if tool is None:
-            raise ToolFailed(f"there is no tool {call.name!r}; there are {', '.join(self._tools)}")
+            raise ToolFailed(
+                say("there is no tool {name}; there are {names}", name=repr(call.name), names=", ".join(self._tools))
+            )
         try:
             return tool, msgspec.json.decode(call.arguments, type=tool.arguments)
         except (msgspec.DecodeError, RecursionError) as error:
             takes = ", ".join(tool.spec.parameters["properties"])
-            raise ToolFailed(f"bad arguments for {call.name}: {error}; it takes {takes}") from error
+            raise ToolFailed(
+                say("bad arguments for {tool}: {why}; it takes {names}", tool=call.name, why=error, names=takes)
+            ) from error
 
 
 def _check_same(judged: Need, today: Need) -> None:

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
 from coderelay.tools.preview import need_of
 from coderelay.tools.text_file import lines_of, text_file
@@ -59,7 +60,7 @@ class Write:
         seen = await make([change], workspace)
         lines = len(lines_of(arguments.content))
         if change.before is None:
-            return Finished(f"created {shown} ({lines} lines)", f"created, {lines} lines", seen=seen)
+            return Finished(f"created {shown} ({lines} lines)", say("created, {count} lines", count=lines), seen=seen)
         return Finished(f"replaced {shown} ({lines} lines)", summed_up([change]), seen=seen)
 
 
@@ -68,7 +69,9 @@ def _change(arguments: WriteArguments, before: Content | None, workspace: Worksp
     if before is not None:
         shown = workspace.disk.relative(path)
         if workspace.known.never_read(path):
-            raise ToolFailed(f"{shown} exists and you have not read it; read it first, or change a part with edit")
+            raise ToolFailed(
+                say("{path} exists and you have not read it; read it first, or change a part with edit", path=shown)
+            )
         check_known(path, before, workspace)
     return Change(path, before, _encoded(arguments.content, before))
 

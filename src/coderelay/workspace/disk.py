@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.workspace.folders import Folders, part, shown
 from coderelay.workspace.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
 from coderelay.workspace.protected import why_protected
@@ -135,7 +136,13 @@ class Disk(Folders):
                 if error.errno not in LINK_IN_THE_WAY or (real := self.target(path)) == full:
                     raise
                 where = self.relative(real)
-                raise ToolFailed(f"{shown(path)} leads over a link to {where}; name that if it is meant") from error
+                raise ToolFailed(
+                    say(
+                        "{path} leads over a link to {target}; name that if it is meant",
+                        path=shown(path),
+                        target=where,
+                    )
+                ) from error
 
     def _beneath(self, full: str) -> tuple[str, str]:
         top = self.top_of(full)
@@ -198,7 +205,9 @@ def _refusals(verb: str, path: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise ToolFailed(f"cannot {verb} {shown(path)}: {error.strerror}") from error
+        raise ToolFailed(
+            say("cannot {verb} {path}: {why}", verb=verb, path=shown(path), why=error.strerror)
+        ) from error
 
 
 def _first_bytes(file: int, limit: int, size: int) -> bytes:

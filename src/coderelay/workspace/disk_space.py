@@ -5,6 +5,8 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from coderelay.protocol.translatable import say
+
 FREE_BYTES = 1_000_000_000
 """How much is left free, unless a setting says otherwise."""
 
@@ -31,7 +33,13 @@ class DiskSpaceWatch:
         for folder, least in self._least.items():
             with suppress(OSError):
                 if _free(folder) < least:
-                    self._end(f"ended because the disk of {folder} is almost full: less than {_size(least)} is left")
+                    self._end(
+                        say(
+                            "ended because the disk of {folder} is almost full: less than {size} is left",
+                            folder=folder,
+                            size=_size(least),
+                        )
+                    )
                     return
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
 

@@ -8,6 +8,7 @@ from typing import ParamSpec, Protocol, TypeVar
 from msgspec.structs import replace
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.workspace.disk import Content, Disk
 from coderelay.workspace.status import saved_mark, unsaved_mark
 
@@ -77,7 +78,7 @@ class LentFiles(FilesOnDisk):
         is_new = self.disk.check_write(path, expected=saved)
         full = self.disk.locate(path)
         if expected is not None and (lent := await self._lent(path, full)) and lent.mark != expected:
-            raise ToolFailed(f"{path} has changed in the editor since you read it; read it again")
+            raise ToolFailed(say("{path} has changed in the editor since you read it; read it again", path=path))
         text = _as_text(data)
         if text is not None and await self._editor.write_text(full, text):
             return is_new

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 
 _ATTEMPTS = 20
 _PATH_MAX = 4096  # what is longer no other program could open
@@ -30,7 +31,9 @@ class Folders:
             return full
         known = self._by_its_real_name(full)
         if known is None:
-            raise ToolFailed(f"{shown(path)} is outside the workspace {', '.join(self.roots)}")
+            raise ToolFailed(
+                say("{path} is outside the workspace {roots}", path=shown(path), roots=", ".join(self.roots))
+            )
         return known
 
     def target(self, path: str) -> str:
@@ -41,7 +44,14 @@ class Folders:
             raise ToolFailed(f"{shown(path)} leads to links without end, or is exchanged all the time") from error
         if self.top_of(real) is None:
             roots = ", ".join(self.roots)
-            raise ToolFailed(f"{shown(path)} is outside the workspace {roots}: it leads to {shown(real)}")
+            raise ToolFailed(
+                say(
+                    "{path} is outside the workspace {roots}: it leads to {target}",
+                    path=shown(path),
+                    roots=roots,
+                    target=shown(real),
+                )
+            )
         return real
 
     def relative(self, full: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.workspace.disk import Content
 from coderelay.workspace.line_diff import count_changes, cut, differences, hunks, with_ends
 
@@ -42,9 +43,18 @@ class KnownFiles:
         kept_mark, before = self._contents.get(path, ("", b""))
         if kept_mark != known:
             lines = data.count(b"\n") + (not data.endswith(b"\n") if data else 0)
-            raise ToolFailed(f"{shown} has changed since you read it: it has {lines} lines now. Read it again.")
+            raise ToolFailed(
+                say(
+                    "{path} has changed since you read it: it has {count} lines now. Read it again.",
+                    path=shown,
+                    count=lines,
+                )
+            )
         if before != data:
-            raise ToolFailed(f"{shown} has changed since you read it:\n{_change(before, data)}Read it again.")
+            raise ToolFailed(
+                say("{path} has changed since you read it:", path=shown),
+                detail=f"{_change(before, data)}Read it again.",
+            )
 
     def _forget(self, path: str) -> None:
         self._bytes -= len(self._contents.pop(path, ("", b""))[1])

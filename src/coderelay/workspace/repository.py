@@ -7,6 +7,7 @@ import stat
 from msgspec import Struct
 
 from coderelay.protocol.errors import Refusal
+from coderelay.protocol.translatable import say
 from coderelay.workspace.git_head import root_of
 
 _MOST_CONFIG = 1 << 20
@@ -17,7 +18,7 @@ _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 class NoRepository(Refusal):
     def __init__(self, why: str) -> None:
-        super().__init__(f"undo and diff need a git repository: {why}")
+        super().__init__(say("undo and diff need a git repository: {problem}", problem=why))
 
 
 class Repository(Struct, frozen=True):
@@ -67,12 +68,12 @@ def repository_of(folder: str) -> Repository:
     """Of the work tree that a folder is in. Raises NoRepository."""
     root = root_of(folder)
     if root is None:
-        raise NoRepository(f"{folder} is not in one")
+        raise NoRepository(say("{folder} is not in one", folder=folder))
     repository = repository_at(root)
     if repository is None:
         raise NoRepository(f"{os.path.join(root, '.git')} is none, or is damaged")
     if (folder + os.sep).startswith(os.path.join(root, ".git") + os.sep):
-        raise NoRepository(f"{folder} is not in a work tree")
+        raise NoRepository(say("{folder} is not in a work tree", folder=folder))
     return repository
 
 

@@ -6,6 +6,7 @@ from errno import ELOOP
 from functools import cache
 
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.workspace.folders import shown
 
 _OTHERS = {
@@ -45,7 +46,7 @@ def check_regular(path: str, found: os.stat_result) -> None:
     if stat.S_ISLNK(found.st_mode):
         raise OSError(ELOOP, os.strerror(ELOOP))
     if stat.S_ISDIR(found.st_mode):
-        raise ToolFailed(f"{shown(path)} is a folder")
+        raise ToolFailed(say("{path} is a folder", path=shown(path)))
     if not stat.S_ISREG(found.st_mode):
         kind = _OTHERS.get(stat.S_IFMT(found.st_mode), "something else")
         raise ToolFailed(f"{shown(path)} is {kind}, not a regular file")
@@ -59,9 +60,10 @@ def check_expected(path: str, found: os.stat_result | None, expected: str | None
     if expected is None or mark == expected:
         return
     if not expected:
-        raise ToolFailed(f"{shown(path)} exists already; read it first")
-    now = "has changed since you read it; read it again" if mark else "is gone; list its folder"
-    raise ToolFailed(f"{shown(path)} {now}")
+        raise ToolFailed(say("{path} exists already; read it first", path=shown(path)))
+    if mark:
+        raise ToolFailed(say("{path} has changed since you read it; read it again", path=shown(path)))
+    raise ToolFailed(say("{path} is gone; list its folder", path=shown(path)))
 
 
 def check_replaceable(path: str, found: os.stat_result | None, expected: str | None) -> None:

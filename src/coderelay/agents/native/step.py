@@ -29,6 +29,7 @@ from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.overview import SkillShown
+from coderelay.protocol.translatable import say
 from coderelay.session.progress import together
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
@@ -177,7 +178,16 @@ class Steps:
         except ModelFailed as failed:
             if small.id == model.id:
                 raise
-            self._turn.show(Notice(f"{small.id}: {failed.message}; {model.id} sums it up instead"))
+            self._turn.show(
+                Notice(
+                    say(
+                        "{small}: {problem}; {model} sums it up instead",
+                        small=small.id,
+                        problem=failed.message,
+                        model=model.id,
+                    )
+                )
+            )
         return model, await self._summary(model, dropped)
 
     async def _summary(self, summariser: Model, dropped: int) -> Completion:
@@ -234,7 +244,7 @@ class Steps:
             needs = [replace(need, problem=problem) for need in needs]
         await self._turn.add(message, needs, final=not calls and not message.to_check)
         if given_up:
-            raise ModelFailed(f"the model repeats the same call of {calls[0].name} again and again")
+            raise ModelFailed(say("the model repeats the same call of {tool} again and again", tool=calls[0].name))
 
     def _notes(self, state: State, model: Model) -> list[Note]:
         known = what_counts(state, self._workspace.disk, self._settings.home, model.card.context, self._skills())
@@ -265,7 +275,11 @@ class Steps:
                 pause = pause_before_retry(failed, tries, self._settings.retry_seconds)
                 if pause is None:
                     raise
-                self._turn.show(Notice(f"{failed.message}; trying again in {pause:.0f} s"))
+                self._turn.show(
+                    Notice(
+                        say("{problem}; trying again in {seconds} s", problem=failed.message, seconds=f"{pause:.0f}")
+                    )
+                )
                 await asyncio.sleep(pause)
                 if shown and self._current_model() is not model:
                     raise _ModelChanged from failed
@@ -331,9 +345,10 @@ class _Heard:
 def _too_many(calls: int) -> str:
     if calls <= MOST_CALLS:
         return ""
-    return (
-        f"{calls} calls in one message are too many, so none of them was run; "
-        f"make at most {MOST_CALLS} in one message"
+    return say(
+        "{calls} calls in one message are too many, so none of them was run; make at most {most} in one message",
+        calls=calls,
+        most=MOST_CALLS,
     )
 
 

@@ -4,6 +4,8 @@ what the doctor found, what argparse says. A place called `reason`, `problem` or
 from coderelay.client.chinese import reasons
 
 SHAPES: dict[str, str] = {
+    "{first}; {rest}": "{first}；{rest}",
+    "{first}, {rest}": "{first}，{rest}",
     **reasons.SHAPES,
     # argparse
     "the following arguments are required: {names}": "缺少必需的参数：{names}",
@@ -44,7 +46,7 @@ SHAPES: dict[str, str] = {
     "1 step": "1 步",
     "{count} steps": "{count} 步",
     "{count} tokens": "{count} tokens",
-    "the task did not end well: {problem}": "任务没有顺利结束：{problem}",
+    "the task did not end well: {problem} ({rest})": "任务没有顺利结束：{problem}（{rest}）",
     # why a tool could not do it
     "there is no tool {name}; there are {names}": "没有工具 {name}；可用的有 {names}",
     "bad arguments for {tool}: {why}; it takes {names}": "{tool} 的参数有误：{why}；它接受 {names}",
@@ -219,10 +221,12 @@ SHAPES: dict[str, str] = {
     "{path} cannot be written: {why}": "{path} 无法写入：{why}",
     "{file} is not UTF-8: byte {number}": "{file} 不是 UTF-8：第 {number} 字节",
     "{file}: line {line}, column {column}: not JSON: {why}": "{file}：第 {line} 行第 {column} 列：不是 JSON：{why}",
-    "{file}: unknown key {key}": "{file}：未知的键 {key}",
+    "{file}: {problem}": "{file}：{problem}",
+    "unknown key {key}": "未知的键 {key}",
     "Did you mean {name}?": "是否想写 {name}？",
     "There are {names}.": "可用的有 {names}。",
-    "{file}: {key} must be {what}, not {value}": "{file}：{key} 必须是 {what}，而不是 {value}",
+    "{key} must be {what}": "{key} 必须是 {what}",
+    "{key} must be {what}, not {value}": "{key} 必须是 {what}，而不是 {value}",
     "{name} looks like a secret, which does not belong into a file": "{name} 看起来是机密，不应写入文件",
     "not among the tools allowed in this session": "不在本会话允许的工具之中",
     "disabled in the configuration": "已在配置中禁用",

@@ -24,6 +24,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import SessionId, derived_id
 from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.translatable import encode_plain
 from coderelay.session.summary import summarise
 from coderelay.session.transcript import result_text
 
@@ -33,7 +34,7 @@ PERMISSION_MODES: dict[Mode, str] = {
     "auto-edit": "acceptEdits",
     "yolo": "bypassPermissions",
 }
-_encode = msgspec.json.Encoder().encode
+_encode = msgspec.json.Encoder(enc_hook=encode_plain).encode
 
 
 def rows(recorded: Recorded) -> list[MessageRow]:

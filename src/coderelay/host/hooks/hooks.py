@@ -28,6 +28,7 @@ from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import EnvironmentSetUp, Judged, MessageAdded
 from coderelay.protocol.live import Notice
+from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session.state import State
 
 _AT_ONCE = 8
@@ -47,7 +48,7 @@ class _Heard(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        return f"hook {self.hook.name}: {self.said.reason or self.said.trouble}"
+        return say("hook {name}: {problem}", name=self.hook.name, problem=self.said.reason or self.said.trouble)
 
 
 class Hooks:
@@ -79,7 +80,7 @@ class Hooks:
         if (last := _last_said(turn.state, message)) is not None:
             about |= {"stop_reason": last.stop_reason, "last_assistant_message": text_of(last.blocks)}
         answers = await self._ask(_ending(turn.state), turn, about)
-        return "\n".join(each.words for each in answers if each.said.verdict == "deny")
+        return join_texts("\n", [each.words for each in answers if each.said.verdict == "deny"])
 
     async def set_up(self, turn: Turn) -> EnvironmentSetUp | None:
         """None if there is nothing to be kept: no hook, or one that failed and may be tried again."""
@@ -102,9 +103,9 @@ class Hooks:
         answers = await self._ask("PreToolUse", turn, heard.of_call(call, need), call.name, need.plain)
         denials = [each.words for each in answers if each.denies]
         if denials:
-            return replace(judged, verdict="deny", reason="; ".join(denials), ask=None)
+            return replace(judged, verdict="deny", reason=join_texts("; ", denials), ask=None)
         against = [each for each in answers if each.said.verdict or each.said.trouble]
-        reason = "; ".join(filter(None, [judged.reason, *(each.words for each in against)]))
+        reason = join_texts("; ", [with_template(judged.reason, judged.said), *(each.words for each in against)])
         if judged.verdict == "ask" or any(each.said.verdict == "ask" for each in against):
             ask = ask_about(turn.state, call, judged.need, reason) if against else judged.ask
             return replace(judged, verdict="ask", reason=reason, ask=ask)
@@ -143,13 +144,13 @@ class Hooks:
         if answer.said.trouble:
             turn.show(Notice(answer.words))
         if answer.said.notice:
-            turn.show(Notice(f"hook {answer.hook.name}: {answer.said.notice}"))
+            turn.show(Notice(say("hook {name}: {problem}", name=answer.hook.name, problem=answer.said.notice)))
 
 
 def _feedback(answer: _Heard) -> str:
     said = answer.said
     told = [said.reason if said.verdict else "", said.context]
-    return "\n".join(f"hook {answer.hook.name}: {each}" for each in told if each)
+    return "\n".join(say("hook {name}: {problem}", name=answer.hook.name, problem=each) for each in told if each)
 
 
 def _last_said(state: State, message: MessageAdded | None) -> MessageAdded | None:

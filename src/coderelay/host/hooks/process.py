@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from coderelay.host.hooks.hook import Hook
 from coderelay.host.hooks.said import Said, understand
+from coderelay.protocol.translatable import say
 from coderelay.workspace.environment import person_environment
 from coderelay.workspace.piped import run_piped
 from coderelay.workspace.processes import CannotStart, Processes, ProcessesLost
@@ -35,7 +36,7 @@ class HookProcesses:
         if ended.timed_out:
             return Said(trouble=f"it did not end within {hook.seconds:g} s")
         if ended.exit_code is None:
-            return Said(trouble=f"ended by signal {ended.signal}")
+            return Said(trouble=say("ended by signal {number}", number=ended.signal))
         if ended.omitted_bytes:
             said = understand(ended.exit_code, "", piped.errors)
             return said if said.verdict else replace(said, trouble=said.trouble or "it wrote too much")

@@ -12,6 +12,7 @@ from coderelay.models.http.head import Head, receive_head
 from coderelay.models.http.proxy import proxy_for
 from coderelay.models.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.translatable import say
 
 
 class HttpClient:
@@ -62,8 +63,10 @@ class HttpClient:
             finally:
                 self._put_back(response)
         except Broken as broken:
-            who = broken.who or f"the model server at {self._address.netloc}"
-            raise ModelFailed(f"{who} {broken.what}", retryable=broken.retryable, hint=broken.hint) from broken
+            what = f"{broken.who} {broken.what}"
+            if not broken.who:
+                what = say("the model server at {host} {problem}", host=self._address.netloc, problem=broken.what)
+            raise ModelFailed(what, retryable=broken.retryable, hint=broken.hint) from broken
 
     async def close(self) -> None:
         if self._kept is not None:

@@ -14,6 +14,7 @@ from coderelay.models.http.head import receive_head
 from coderelay.models.http.proxy import Proxy
 from coderelay.models.http.tls import load_trust, tls_failure
 from coderelay.models.http.wire import Wire
+from coderelay.protocol.translatable import say
 
 _NEXT_ADDRESS_SECONDS = 5.0  # a name may have an address that swallows what is sent to it, often an IPv6 one
 
@@ -28,8 +29,8 @@ async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], se
         async with asyncio.timeout(seconds):
             return await (_dial_proxy(address, proxy, trust) if proxy else _dial(address, trust))
     except TimeoutError as error:
-        through = f" through {proxy.name}" if proxy else ""
-        raise Broken(f"did not accept a connection within {seconds:g} s{through}") from error
+        what = say("did not accept a connection within {seconds} s", seconds=f"{seconds:g}")
+        raise Broken(f"{what} through {proxy.name}" if proxy else what) from error
 
 
 async def _dial(address: Address, trust: _Trust | None) -> Wire:
@@ -121,6 +122,6 @@ def _said_of(who: str) -> Generator[None]:
 def _unreachable(error: OSError | UnicodeError) -> Broken:
     """The system's own words for it, where it has some."""
     if isinstance(error, OSError) and error.errno and error.errno > 0:
-        return Broken(f"cannot be reached: {os.strerror(error.errno)}")
+        return Broken(say("cannot be reached: {why}", why=os.strerror(error.errno)))
     words = (error.strerror if isinstance(error, OSError) else str(error)) or "the connection broke"
-    return Broken(f"cannot be reached: {words}")
+    return Broken(say("cannot be reached: {why}", why=words))

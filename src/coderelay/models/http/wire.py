@@ -6,6 +6,7 @@ import ssl
 from typing import cast
 
 from coderelay.models.http.failures import Broken
+from coderelay.protocol.translatable import say
 
 _BUFFER_BYTES = 64 * 1024
 _PAUSE_BYTES = 1024 * 1024
@@ -77,7 +78,7 @@ class Wire(asyncio.BufferedProtocol):
         try:
             await self._waiter
         except TimeoutError as error:
-            raise Broken(f"was silent for {seconds:g} s") from error
+            raise Broken(say("was silent for {seconds} s", seconds=f"{seconds:g}")) from error
         finally:
             self._waiter = None
 

@@ -15,6 +15,7 @@ from msgspec import Struct
 from coderelay.models.local.assembly import Assembly, InstallFailed, assembly_at
 from coderelay.models.local.offers import Offer, Part
 from coderelay.models.local.weights import Weights, WeightsFolder, check_name
+from coderelay.protocol.translatable import say
 
 _SPARE_BYTES = 64 << 20
 
@@ -42,7 +43,7 @@ def install(offer: Offer, folder: WeightsFolder, env: Mapping[str, str], report:
             assembly.finish(offer.size, offer.sha256, folder.path_of(weights))
         folder.add(weights)
     except OSError as error:
-        raise InstallFailed(f"{folder.path} cannot be written: {error.strerror}") from error
+        raise InstallFailed(say("{path} cannot be written: {why}", path=folder.path, why=error.strerror)) from error
     return weights
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.translatable import say
 
 _SHIPPED = os.path.join(os.path.dirname(__file__), "offers.json")
 
@@ -45,7 +46,10 @@ def find_offer(folder: str, name: str | None) -> Offer:
         return next(iter(there.values()))
     if name not in there:
         hint = "A file of your own is added with: coder model add PATH.gguf"
-        raise BadInput(f"there is no model {name!r} to install; there are: {', '.join(there)}", hint)
+        raise BadInput(
+            say("there is no model {name} to install; there are: {names}", name=repr(name), names=", ".join(there)),
+            hint,
+        )
     return there[name]
 
 

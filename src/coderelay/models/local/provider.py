@@ -11,6 +11,7 @@ from coderelay.models.local.weights import WeightsFolder, models_folder
 from coderelay.models.model import Piece, Request
 from coderelay.models.schema_chat import SchemaChat
 from coderelay.protocol.errors import CannotRun
+from coderelay.protocol.translatable import say
 
 
 class LocalModels:
@@ -38,8 +39,11 @@ class LocalModels:
     def _path(self, name: str) -> str:
         known = self._folder.all()
         if name not in known:
-            there = f"there are: {', '.join(known)}" if known else "none is installed"
-            raise CannotRun(f"there is no local model {name!r}; {there}", "Get one with: coder model install")
+            there = say("there are: {names}", names=", ".join(known)) if known else "none is installed"
+            raise CannotRun(
+                say("there is no local model {name}; {rest}", name=repr(name), rest=there),
+                "Get one with: coder model install",
+            )
         path = self._folder.path_of(known[name])
         if not os.path.exists(path):
             raise CannotRun(f"the file of local:{name} is gone: {path}", f"Forget it with: coder model remove {name}")

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.translatable import say
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _MAGIC = b"GGUF"
@@ -93,7 +94,9 @@ def check_gguf(path: str) -> int:
             begins = file.read(len(_MAGIC))
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}") from error
+        raise BadInput(say("{path} cannot be read: {why}", path=path, why=error.strerror)) from error
     if begins != _MAGIC:
-        raise BadInput(f"{path} is no GGUF file", "Weights in other forms can be converted with llama.cpp.")
+        raise BadInput(
+            say("{path} is no GGUF file", path=path), "Weights in other forms can be converted with llama.cpp."
+        )
     return size

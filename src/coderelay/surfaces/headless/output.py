@@ -14,6 +14,7 @@ from coderelay.protocol.content import text_of
 from coderelay.protocol.events import BatchOpened, CallEnded, CallStarted, MessageAdded, Recorded, TurnEnded
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.translatable import encode_plain
 
 Form = Literal["text", "json", "stream-json"]
 
@@ -65,7 +66,7 @@ class TextOutput:
 
     def live(self, live: Live) -> None:
         if isinstance(live, Notice):
-            self._err.write(f"coder: {retell(live.text)}\n")
+            self._err.write(f"coder: {retell(live.text, live.said)}\n")
 
     def finish(self, ended: Recorded) -> None:
         event = ended.event
@@ -74,7 +75,7 @@ class TextOutput:
             self._out.write(event.text if event.text.endswith("\n") else event.text + "\n")
             self._out.flush()
         if event.error:
-            self._err.write(f"coder: {retell(event.error)}\n")
+            self._err.write(f"coder: {retell(event.error, event.said)}\n")
 
     def _say(self, line: str) -> None:
         if self._progress:
@@ -130,7 +131,7 @@ class StreamJsonOutput:
 
 
 def _write_line(out: TextIO, message: dict[str, Any]) -> None:
-    out.write(msgspec.json.encode(message).decode() + "\n")
+    out.write(msgspec.json.encode(message, enc_hook=encode_plain).decode() + "\n")
     out.flush()
 
 

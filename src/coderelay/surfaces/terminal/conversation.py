@@ -70,7 +70,7 @@ class Conversation:
                     self._running[live.call_id].hear(live.text)
                 return ""
             case Notice():
-                return note(retell(live.text), width)
+                return note(retell(live.text, live.said), width)
 
     def tail(self, width: int, rows: int) -> str:
         """What is not finished: the end of what is being said, or of what a command prints."""
@@ -120,7 +120,7 @@ class Conversation:
                 told = t("the conversation was summed up") if summary else t("there was nothing to sum up")
                 return note(told, width) + summary
             case TurnProlonged():
-                return note(t("going on: {reason}", reason=retell(event.reason)), width)
+                return note(t("going on: {reason}", reason=retell(event.reason, event.said)), width)
             case BackgroundEnded():
                 end = retell(background.in_words(event.end))
                 return note(t("background command {id} {end}", id=event.background_id, end=end), width)

@@ -318,7 +318,7 @@ class LineLoop:
 
     def _end_turn(self, event: TurnEnded) -> None:
         if event.ending != "done":
-            write(f"\n({retell(event.error or event.ending)})\n")
+            write(f"\n({retell(event.error or event.ending, event.said)})\n")
         self._carrying_on = False
         self._outstanding.discard(self._turn or PromptId(""))
         if event.ending == "stopped" and self._outstanding:

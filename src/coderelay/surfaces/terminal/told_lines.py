@@ -50,7 +50,7 @@ class ToldLines:
             case CallEnded():
                 self._tell_end(event)
             case TurnProlonged():
-                write(t("(going on: {reason})", reason=retell(event.reason)) + "\n")
+                write(t("(going on: {reason})", reason=retell(event.reason, event.said)) + "\n")
             case BackgroundEnded():
                 self._end_line()
                 how = retell(background.in_words(event.end))
@@ -80,7 +80,7 @@ class ToldLines:
                 write(live.text)
             case Notice():
                 self._end_line()
-                write(f"({retell(live.text)})\n")
+                write(f"({retell(live.text, live.said)})\n")
             case _:
                 pass
 

@@ -7,6 +7,7 @@ import msgspec
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.image_kind import MOST_BYTES, image_kind
 from coderelay.tools.mcp.words import CallResult, Content, Part
 from coderelay.tools.shortened import shortened
@@ -67,10 +68,10 @@ def _structured(result: CallResult) -> str:
 
 
 def _count(images: list[Image]) -> str:
-    return "" if not images else "1 image" if len(images) == 1 else f"{len(images)} images"
+    return "" if not images else "1 image" if len(images) == 1 else say("{count} images", count=len(images))
 
 
 def _summary(said: str, images: list[Image]) -> str:
     lines = said.count("\n") + 1 if said else 0
-    text = "1 line" if lines == 1 else f"{lines} lines" if lines else ""
+    text = "1 line" if lines == 1 else say("{count} lines", count=lines) if lines else ""
     return ", ".join(each for each in (text, _count(images)) if each) or "no output"

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.servers import PromptRow, ResourceRow, ServerRow
+from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.failures import ServerFailed
 from coderelay.tools.mcp.results import content_text, part_text
 from coderelay.tools.mcp.server import Server
@@ -30,11 +31,14 @@ class ServerRows:
         """The prompt of a server with `rest` as its arguments, or a resource and `rest` behind it."""
         found = self._servers.servers.get(server)
         if found is None:
-            raise BadInput(f"there is no MCP server {server!r}", f"There are {', '.join(self._servers.servers)}.")
+            raise BadInput(
+                say("there is no MCP server {name}", name=repr(server)),
+                say("There are {names}.", names=", ".join(self._servers.servers)),
+            )
         try:
             return await _text(found, what, rest)
         except ServerFailed as failed:
-            raise BadInput(f"MCP server {server} {failed.what}") from failed
+            raise BadInput(say("MCP server {name} {problem}", name=server, problem=failed.what)) from failed
 
 
 async def _text(server: Server, what: str, rest: str) -> str:

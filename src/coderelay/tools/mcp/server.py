@@ -9,6 +9,7 @@ from typing import TypeVar
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.client import Client
 from coderelay.tools.mcp.failures import Forgotten, Refused, ServerFailed, Silent, TooOften
 from coderelay.tools.mcp.line import Line
@@ -172,7 +173,7 @@ class Server:
                 await self._list(client)
         except TimeoutError as error:
             await client.close()
-            slow = ServerFailed(f"did not start within {self._limits.start:g} s")
+            slow = ServerFailed(say("did not start within {seconds} s", seconds=f"{self._limits.start:g}"))
             raise self._explained(client, slow) from error
         except ServerFailed as failed:
             await client.close()

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.http_line import HttpLine, OpenHttp
 from coderelay.tools.mcp.line import Line
 from coderelay.tools.mcp.names import tool_names
@@ -107,7 +108,11 @@ class McpServers:
     def notes(self) -> list[str]:
         """What is wrong, for people."""
         self._look()
-        wrong = [f"MCP server {each.name} {each.note}" for each in self.servers.values() if each.note]
+        wrong = [
+            say("MCP server {name} {problem}", name=each.name, problem=each.note)
+            for each in self.servers.values()
+            if each.note
+        ]
         return [*wrong, *self._left_out]
 
     async def close(self) -> None:

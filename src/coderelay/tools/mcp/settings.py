@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.failures import ServerFailed
 
 REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -52,7 +53,9 @@ def filled(values: Mapping[str, str], variables: Mapping[str, str]) -> dict[str,
     """Raises ServerFailed if a variable is not there."""
     missing = [name for value in values.values() for name in REFERENCE.findall(value) if name not in variables]
     if missing:
-        raise ServerFailed(f"needs {', '.join(dict.fromkeys(missing))}, which is not set in the environment")
+        raise ServerFailed(
+            say("needs {names}, which is not set in the environment", names=", ".join(dict.fromkeys(missing)))
+        )
     return {name: REFERENCE.sub(lambda found: variables[found[1]], value) for name, value in values.items()}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.failures import ServerFailed
 from coderelay.tools.mcp.line import MOST_BYTES, Hear, Lose
 from coderelay.workspace.processes import CannotStart, Processes, ProcessesLost, Running
@@ -86,7 +87,7 @@ class StdioLine:
         try:
             return await self._processes.start(argv, cwd=self._cwd, env=self._env, output_bytes=_ERROR_BYTES)
         except (CannotStart, ProcessesLost) as error:
-            raise ServerFailed(f"could not be started: {error}") from error
+            raise ServerFailed(say("could not be started: {problem}", problem=error)) from error
 
     async def _connected(self, door: socket.socket, running: Running) -> socket.socket:
         """It may end before it is connected: if its folder has gone, or our own interpreter."""
@@ -95,7 +96,7 @@ class StdioLine:
         try:
             await asyncio.wait({accepting, ending}, return_when=asyncio.FIRST_COMPLETED)
             if not accepting.done():
-                raise ServerFailed(f"could not be started: {_how_it_ended(running)}")
+                raise ServerFailed(say("could not be started: {problem}", problem=_how_it_ended(running)))
         except BaseException:
             accepting.add_done_callback(_hang_up)
             raise
@@ -134,7 +135,11 @@ def _how_it_ended(running: Running) -> str:
         ended = running.finished()
     except (CannotStart, ProcessesLost) as error:
         return str(error)
-    return f"ended by signal {ended.signal}" if ended.signal else f"ended with exit code {ended.exit_code}"
+    return (
+        say("ended by signal {number}", number=ended.signal)
+        if ended.signal
+        else say("ended with exit code {code}", code=ended.exit_code)
+    )
 
 
 def _short_folder() -> str | None:

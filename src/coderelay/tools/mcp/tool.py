@@ -8,6 +8,7 @@ from msgspec import Raw
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.failures import Refused, ServerFailed
 from coderelay.tools.mcp.names import on_one_line, plain_name, short
 from coderelay.tools.mcp.results import finished
@@ -48,8 +49,10 @@ class McpTool:
         except Refused as refused:
             raise ToolFailed(f"{self._server.name} {refused.what}") from refused
         except ServerFailed as failed:
-            unsure = "\nThe call may have run; check before repeating it." if failed.sent else ""
-            raise ToolFailed(f"the MCP server {self._server.name} {failed.what}{unsure}") from failed
+            raise ToolFailed(
+                say("the MCP server {name} {problem}", name=self._server.name, problem=failed.what),
+                detail="The call may have run; check before repeating it." if failed.sent else "",
+            ) from failed
 
 
 def _description(server: Server, listed: ListedTool) -> str:

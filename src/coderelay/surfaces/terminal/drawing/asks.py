@@ -106,7 +106,7 @@ def _permission(ask: PermissionAsk, width: int) -> list[str]:
         rows += drawn_command(shortened(need.command), width)
     else:
         rows = wrapped(visible(t("{tool} wants: {title}", tool=need.tool, title=need.title)), width, heading)
-    reason = wrapped(visible(retell(ask.reason)), width, YELLOW)
+    reason = wrapped(visible(retell(ask.reason, ask.said)), width, YELLOW)
     diff = drawn_diff(need.diff, width) if need.diff else []
     if len(diff) > _LONG:  # what stands before it has left the screen when one has to answer
         rows += [*reason, paint(t("a diff of {count} lines:", count=f"{len(diff):,}"), DIM), *diff, *rows]

@@ -62,7 +62,7 @@ def _named(need: Need, call: Call | None = None) -> tuple[str, str]:
     """A name, and the arguments that matter, in one line."""
     name, title = need.tool, need.title if need.problem is None else _wanted(call)
     if _gives_todos(need):
-        title = retell(title)
+        title = retell(title, need.said)
     if need.kind == "mcp":  # server: tool {…}
         server, tool, *arguments = title.split(" ", 2)
         name, title = f"{server} {tool}", "".join(arguments)

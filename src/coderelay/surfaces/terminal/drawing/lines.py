@@ -45,7 +45,7 @@ def turn_end(event: TurnEnded, width: int) -> str:
     facts += [f"${event.cost:.4f}"] if event.cost is not None else []
     rows = wrapped(f"{mark} {' · '.join(facts)}", width, DIM)
     rows[0] = paint(mark, colour) + rows[0].replace(mark, "", 1)
-    problem = error_line(retell(event.error), width) if event.error else ""
+    problem = error_line(retell(event.error, event.said), width) if event.error else ""
     return "\n" + problem + "".join(f"{row}\n" for row in rows)
 
 

@@ -20,6 +20,7 @@ from coderelay.policy.shell_words import MOST_CHARACTERS, Word, find_nodes, odd_
 from coderelay.policy.tightening import INTERPRETERS, SHELLS, Spelling, meaning
 from coderelay.policy.tolerant_words import text_of, words_of
 from coderelay.protocol.secret_places import secret_in_text
+from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -136,7 +137,7 @@ def _walk(text: str, root: "Node", rules: _Look, depth: int) -> Iterator[Danger]
         if rules.vectors < 0:
             return
     if secret := secret_in_text(text):
-        yield Danger(f"it touches {secret}, where secrets are kept")
+        yield Danger(say("it touches {path}, where secrets are kept", path=secret))
 
 
 def _substituted_later(node: "Node", look: _Look) -> Iterator[Danger]:
@@ -161,7 +162,7 @@ def _mentioned(words: list[str], look: _Look) -> Iterator[Danger]:
         return
     for rule in (*look.rules.deny, *look.rules.ask):
         if is_mentioned(rule, words, look.spelling) and not is_understood(words):
-            yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+            yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
 
 
 def _vector(words: list[str], rules: _Look, depth: int, *, guessed: bool = False) -> Iterator[Danger]:
@@ -185,7 +186,7 @@ def _vector(words: list[str], rules: _Look, depth: int, *, guessed: bool = False
             if not each.startswith("-"):
                 yield from _inner(each, rules, depth)
     elif name in INTERPRETERS - SHELLS and any(each in ("-c", "-e", "--eval", "-r", "-p") for each in rest):
-        yield Danger(f"it runs a text as a {name} program")
+        yield Danger(say("it runs a text as a {language} program", language=name))
     elif name == "env":
         for at, each in enumerate(rest[:_MOST_WORDS]):
             if split := re.match(r"(?:--split-string=?|-[A-Za-z0]*S)", each):
@@ -217,17 +218,17 @@ def ruled_dangers(words: list[str], rules: CommandRules, spelling: Spelling) -> 
     for rule in rules.deny:
         match meaning(rule, words, spelling):
             case "yes":
-                yield Danger(f"a rule denies {_said(rule)}", stop=True)
+                yield Danger(say("a rule denies {rule}", rule=_said(rule)), stop=True)
             case "maybe":
-                yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+                yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
             case "no":
                 pass
     for rule in rules.ask:
         match meaning(rule, words, spelling):
             case "yes":
-                yield Danger(f"a rule asks about {_said(rule)}", ruled=True)
+                yield Danger(say("a rule asks about {rule}", rule=_said(rule)), ruled=True)
             case "maybe":
-                yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+                yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
             case "no":
                 pass
 
@@ -397,4 +398,4 @@ def _redirection(node: "Node") -> Iterator[Danger]:
     if _DISK.match(target):
         yield Danger("it overwrites a disk", stop=True)
     elif target.startswith(("/", "~", "$")) and target not in ("/dev/null", "/dev/stderr", "/dev/stdout"):
-        yield Danger(f"it writes to {target}")
+        yield Danger(say("it writes to {path}", path=target))

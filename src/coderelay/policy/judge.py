@@ -18,6 +18,7 @@ from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
 from coderelay.protocol.secret_places import secret_beneath_home, secret_place
 from coderelay.protocol.tool_specs import NO_SPECS, ToolSpecs
+from coderelay.protocol.translatable import say, with_template
 
 
 class Policy(Struct, frozen=True):
@@ -50,12 +51,12 @@ class Verdict(Struct, frozen=True):
 
 
 _DOES: dict[Kind, str] = {
-    "read": "reads",
-    "edit": "changes files",
-    "command": "runs a command",
-    "network": "uses the network",
-    "mcp": "uses another program",
-    "ask": "asks",
+    "read": "{tool} reads, {reason}",
+    "edit": "{tool} changes files, {reason}",
+    "command": "{tool} runs a command, {reason}",
+    "network": "{tool} uses the network, {reason}",
+    "mcp": "{tool} uses another program, {reason}",
+    "ask": "{tool} asks, {reason}",
 }
 
 
@@ -67,30 +68,30 @@ def judge(batch: Sequence[Need], policy: Policy, facts: Sequence[DiskFacts] = ()
 
 def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if need.problem is not None:
-        return Verdict("deny", need.problem)
+        return Verdict("deny", with_template(need.problem, need.said))
     if not policy.tools.is_allowed(need.tool, policy.allowed_tools):
-        return Verdict("deny", f"{need.tool} is not among the tools allowed in this session")
+        return Verdict("deny", say("{tool} is not among the tools allowed in this session", tool=need.tool))
     if need.plan is not None and policy.mode != "plan":
         return Verdict("deny", "there is no plan to approve outside of plan mode")
     if need.kind == "ask":
-        return Verdict("ask", f"{need.tool} asks, {named(policy.mode, policy.preset)}")
+        return Verdict("ask", say("{tool} asks, {reason}", tool=need.tool, reason=named(policy.mode, policy.preset)))
     if need.kind == "command":
         return _judge_command(need, policy, facts)
     return _judge_call(need, policy)
 
 
 def _judge_call(need: Need, policy: Policy) -> Verdict:
-    reason = f"{need.tool} {_DOES[need.kind]}, {named(policy.mode, policy.preset)}"
+    reason: str = say(_DOES[need.kind], tool=need.tool, reason=named(policy.mode, policy.preset))
     if rule := find_rule(policy.rules.deny, need, policy.place):
-        return Verdict("deny", f"a rule denies {rule.text}")
+        return Verdict("deny", say("a rule denies {rule}", rule=rule.text))
     table = table_of(policy.mode, policy.preset)
     cell = table.calls[need.kind]
     if cell == "deny":
         return Verdict("deny", reason)
     if rule := find_rule(policy.rules.ask, need, policy.place):
-        return Verdict("ask", f"a rule asks about {rule.text}")
+        return Verdict("ask", say("a rule asks about {rule}", rule=rule.text))
     if secret := _secret(need, policy):
-        cell, reason = "ask", f"{secret} is where secrets are kept"
+        cell, reason = "ask", say("{path} is where secrets are kept", path=secret)
     allowing = policy.rules.allow
     if files_others_obey(table) == "ask" and (why := _why_obeyed(need, policy)):
         cell, reason = "ask", why
@@ -122,9 +123,9 @@ def _why_obeyed(need: Need, policy: Policy) -> str | None:
     for path in need.paths:
         inside = _inside(path, policy.folders).lstrip("/")
         if found := obeyed_by(inside):
-            return found.why.format(path=inside)
+            return say(found.why, path=inside)
     scripts = next(iter(need.scripts), None)
-    return scripts and PACKAGE_JSON.format(path=_inside(scripts, policy.folders).lstrip("/"))
+    return scripts and say(PACKAGE_JSON, path=_inside(scripts, policy.folders).lstrip("/"))
 
 
 def _names_obeyed_file(rule: Rule) -> bool:
@@ -144,7 +145,8 @@ def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if need.command is None:
         denied = table_of(policy.mode, policy.preset).commands["run"] == "deny"
         return Verdict(
-            "deny" if denied else "ask", f"{need.tool} runs a command, {named(policy.mode, policy.preset)}"
+            "deny" if denied else "ask",
+            say("{tool} runs a command, {reason}", tool=need.tool, reason=named(policy.mode, policy.preset)),
         )
     from coderelay.policy.shell import judge_command  # with the first command: most turns have none
 

@@ -37,6 +37,7 @@ from coderelay.policy.tightening import Spelling
 from coderelay.protocol.calls import Right
 from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.secret_places import secret_word
+from coderelay.protocol.translatable import join_texts, say
 
 _MOST_COMMANDS = 64
 _HARMLESS = re.compile(r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|TERM|COLUMNS|LINES|CI)")
@@ -91,18 +92,22 @@ def judge_command(
     if cell == "deny" and found.effect == "stop":
         return ShellVerdict("deny", found.reason)
     if table.commands["run"] == "deny" and (cell == "deny" or rights):
-        return ShellVerdict("deny", f"{found.reason}; {named(mode, preset)}")
+        return ShellVerdict("deny", join_texts("; ", (found.reason, named(mode, preset))))
     if found.ruled:
         return ShellVerdict("ask", found.reason, kept, ruled=True)
     wanted: list[Right] = [right for right in rights if table.rights[right] != "allow"]
     if wanted and not (found.allowed and wanted == ["network"]):
-        return ShellVerdict("ask", "; ".join([*map(_WANTS.__getitem__, wanted), found.reason]), kept)
+        return ShellVerdict("ask", join_texts("; ", [*map(_WANTS.__getitem__, wanted), found.reason]), kept)
     if found.allowed or cell == "allow":
         return ShellVerdict("allow", found.reason)
     if cell == "sandboxed" and sandboxed:
         return ShellVerdict("allow", "it runs in the sandbox")
-    reason = f"{found.reason}; there is no sandbox" if cell == "sandboxed" else found.reason
-    return ShellVerdict("ask", f"{reason}; {named(mode, preset)}" if found.effect == "read" else reason, kept)
+    reason = join_texts("; ", (found.reason, "there is no sandbox")) if cell == "sandboxed" else found.reason
+    return ShellVerdict(
+        "ask",
+        join_texts("; ", (reason, named(mode, preset))) if found.effect == "read" else reason,
+        kept,
+    )
 
 
 def assess(
@@ -120,7 +125,9 @@ def assess(
     if len(command) > MOST_CHARACTERS:
         return Assessment("run", "it is too long to be looked at", ruled=unseen)
     if odd := odd_character(command):
-        return Assessment("run", f"it holds a character that is not seen as it is ({odd})", ruled=unseen)
+        return Assessment(
+            "run", say("it holds a character that is not seen as it is ({character})", character=odd), ruled=unseen
+        )
     tree = parse(command)
     spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
     danger = find_danger(command, tree.root_node, rules.commands, spelling)
@@ -128,10 +135,10 @@ def assess(
         return Assessment("stop", danger.reason)
     place = RulesPlace(folders, home)
     if rule := find_named(rules.deny, command, tree.root_node, place):
-        return Assessment("stop", f"a rule denies {rule.text}")
+        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
     asking = find_named(rules.ask, command, tree.root_node, place)
     ruled = asking is not None or (danger is not None and danger.ruled)
-    reason = f"a rule asks about {asking.text}" if asking else danger.reason if danger else ""
+    reason = say("a rule asks about {rule}", rule=asking.text) if asking else danger.reason if danger else ""
     try:
         script = read_script(command, tree)
     except NotLiteral as refusal:
@@ -141,15 +148,15 @@ def assess(
     if not ruled and strictest:
         ruled, reason = True, strictest.reason
     if rule := find_reached(rules.deny, script, place, facts.targets):
-        return Assessment("stop", f"a rule denies {rule.text}")
+        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
     if not ruled and (rule := find_reached(rules.ask, script, place, facts.targets)):
-        ruled, reason = True, f"a rule asks about {rule.text}"
+        ruled, reason = True, say("a rule asks about {rule}", rule=rule.text)
     proved = _prove(script, Place(folders, sandboxed=sandboxed), facts)
     strict = (*rules.deny, *rules.ask)
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
     if not ruled and (rule := find_perhaps_reached(strict, script, place)):
-        ruled, reason = True, f"it may reach what a rule is about, {rule.text}"
+        ruled, reason = True, say("it may reach what a rule is about, {rule}", rule=rule.text)
     if not ruled and _is_allowed_by_rules(script, rules, folders, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
@@ -183,9 +190,9 @@ def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
     try:
         away = next((target for target in facts.targets if not place.holds(target)), None)
         if away and not place.sandboxed:
-            raise Refused(f"a link leads to {away}, outside of the workspace")
+            raise Refused(say("a link leads to {path}, outside of the workspace", path=away))
         if facts.secret:
-            raise Refused(f"it would show {facts.secret}, where secrets are kept")
+            raise Refused(say("it would show {path}, where secrets are kept", path=facts.secret))
         if facts.too_many:
             raise Refused("it cannot be told whether secrets are among the files it reads")
         if len(script.commands) > _MOST_COMMANDS:
@@ -244,13 +251,13 @@ def _check_assignment(name: str, value: str) -> None:
     if name in _PAGERS and value == "cat":
         return
     if not _HARMLESS.fullmatch(name) or not _HARMLESS_VALUE.fullmatch(value):
-        raise Refused(f"it sets {name}")
+        raise Refused(say("it sets {name}", name=name))
 
 
 def _check_secret(word: Word) -> None:
     """As the shell reads it; how it is written is looked at with the other dangers."""
     if secret := secret_word(word.text, glob=word.glob):
-        raise Refused(f"it touches {secret}, where secrets are kept")
+        raise Refused(say("it touches {path}, where secrets are kept", path=secret))
 
 
 def _check_redirection(redirection: Redirection, place: Place) -> None:
@@ -263,5 +270,5 @@ def _check_redirection(redirection: Redirection, place: Place) -> None:
     if operator == "<" and place.holds(target):
         return
     if operator == "<":
-        raise Refused(f"{target} is outside of the workspace")
-    raise Refused(f"it writes to {target}")
+        raise Refused(say("{path} is outside of the workspace", path=target))
+    raise Refused(say("it writes to {path}", path=target))

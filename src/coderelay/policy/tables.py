@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Kind, Right
 from coderelay.protocol.events import Mode, Preset
+from coderelay.protocol.translatable import say
 
 Answer = Literal["allow", "ask", "deny"]
 Cell = Literal["allow", "sandboxed", "ask", "deny"]
@@ -74,7 +75,11 @@ def files_others_obey(table: Table) -> Cell:
 
 def named(mode: Mode, preset: Preset) -> str:
     """Which table counts, for a reason."""
-    return f"preset is {preset}" if mode == "default" and preset != "balanced" else f"mode is {mode}"
+    return (
+        say("preset is {preset}", preset=preset)
+        if mode == "default" and preset != "balanced"
+        else say("mode is {mode}", mode=mode)
+    )
 
 
 def in_words(table: Table) -> list[tuple[str, Cell]]:

@@ -7,6 +7,7 @@ from coderelay.policy.recognisers.options import Options, Refused, check_pattern
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.readers import READERS, SEARCHERS
 from coderelay.policy.shell_words import Word
+from coderelay.protocol.translatable import say
 
 _ALONE = {
     "-a", "-and", "-o", "-or", "-not", "!", "(", ")", ",", "-empty", "-print", "-print0", "-prune", "-ls", "-quit",
@@ -44,7 +45,7 @@ def recognise_find(words: Sequence[Word], place: Place) -> Sequence[Word] | None
             if rest.pop(0).glob:
                 raise Refused("an unquoted pattern becomes file names before find sees it")
         else:
-            raise Refused(f"find {word.text} is not known to only look")
+            raise Refused(say("find {option} is not known to only look", option=word.text))
     return inner
 
 
@@ -73,4 +74,4 @@ def _check_file(word: Word, place: Place) -> None:
     if word.glob and word.text[0] in "*?":
         raise Refused(f"the pattern {word.text} could become an action")
     if not place.holds(word.text):
-        raise Refused(f"{word.text} is outside of the workspace")
+        raise Refused(say("{path} is outside of the workspace", path=word.text))

@@ -12,6 +12,7 @@ from itertools import dropwhile
 from coderelay.policy.recognisers.options import Operands, Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
+from coderelay.protocol.translatable import say
 
 # Not here: --ext-diff and --textconv run programs, --output writes, -O opens a pager.
 _DIFF = (
@@ -149,7 +150,7 @@ def recognise_git(words: Sequence[Word], place: Place) -> None:
             folder = rest.pop(0).text
             root = root if folder == "." else folder.startswith("/") and place.is_root(folder)
         elif option not in ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"):
-            raise Refused(f"the git option {option} is not known to be harmless")
+            raise Refused(say("the git option {option} is not known to be harmless", option=option))
     if not root:
         raise Refused("git below the root of the workspace may meet another repository")
     if not rest or any(each.glob for each in rest[:2]):
@@ -185,10 +186,10 @@ def _subcommand(words: list[Word], place: Place) -> Operands | None:
         known, needed = _ONLY_WITH[name]
         operands = check(words[1:], known, place)
         if not set(needed) & set(operands.options):
-            raise Refused(f"git {name} only looks with {needed[-1]}")
+            raise Refused(say("git {name} only looks with {option}", name=name, option=needed[-1]))
         return operands
     if name not in SUBCOMMANDS:
-        raise Refused(f"git {name} is not known to only look")
+        raise Refused(say("git {name} is not known to only look", name=name))
     return check(words[1:], SUBCOMMANDS[name], place)
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.secret_places import secret_place
+from coderelay.protocol.translatable import say
 
 
 class Refused(Exception):
@@ -73,7 +74,7 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
         check_pattern(word)
         harmless = known.any_option and not (known.option_opens and "/" in word.text)
         if word.glob and not harmless and word.text[0] in "-*?":
-            raise Refused(f"the pattern {word.text} could become an option")
+            raise Refused(say("the pattern {pattern} could become an option", pattern=word.text))
         if known.operands_last and operands and word.text.startswith("-"):
             raise Refused(f"{word.text} behind an operand may be a file")
         if word.text == "--":
@@ -111,13 +112,13 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
 def check_pattern(word: Word) -> None:
     """Not every shell leaves `..` out of what such a pattern may become."""
     if word.glob and any(part and not part.strip(".*?") and part[0] == "." for part in word.text.split("/")):
-        raise Refused(f"the pattern {word.text} could leave the workspace")
+        raise Refused(say("the pattern {pattern} could leave the workspace", pattern=word.text))
 
 
 def _long(word: Word, rest: list[Word], known: Options, place: Place) -> str:
     name, joined, value = word.text.partition("=")
     if word.glob and not joined:
-        raise Refused(f"the pattern {word.text} could become an option")
+        raise Refused(say("the pattern {pattern} could become an option", pattern=word.text))
     if not joined and name in known.long:
         return name
     for ending in ("=", "=/", "=?"):
@@ -128,7 +129,7 @@ def _long(word: Word, rest: list[Word], known: Options, place: Place) -> str:
         if ending == "=/":
             _check_files([value], place)
         return name
-    raise Refused(f"the option {name} is not known to be harmless")
+    raise Refused(say("the option {option} is not known to be harmless", option=name))
 
 
 def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[str]:
@@ -147,7 +148,7 @@ def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[s
             _check_files([value], place)
         return seen
     if word.glob:
-        raise Refused(f"the pattern {word.text} could become an option")
+        raise Refused(say("the pattern {pattern} could become an option", pattern=word.text))
     return seen
 
 
@@ -161,6 +162,6 @@ def _next(word: Word, rest: list[Word]) -> str:
 def _check_files(paths: Sequence[str], place: Place) -> None:
     for path in paths:
         if path != "-" and not place.holds(path):
-            raise Refused(f"{path} is outside of the workspace")
+            raise Refused(say("{path} is outside of the workspace", path=path))
         if secret := secret_place(path):
-            raise Refused(f"it touches {secret}, where secrets are kept")
+            raise Refused(say("it touches {path}, where secrets are kept", path=secret))

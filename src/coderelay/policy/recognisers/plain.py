@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from coderelay.policy.recognisers.options import Options, Refused, check, check_pattern
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.shell_words import Word
+from coderelay.protocol.translatable import say
 
 # Not here: cargo, rustc, go, yarn and pnpm, which start what the folder asks for even to tell a version.
 VERSIONS = {
@@ -38,7 +39,7 @@ def recognise_echo(words: Sequence[Word], place: Place) -> None:
     for word in words:
         check_pattern(word)
         if word.glob and not place.holds(word.text):
-            raise Refused(f"{word.text} is outside of the workspace")
+            raise Refused(say("{path} is outside of the workspace", path=word.text))
 
 
 def recognise_printf(words: Sequence[Word], place: Place) -> None:
@@ -66,7 +67,7 @@ def recognise_test(words: Sequence[Word], place: Place) -> None:
         raise Refused("a pattern is not a plain word")
     for path in paths:
         if not place.holds(path):
-            raise Refused(f"{path} is outside of the workspace")
+            raise Refused(say("{path} is outside of the workspace", path=path))
 
 
 def recognise_date(words: Sequence[Word], place: Place) -> None:

@@ -36,6 +36,7 @@ from coderelay.policy.recognisers.readers import READERS, SEARCHERS
 from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.obeyed_files import obeyed_by
+from coderelay.protocol.translatable import say
 
 _TABLES: dict[str, Options] = {**READERS, **SEARCHERS}
 _OWN_RULES: dict[str, Callable[[Sequence[Word], Place], object]] = {
@@ -92,19 +93,19 @@ def recognise(words: Sequence[Word], place: Place) -> None:
     elif name in _TABLES:
         check(rest, _TABLES[name], place)
     else:
-        raise Refused(f"{name} is not known to only read")
+        raise Refused(say("{program} is not known to only read", program=name))
 
 
 def recognise_edit(words: Sequence[Word], place: Place) -> None:
     """Returns when the vector only makes empty files and folders beneath the workspace."""
     name = program(words[0].text)
     if name not in _EDITS:
-        raise Refused(f"{name} is not known to only edit")
+        raise Refused(say("{program} is not known to only edit", program=name))
     if any(word.glob for word in words):
         raise Refused("a pattern is not a plain word")
     for path in check(words[1:], _EDITS[name], place).paths:
         if {part.lower() for part in path.split("/")} & _NEVER_EDITED or obeyed_by(path):
-            raise Refused(f"{path} belongs to a tool that would run it")
+            raise Refused(say("{path} belongs to a tool that would run it", path=path))
 
 
 def has_table(words: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.shell_words import Word
+from coderelay.protocol.translatable import say
 
 WRAPPERS = {"timeout", "nice", "time", "xargs"}
 _SECONDS = re.compile(r"\d+(?:\.\d+)?[smhd]?")
@@ -34,7 +35,7 @@ def unwrap(name: str, words: Sequence[Word]) -> Sequence[Word]:
             if not rest or rest[0].text not in _TOUCHES_NO_FILE:
                 raise Refused("xargs gives a program whatever it reads")
     if not rest or rest[0].glob:
-        raise Refused(f"{name} starts no plain program")
+        raise Refused(say("{program} starts no plain program", program=name))
     return rest
 
 
@@ -44,7 +45,7 @@ def _drop_options(rest: list[Word], alone: tuple[str, ...], with_value: tuple[st
         if option in with_value:
             _drop(rest, re.compile(r"[A-Z0-9]+s?"))
         elif option not in alone:
-            raise Refused(f"the option {option} is not known to be harmless")
+            raise Refused(say("the option {option} is not known to be harmless", option=option))
 
 
 def _drop(rest: list[Word], form: re.Pattern[str]) -> None:

@@ -207,7 +207,7 @@ def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
                 because = reason
             effects.add(effect)
     except Refused as refusal:
-        return Assessment("run", str(refusal), signature_of(script))
+        return Assessment("run", refusal.reason, signature_of(script))
     worst = max(effects, key=_WORSE.index)
     return Assessment(worst, because, None if worst == "read" else signature_of(script))
 
@@ -226,7 +226,7 @@ def _prove_one(command: Simple, place: Place) -> tuple[Effect, Place, str]:
         recognise(command.words, place)
     except Refused as refusal:
         if is_build(command.words, place):
-            return "build", place, str(refusal)
+            return "build", place, refusal.reason
         try:
             recognise_edit(command.words, place)
         except Refused:

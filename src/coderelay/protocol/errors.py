@@ -105,7 +105,7 @@ class Fenced(CoderError):
 class ModelFailed(CoderError):
     """`status` is the HTTP status, if there was an answer; `retryable` whether trying again may help, and
     `retry_after` the seconds to wait before it if the server said so; `too_long` that the request is more than
-    the model can take."""
+    the model can take; `what` is what the server did, without its name, if the message says no more than that."""
 
     def __init__(
         self,
@@ -116,12 +116,14 @@ class ModelFailed(CoderError):
         retry_after: float | None = None,
         too_long: bool = False,
         hint: str = "",
+        what: str = "",
     ) -> None:
         super().__init__(message, hint)
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after
         self.too_long = too_long
+        self.what = what
 
 
 class ToolFailed(CoderError):

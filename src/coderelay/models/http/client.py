@@ -63,10 +63,13 @@ class HttpClient:
             finally:
                 self._put_back(response)
         except Broken as broken:
-            what = f"{broken.who} {broken.what}"
-            if not broken.who:
-                what = say("the model server at {host} {problem}", host=self._address.netloc, problem=broken.what)
-            raise ModelFailed(what, retryable=broken.retryable, hint=broken.hint) from broken
+            raise self._failed(broken) from broken
+
+    def _failed(self, broken: Broken) -> ModelFailed:
+        if broken.who:
+            return ModelFailed(f"{broken.who} {broken.what}", retryable=broken.retryable, hint=broken.hint)
+        message = say("the model server at {host} {problem}", host=self._address.netloc, problem=broken.what)
+        return ModelFailed(message, retryable=broken.retryable, hint=broken.hint, what=broken.what)
 
     async def close(self) -> None:
         if self._kept is not None:

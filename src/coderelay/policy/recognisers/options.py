@@ -14,7 +14,11 @@ from coderelay.protocol.translatable import say
 
 
 class Refused(Exception):
-    """Not proved to be harmless; the message says why."""
+    """Not proved to be harmless; the `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Options(Struct, frozen=True):

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from coderelay.models.http.failures import Broken
 from coderelay.protocol.errors import ModelFailed
 from coderelay.tools.mcp.event_stream import EventStream
 from coderelay.tools.mcp.failures import Forgotten, ServerFailed
@@ -79,7 +78,7 @@ class HttpLine:
             async with self._http.post(self._path, headers, message) as answer:
                 await self._take(answer)
         except ModelFailed as failed:
-            raise ServerFailed(_what(failed), sent=True) from failed
+            raise ServerFailed(failed.what or failed.message, sent=True) from failed
         return False
 
     def settle(self, version: str) -> None:
@@ -132,12 +131,6 @@ class HttpLine:
         async with http.get(self._path, headers) as answer:
             if answer.status == 200 and answer.headers.get("content-type", "").startswith(_STREAM):
                 await self._take_stream(answer)
-
-
-def _what(failed: ModelFailed) -> str:
-    """What the server did wrong, without the name that a model's server has in the message."""
-    broken = failed.__cause__
-    return broken.what if isinstance(broken, Broken) and not broken.who else failed.message
 
 
 async def _whole(answer: Answer) -> bytes:

@@ -23,7 +23,8 @@ def remember_model(folder: str, model: str) -> str | None:
     except BadInput as refused:
         return say("the model is not kept for later sessions: {problem}", problem=refused)
     except OSError as error:
-        return f"the model is not kept for later sessions: {shown(path)} cannot be written: {error.strerror}"
+        why = say("{path} cannot be written: {why}", path=shown(path), why=error.strerror)
+        return say("the model is not kept for later sessions: {problem}", problem=why)
     return None
 
 

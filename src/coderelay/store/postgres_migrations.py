@@ -6,6 +6,7 @@ change gets a new name, since an old program may still call it.
 """
 
 from coderelay.protocol.errors import StoreFailed, StoreNewer
+from coderelay.protocol.translatable import say
 from coderelay.store.postgres_connection import UNCHANGED, Connection, rows
 
 MAJOR = 1
@@ -175,7 +176,7 @@ async def check_version(connection: Connection, name: str) -> int:
         )
     if version // 1000 > MAJOR:
         raise StoreNewer(
-            f"the database {name} was written by a newer version of coderelay",
+            say("{path} was written by a newer version of coderelay", path=f"the database {name}"),
             f"Upgrade coderelay, or name another database in CODER_DATABASE_URL. {UNCHANGED}",
         )
     return version % 1000

@@ -26,7 +26,7 @@ def back_up(source: str, target: str) -> int:
     try:
         os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise BadInput(f"cannot write {partial}: {error.strerror}") from error
+        raise BadInput(say("cannot {verb} {path}: {why}", verb="write", path=partial, why=error.strerror)) from error
     try:
         events = _copy(source, partial)
         _sync(partial)
@@ -35,7 +35,8 @@ def back_up(source: str, target: str) -> int:
     except sqlite3.Error as error:
         raise failure(error, source) from error
     except OSError as error:
-        raise StoreFailed(f"cannot write {target}: {error.strerror}", "The log itself was not changed.") from error
+        what = say("cannot {verb} {path}: {why}", verb="write", path=target, why=error.strerror)
+        raise StoreFailed(what, "The log itself was not changed.") from error
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
             with suppress(OSError):

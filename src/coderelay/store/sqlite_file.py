@@ -118,7 +118,7 @@ def _create_private(path: str) -> None:
         if not os.path.exists(path):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
-        message = f"cannot create {path}: {error.strerror}"
+        message = say("cannot {verb} {path}: {why}", verb="create", path=path, why=error.strerror)
         match error.errno:
             case errno.EACCES | errno.EPERM | errno.EROFS:
                 raise StoreReadOnly(message, "Set CODER_HOME to a folder you can write to.") from error

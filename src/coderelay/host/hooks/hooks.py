@@ -92,7 +92,9 @@ class Hooks:
             allowed, refused = sorted_out(each.said.variables, each.hook.variables, self._secrets)
             variables |= allowed
             for name, why in refused.items():
-                turn.show(Notice(f"hook {each.hook.name}: {name!r} is not set: {why}"))
+                turn.show(
+                    Notice(say("hook {name}: {problem}", name=each.hook.name, problem=f"{name!r} is not set: {why}"))
+                )
         told = "\n".join(filter(None, (each.said.context or each.said.plain for each in answers)))
         return EnvironmentSetUp(turn_id=turn.id, variables=variables, told=told)
 

@@ -59,7 +59,8 @@ class WeightsFolder:
         with self._changing() as known:
             if name not in known:
                 there = ", ".join(known) or "none"
-                raise BadInput(f"there is no local model {name!r}; there are: {there}")
+                rest = say("there are: {names}", names=there)
+                raise BadInput(say("there is no local model {name}; {rest}", name=repr(name), rest=rest))
             weights = known.pop(name)
         if not os.path.isabs(weights.file):
             with suppress(FileNotFoundError):

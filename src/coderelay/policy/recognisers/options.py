@@ -146,7 +146,7 @@ def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[s
         if letter in known.joined:
             return seen
         if letter not in known.texts and letter not in known.files:
-            raise Refused(f"the option -{letter} is not known to be harmless")
+            raise Refused(say("the option {option} is not known to be harmless", option=f"-{letter}"))
         value = letters[at + 1 :] or _next(word, rest)
         if letter in known.files:
             _check_files([value], place)

@@ -138,8 +138,12 @@ class McpServers:
             for name, (server, listed, parameters) in zip(names, chosen, strict=True)
         )
         offered = Counter(server for server, *_ in chosen)
-        left_out = [
-            f"MCP server {name} has {len(server.tools)} tools; {offered[name]} of them are offered"
+        left_out: list[str] = [
+            say(
+                "MCP server {name} {problem}",
+                name=name,
+                problem=f"has {len(server.tools)} tools; {offered[name]} of them are offered",
+            )
             for name, server in self.servers.items()
             if offered[name] < len(server.tools)
         ]

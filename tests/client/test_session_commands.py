@@ -13,8 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.app import House
-from coderelay.client.built_in import BUILT_IN, OFFERED
-from coderelay.client.session_commands import SessionCommands
+from coderelay.client.session_commands import COMMANDS, REMOTE_NAMES, SessionCommands
 from coderelay.client.slash import Changes, Left, Moved, Prompted, Slash, Told, classify
 from coderelay.config.load import load
 from coderelay.protocol.commands import ConfigureSession, StopTurn
@@ -668,9 +667,9 @@ async def test_c20_help_of_one_command(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
         typist = Typist(coder)
-        for each in BUILT_IN:
+        for each in COMMANDS:
             first, *more = (await typist.reads(f"/help {each.name}")).splitlines()
-            assert first == f"{each.usage}: {each.description}"
+            assert first == f"{each.usage}: {each.text.english}"
             assert len(more) == (1 + bool(each.hint) if each.offered else 0), "what it changes, and an example"
         assert await typist.reads("/help think") == (
             "/think [auto|off|low|medium|high]: how hard the model thinks before it answers\n"
@@ -688,10 +687,10 @@ async def test_every_command_says_how_it_is_used(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
         typist = Typist(coder)
-        for each in OFFERED:
-            if not each.hint:
+        for each in COMMANDS:
+            if each.offered and not each.hint:
                 told = await typist.is_refused(f"/{each.name} what else")
-                assert told == f"/{each.name} takes nothing more\n{each.usage}: {each.description}"
+                assert told == f"/{each.name} takes nothing more\n{each.usage}: {each.text.english}"
         wrong = {
             "/steer": "it is /steer TEXT: tell the running turn something; it hears it at its next step",
             "/queue jump": "it is /queue [edit N TEXT|drop N]: what waits for its turn; change or take one back",
@@ -715,7 +714,9 @@ async def test_c19_an_unknown_command_is_an_error_that_names_the_nearest(tmp_pat
             await typist.types("/xyzzy")
 
 
-def test_the_page_for_users_has_every_command_with_its_usage() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
-    missing = [each.usage for each in OFFERED if f"`{each.usage}`" not in page]
-    assert missing == []
+def test_x16_what_a_browser_or_a_chat_may_offer_neither_loosens_nor_touches_other_files() -> None:
+    kept_for_the_terminal = {each.name for each in COMMANDS} - REMOTE_NAMES
+    assert kept_for_the_terminal == {
+        *("model", "mode", "plan", "default", "auto-edit", "yolo", "permissions", "mcp"),
+        *("new", "clear", "resume", "sessions", "exit", "quit", "fork", "export", "add-dir", "init"),
+    }

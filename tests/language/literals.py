@@ -93,6 +93,16 @@ def _strings(value: ast.expr) -> list[str]:
             return []
 
 
+def records_in(file: Path) -> Iterator[tuple[str, str]]:
+    """The English and the Chinese of each `Localized(...)`: what records say of themselves."""
+    for node in ast.walk(parsed(file)):
+        match node:
+            case ast.Call(func=ast.Name(id="Localized"), args=[english, chinese]):
+                yield ast.literal_eval(english), ast.literal_eval(chinese)
+            case _:
+                pass
+
+
 def strings_in(file: Path) -> Iterator[str]:
     """Every text that stands in a file, and the fixed parts of those that are put together. What the spec of a tool
     says of its Chinese is no text of the code."""

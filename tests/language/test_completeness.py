@@ -11,7 +11,7 @@ import pytest
 from coderelay.client.chinese import WORDS, cli, client, reasons, surfaces
 from coderelay.client.chinese.elsewhere import SHAPES as SHARED
 from coderelay.client.old_log_texts import tool_words
-from tests.language.literals import PLACE, ROOM, Said, Unclear, said_in, strings_in
+from tests.language.literals import PLACE, ROOM, Said, Unclear, records_in, said_in, strings_in
 from tests.language.tables import TABLES
 
 _FILES = [file for file in sorted(ROOM.rglob("*.py")) if "chinese" not in file.parts]
@@ -19,7 +19,8 @@ _CALLS = [each for file in _FILES for each in said_in(file, "t")]
 _SAID = [each for each in _CALLS if isinstance(each, Said)]
 _TABLED = [text for table in TABLES.values() for text in table()]
 SHAPES = SHARED | tool_words()
-_BOTH = WORDS | SHAPES
+_RECORDS = dict(each for file in _FILES for each in records_in(file))
+_BOTH = WORDS | SHAPES | _RECORDS
 
 
 @pytest.mark.quick
@@ -34,6 +35,7 @@ def test_no_chinese_text_is_left_over() -> None:
 
 
 def test_no_text_is_translated_twice() -> None:
+    assert sorted(WORDS.keys() & _RECORDS.keys()) == []
     each_once = Counter([*client.WORDS, *surfaces.WORDS, *cli.WORDS])
 
     assert [text for text, times in each_once.items() if times > 1] == []

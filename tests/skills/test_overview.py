@@ -9,9 +9,8 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Description
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.app import House
-from coderelay.client.built_in import BUILT_IN, NAMES, OFFERED
 from coderelay.client.overview import context_in_words, tools_in_words
-from coderelay.client.session_commands import SessionCommands
+from coderelay.client.session_commands import COMMANDS, SessionCommands
 from coderelay.client.slash import Prompted, Slash
 from coderelay.client.typed_commands import completions
 from coderelay.protocol.errors import BadInput
@@ -142,14 +141,8 @@ async def test_c20_help_is_complete_and_grouped(tmp_path: Path) -> None:
             "Skills",
         ]
         shown = {line.split()[0].removeprefix("/") for line in told.splitlines() if line.startswith("  /")}
-        assert shown == {*(each.name for each in OFFERED), "fix", "pdf"}
+        assert shown == {*(each.name for each in COMMANDS if each.offered), "fix", "pdf"}
         assert "  /fix NUMBER                   mends an issue" in told
-
-
-@story
-async def test_every_built_in_command_is_one_and_the_other_way_round(tmp_path: Path) -> None:
-    async with house(tmp_path, script()) as coder:
-        assert set(commands(coder).names) == NAMES
 
 
 @story
@@ -159,12 +152,13 @@ async def test_completion_knows_everything_that_can_be_typed(tmp_path: Path) -> 
     put_skill(tmp_path / "home", "pdf", "reads PDF files")
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
-        found = await completions(coder.host, coder.session)
-        assert found[: len(OFFERED)] == [
-            CommandShown(each.name, "built-in", each.description, each.hint) for each in OFFERED
+        offered = [each for each in COMMANDS if each.offered]
+        found = await completions(coder.host, coder.session, COMMANDS)
+        assert found[: len(offered)] == [
+            CommandShown(each.name, "built-in", each.text.english, each.hint) for each in offered
         ]
-        assert {each.name for each in BUILT_IN} - {each.name for each in OFFERED} == {"fork"}
-        assert found[len(OFFERED) :] == [
+        assert {each.name for each in COMMANDS if not each.offered} == {"fork"}
+        assert found[len(offered) :] == [
             CommandShown("same", "command", "the command"),
             CommandShown("pdf", "skill", "reads PDF files"),
         ]
@@ -223,7 +217,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
     modules = {line.rpartition("|")[2].strip() for line in loaded.splitlines()}
     ours = {
         "coderelay.agents.native.prompt.skills",
-        "coderelay.client.built_in",
+        "coderelay.client.commands",
         "coderelay.client.session_commands",
         "coderelay.client.typed_commands",
         "coderelay.config.custom_commands",

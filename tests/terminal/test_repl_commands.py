@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from coderelay.client.built_in import NAMES
+
+from coderelay.client.session_commands import NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, hangs, says, script

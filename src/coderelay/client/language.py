@@ -3,16 +3,19 @@
 `--help` asks too, so this loads nothing that English can do without.
 """
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as in typing, which takes longer to load than this file
 if TYPE_CHECKING:
+    from coderelay.protocol.localized import Localized
     from coderelay.protocol.translatable import Translatable
 
+_language = "en"
 _words: dict[str, str] = {}
 
 
 def speak(language: str) -> None:
     """`zh`, or anything else for English."""
+    global _language
+    _language = language
     _words.clear()
     if language == "zh":
         from coderelay.client.chinese import WORDS  # nobody else needs them
@@ -26,6 +29,11 @@ def t(text: str, /, **values: object) -> str:
     """`text` in that language, with its `{places}` filled. A text that nobody has translated stays as it is."""
     told = _words.get(text, text)
     return told.format(**values) if values else told
+
+
+def localize(words: "Localized") -> str:
+    """The text of a record in that language."""
+    return words.chinese if _language == "zh" else _words.get(words.english, words.english)
 
 
 def retell(text: str, said: "Translatable | None" = None) -> str:

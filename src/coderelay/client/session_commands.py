@@ -1,13 +1,12 @@
-"""The `/` commands of a session, shared by all surfaces where people type: by their names in `built_in`."""
+"""The slash commands of a session, shared by all surfaces where people type."""
 
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from coderelay.client.built_in import find_built_in, usage_of
 from coderelay.client.client import Client
 from coderelay.client.commands import exports, files, looks, models, modes, prompts, sessions, turns
-from coderelay.client.commands.command import Command, Context, RememberModel, misused
+from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.slash import Changes, Moved, Prompted, Slash, Told
 from coderelay.client.typed_commands import resolve
@@ -16,52 +15,25 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
 
-__all__ = ["RememberModel", "SessionCommands"]
+__all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands"]
 
-_COMMANDS: dict[str, Command] = {
-    "model": models.model,
-    "mode": modes.mode,
-    "plan": modes.plan,
-    "default": modes.default,
-    "auto-edit": modes.auto_edit,
-    "yolo": modes.yolo,
-    "permissions": modes.permissions,
-    "think": modes.think,
-    "steer": turns.steer,
-    "queue": turns.queue,
-    "compact": turns.compact,
-    "title": sessions.title,
-    "export": exports.export,
-    "new": sessions.new,
-    "clear": sessions.new,
-    "resume": sessions.resume,
-    "sessions": sessions.sessions,
-    "exit": sessions.leave,
-    "quit": sessions.leave,
-    "fork": sessions.fork,
-    "add-dir": files.add_folder,
-    "diff": files.diff,
-    "undo": files.undo,
-    "rewind": files.rewind,
-    "status": looks.status,
-    "agents": looks.agents,
-    "tools": looks.tools,
-    "skills": looks.skills,
-    "mcp": looks.mcp,
-    "context": looks.context,
-    "todos": looks.todos,
-    "tasks": looks.tasks,
-    "ps": looks.background,
-    "cost": looks.cost,
-    "help": looks.show_help,
-    "init": prompts.init,
-    "review": prompts.review,
-}
+COMMANDS: tuple[SlashCommand, ...] = tuple(
+    sorted(
+        (each for file in (models, modes, turns, sessions, exports, files, looks, prompts) for each in file.COMMANDS),
+        key=lambda each: GROUPS.index(each.group),
+    )
+)
+"""In the order of `/help`."""
+
+_BY_NAME = {each.name: each for each in COMMANDS}
+NAMES = frozenset(_BY_NAME)
+REMOTE_NAMES = frozenset(each.name for each in COMMANDS if each.remote)
+"""All that a browser or a chat may offer; elsewhere than at the terminal the other commands are ordinary text."""
 
 
 class SessionCommands:
-    """`on_prompt` is told of every prompt that is sent on the way, before it is. `keys` is for `/help`: what this
-    surface does with which key. After a Moved, the commands are about the session moved to."""
+    """`on_prompt` is told of every prompt before a command sends it. `keys` is for `/help`: the keys of this surface.
+    After a Moved, the commands are about the session moved to."""
 
     def __init__(
         self,
@@ -72,15 +44,11 @@ class SessionCommands:
         on_prompt: Callable[[PromptId], None],
         keys: str = "",
     ) -> None:
-        self._here = Context(client, session, by, remember_model, on_prompt, keys, {})
-
-    @property
-    def names(self) -> list[str]:
-        return list(_COMMANDS)
+        self._here = Context(client, session, by, remember_model, on_prompt, keys, {}, COMMANDS, _BY_NAME["help"])
 
     async def run(self, slash: Slash) -> Told:
-        """What is not built in is looked for among the agent's commands, people's own, and skills. Raises BadInput,
-        or another refusal of what the session is asked for."""
+        """A name that is not built in is looked for among the agent's commands, the person's own, and skills. Raises
+        BadInput, or another refusal of what the session is asked for."""
         told = await self._run(slash)
         if isinstance(told, Prompted) and not told.text.strip():
             raise BadInput(t("/{name} without arguments says nothing", name=slash.name))
@@ -96,12 +64,13 @@ class SessionCommands:
                 return told
 
     async def _run(self, slash: Slash) -> Told:
-        built_in = find_built_in(slash.name)
-        if built_in is None:
-            return await resolve(self._here.client, self._here.session, slash)
+        command = _BY_NAME.get(slash.name)
+        if command is None:
+            return await resolve(self._here.client, self._here.session, COMMANDS, slash)
+        here = replace(self._here, command=command)
         rest = slash.rest.strip()
-        if rest and not built_in.hint:
-            raise BadInput(t("/{name} takes nothing more", name=slash.name), usage_of(slash.name))
-        if not rest and built_in.needs_more:
-            raise misused(slash.name)
-        return await _COMMANDS[slash.name](self._here, rest)
+        if rest and not command.hint:
+            raise BadInput(t("/{name} takes nothing more", name=slash.name), command.help)
+        if not rest and command.needs_arguments:
+            raise here.misused()
+        return await command.run(here, rest)

@@ -2,12 +2,14 @@
 
 import os
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import groupby
 
-from coderelay.client.built_in import NAMES, OFFERED, built_in_help, find_built_in, help_line, usage_of
 from coderelay.client.client import Client
-from coderelay.client.commands.details import DETAILS
-from coderelay.client.language import retell, t
+from coderelay.client.columns import padded
+from coderelay.client.commands.command import SlashCommand
+from coderelay.client.language import localize, retell, t
 from coderelay.client.slash import Prompted, Slash
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
@@ -21,10 +23,11 @@ _HEADINGS = {
     "skill": "Skills",
 }
 _NEAREST = 3
+_WIDTH = 28
 _PATH = re.compile(r"(?:\\.|[^\s\\])+")  # as a shell or a file that is dragged in writes it
 
 
-async def resolve(client: Client, session: SessionId, slash: Slash) -> Prompted:
+async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCommand], slash: Slash) -> Prompted:
     """The prompt it stands for; a line that begins with the path of a file is one already. Raises BadInput."""
     known = await client.get(ListCommands(session))
     forced = slash.name.startswith(_AGENTS)
@@ -32,7 +35,7 @@ async def resolve(client: Client, session: SessionId, slash: Slash) -> Prompted:
     found = next((each for each in known.found if each.name == name and (each.origin == "agent" or not forced)), None)
     line = f"/{name} {slash.rest}".rstrip()
     if found is None and (forced or not _begins_with_path(line)):
-        raise _unknown(slash.name, known, forced)
+        raise _unknown(slash.name, built_in, known, forced)
     if found is None or found.origin == "agent":
         return Prompted(line)
     return Prompted(await client.get(ExpandCommand(session, name, slash.rest)))
@@ -44,11 +47,11 @@ def _begins_with_path(line: str) -> bool:
     return path is not None and path[0].strip("/") != "" and os.path.exists(re.sub(r"\\(.)", r"\1", path[0]))
 
 
-def _unknown(name: str, known: CommandsShown, forced: bool) -> BadInput:
+def _unknown(name: str, built_in: Sequence[SlashCommand], known: CommandsShown, forced: bool) -> BadInput:
     if forced:
         theirs = ", ".join(f"//{each.name}" for each in known.found if each.origin == "agent")
         return BadInput(t("the agent has no command {name}; it has {names}", name=name, names=theirs or t("none")))
-    names = [*sorted(NAMES), *(each.name for each in known.found)]
+    names = [*sorted(each.name for each in built_in), *(each.name for each in known.found)]
     near = get_close_matches(name, names, _NEAREST) or sorted(
         each for each in names if name and each.startswith(name)
     )
@@ -60,9 +63,9 @@ def _unknown(name: str, known: CommandsShown, forced: bool) -> BadInput:
     )
 
 
-async def help_text(client: Client, session: SessionId) -> str:
+async def help_text(client: Client, session: SessionId, built_in: Sequence[SlashCommand]) -> str:
     known = await client.get(ListCommands(session))
-    parts = [built_in_help()]
+    parts = [built_in_help(built_in)]
     for origin, heading in _HEADINGS.items():
         lines = [_line(each) for each in known.found if each.origin == origin]
         parts += ["\n".join([t(heading), *lines])] if lines else []
@@ -70,34 +73,45 @@ async def help_text(client: Client, session: SessionId) -> str:
     return "\n\n".join(parts)
 
 
-async def help_of(client: Client, session: SessionId, name: str) -> str:
-    """Of one command, built in or not. Raises BadInput if there is none."""
+def built_in_help(built_in: Sequence[SlashCommand]) -> str:
+    groups = groupby((each for each in built_in if each.offered), lambda each: each.group)
+    return "\n\n".join(
+        "\n".join([localize(group), *(_help_line(each.usage, localize(each.text)) for each in members)])
+        for group, members in groups
+    )
+
+
+def _help_line(usage: str, text: str) -> str:
+    return f"  {padded(usage, _WIDTH)}  {text}".rstrip()
+
+
+async def help_of(client: Client, session: SessionId, built_in: Sequence[SlashCommand], name: str) -> str:
+    """The help of one command, built in or not. Raises BadInput if there is none."""
     wanted = name.removeprefix("/")
-    if find_built_in(wanted) is not None:
-        return "\n".join([usage_of(wanted), *_more_of(wanted)])
+    command = next((each for each in built_in if each.name == wanted), None)
+    if command is not None:
+        detail = [localize(command.detail)] if command.detail is not None else []
+        example = [t("for example: {line}", line=command.example)] if command.example else []
+        return "\n".join([command.help, *detail, *example])
     known = await client.get(ListCommands(session))
     found = next((each for each in known.found if each.name == wanted), None)
     if found is None:
-        raise _unknown(wanted, known, forced=False)
+        raise _unknown(wanted, built_in, known, forced=False)
     return "\n".join([t(_HEADINGS[found.origin]), _line(found)])
 
 
-def _more_of(name: str) -> list[str]:
-    detail = DETAILS.get(name)
-    if detail is None:
-        return []
-    return [t(detail.changes), *([t("for example: {line}", line=detail.example)] if detail.example else [])]
-
-
 def _line(command: CommandShown) -> str:
-    return help_line(f"/{command.name} {command.hint}".rstrip(), command.description)
+    return _help_line(f"/{command.name} {command.hint}".rstrip(), command.description)
 
 
-async def completions(client: Client, session: SessionId) -> list[CommandShown]:
+async def completions(client: Client, session: SessionId, built_in: Sequence[SlashCommand]) -> list[CommandShown]:
     """Everything that can be typed after a `/`; of two with one name, only the one that counts."""
     known = await client.get(ListCommands(session))
-    built_in = (CommandShown(each.name, "built-in", t(each.description), each.shown_hint) for each in OFFERED)
-    first: dict[str, CommandShown] = {}
-    for each in (*built_in, *known.found):
+    first = {
+        each.name: CommandShown(each.name, "built-in", localize(each.text), each.shown_hint)
+        for each in built_in
+        if each.offered
+    }
+    for each in known.found:
         first.setdefault(each.name, each)
     return list(first.values())

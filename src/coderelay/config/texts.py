@@ -3,7 +3,7 @@
 Looked for anew each time, since people change them while they work; so what is not trusted any more is gone at once.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from coderelay.config.custom_commands import CustomCommands, find_commands
 from coderelay.config.skills import Skill, find_skills
@@ -14,10 +14,10 @@ from coderelay.protocol.overview import CommandShown, CommandsShown, SkillShown,
 
 
 class Texts:
-    """`user_home` may be empty: then only coder's own folder is the person's. `taken` are the names of commands that
-    nobody can replace."""
+    """`user_home` may be empty: then only coder's own folder is the person's. `taken` tells the names of the
+    built-in commands, which nobody can replace."""
 
-    def __init__(self, *, home: str, user_home: str, folder: str, taken: Collection[str]) -> None:
+    def __init__(self, *, home: str, user_home: str, folder: str, taken: Callable[[], Collection[str]]) -> None:
         self._home = home
         self._user_home = user_home
         self._folder = folder
@@ -63,7 +63,7 @@ class Texts:
         return f"{body.text}\n\n(The files of this skill are in {skill.folder}.)"
 
     def _commands(self) -> CustomCommands:
-        return find_commands(self._places("commands"), self._trusted(), self._taken)
+        return find_commands(self._places("commands"), self._trusted(), self._taken())
 
     def _places(self, kind: Kind) -> list[Place]:
         return places_of(kind, home=self._home, user_home=self._user_home, folder=self._folder)

@@ -110,10 +110,9 @@ class Folders:
 
     def texts(self, path: str) -> "Texts":
         """Skills and custom commands there, which are looked for anew each time and need no configuration."""
-        from coderelay.client.built_in import NAMES  # when people look, or an agent chooses a skill
-        from coderelay.config.texts import Texts
+        from coderelay.config.texts import Texts  # when people look, or an agent chooses a skill
 
-        return Texts(home=self._configs.home, user_home=self._user_home, folder=path, taken=NAMES)
+        return Texts(home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands)
 
     def skills(self, path: str) -> SkillsShown:
         """Those that an agent may choose. Where there are none, as most people have none, nothing is loaded."""
@@ -133,3 +132,10 @@ class Folders:
         variables = [feishu.app_secret_env, feishu.encrypt_key_env, feishu.verification_token_env]
         variables += [each.api_key_env for each in settings.providers.values()]
         return [self._env[name] for name in variables if name is not None and name in self._env]
+
+
+def _built_in_commands() -> frozenset[str]:
+    """Loaded where a person has commands of their own: the records of ours bring their functions along."""
+    from coderelay.client.session_commands import NAMES
+
+    return NAMES

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from coderelay.client.built_in import built_in_help
+from coderelay.client.session_commands import COMMANDS
+from coderelay.client.typed_commands import built_in_help
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import SessionId, TurnId
@@ -51,8 +52,8 @@ def test_c30_the_descriptions_of_a_table_stay_in_their_column() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_c30_help_is_broken_between_words_only(width: int) -> None:
-    shown = plain(built_in_help(), width)
-    assert shown.split() == built_in_help().split()
+    shown = plain(built_in_help(COMMANDS), width)
+    assert shown.split() == built_in_help(COMMANDS).split()
     assert max(map(len, shown.splitlines())) <= width
 
 

@@ -1,25 +1,81 @@
-"""The contract of a built-in command: where it was typed and what stands behind its name, to what comes of it."""
+"""The contract of a slash command: one record, declared beside the function that it runs.
+
+`/help`, completion, docs/commands.md and the list of commands for remote surfaces are made from these records.
+`session_commands.COMMANDS` joins the records of all files in this folder.
+"""
 
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.client.built_in import usage_of
 from coderelay.client.client import Client
-from coderelay.client.language import t
+from coderelay.client.language import localize, t
 from coderelay.client.slash import Told
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
+from coderelay.protocol.localized import Localized
+
+MODEL = Localized("The model, and what needs no asking", "模型与权限")
+CONVERSATION = Localized("The conversation", "对话")
+SESSIONS = Localized("Sessions", "会话")
+FILES = Localized("Files", "文件")
+SHOW = Localized("What there is", "查看")
+WORK = Localized("Work that is often asked for", "常用工作")
+GROUPS = (MODEL, CONVERSATION, SESSIONS, FILES, SHOW, WORK)
+"""In the order of `/help`."""
+
+ONLY_SHOWS = Localized("It only shows; nothing changes.", "仅显示，不作任何改动。")
+
+ArgumentKind = Literal["model", "session", "changed file", "command", "export file", "folder"]
 
 RememberModel = Callable[[str, str], str | None]
 """Keep a model for later sessions in a folder. Returns a warning if that failed."""
 
 
+class SlashCommand(Struct, frozen=True, kw_only=True):
+    """`text` is its line in `/help`; `/help NAME` adds `detail` (what the command changes) and `example`.
+
+    A command without `hint` takes no arguments; a hint in brackets says that they may be left out. Completion offers
+    the words of a hint in small letters, and whatever `completes` names. A command that is not `offered` only tells
+    the person what to do instead. A `remote` command may also be typed where the person is not at this machine, in
+    a browser or a chat.
+    """
+
+    name: str
+    group: Localized
+    text: Localized
+    run: "Callable[[Context, str], Awaitable[Told]]"
+    """Raises BadInput, or another refusal of what the command asks of the session."""
+    hint: str = ""
+    detail: Localized | None = None
+    example: str = ""
+    completes: ArgumentKind | None = None
+    offered: bool = True
+    remote: bool = False
+
+    @property
+    def shown_hint(self) -> str:
+        return self.hint.replace(" or ", t(" or "))
+
+    @property
+    def usage(self) -> str:
+        return f"/{self.name} {self.shown_hint}".rstrip()
+
+    @property
+    def help(self) -> str:
+        return f"{self.usage}: {localize(self.text)}"
+
+    @property
+    def needs_arguments(self) -> bool:
+        return bool(self.hint) and not self.hint.startswith("[")
+
+
 class Context(Struct):
-    """`on_prompt` is told of every prompt that a command sends itself, before it does. `keys` is what this surface
-    does with which key. `numbered` is what the numbers in lists stand for, by the command that takes them: the
-    list that was shown last."""
+    """What a command may use: `command` is the record of the command itself, `commands` are all of them. `on_prompt`
+    is told of every prompt before the command sends it. `keys` describes the keys of this surface. `numbered` maps a
+    command to what the numbers in the list that was shown last stand for."""
 
     client: Client
     session: SessionId
@@ -28,11 +84,8 @@ class Context(Struct):
     on_prompt: Callable[[PromptId], None]
     keys: str
     numbered: dict[str, list[str]]
+    commands: tuple[SlashCommand, ...]
+    command: SlashCommand
 
-
-Command = Callable[[Context, str], Awaitable[Told]]
-"""Raises BadInput, or another refusal of what it asks of the session."""
-
-
-def misused(name: str) -> BadInput:
-    return BadInput(t("it is {usage}", usage=usage_of(name)))
+    def misused(self) -> BadInput:
+        return BadInput(t("it is {usage}", usage=self.command.help))

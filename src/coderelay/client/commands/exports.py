@@ -4,10 +4,11 @@ import os
 
 import msgspec
 
-from coderelay.client.commands.command import Context
+from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.views.markdown import markdown
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import ExportSession, ReadMessages, ShowSession
 from coderelay.protocol.summary import Summary
 from coderelay.workspace.replacement import write_whole
@@ -43,3 +44,23 @@ async def _content(here: Context, row: Summary, path: str) -> bytes:
         return msgspec.json.format(msgspec.json.encode(exported), indent=1) + b"\n"
     messages = [msgspec.json.decode(each.data) for each in await here.client.get(ReadMessages(here.session))]
     return markdown(row, messages).encode("utf-8", "replace")
+
+
+COMMANDS = (
+    SlashCommand(
+        name="export",
+        group=CONVERSATION,
+        text=Localized(
+            "write the conversation to a file: Markdown, or JSON if it ends in .json",
+            "将对话写入文件：Markdown，若以 .json 结尾则为 JSON",
+        ),
+        run=export,
+        hint="[FILE] [!]",
+        detail=Localized(
+            "Writes one file that only you can read; one that is there is replaced only if ! stands behind its name.",
+            "写入一个只有你能读取的文件；已存在的文件只有在名称后加 ! 时才会被替换。",
+        ),
+        example="/export talk.md !",
+        completes="export file",
+    ),
+)

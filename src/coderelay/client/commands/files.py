@@ -4,12 +4,13 @@ import os
 import time
 
 from coderelay.client.changed_files import changed_line, diff_of
-from coderelay.client.commands.command import Context, misused
+from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.client.slash import Changes
 from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.localized import Localized
 from coderelay.protocol.overview import TurnShown
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
 
@@ -47,7 +48,7 @@ async def rewind(here: Context, many: str) -> str:
     if not many:
         return _listed(await here.client.get(ListTurns(here.session)))
     if not many.isdecimal() or int(many) < 1:
-        raise misused("rewind")
+        raise here.misused()
     there = len(await here.client.get(ListTurns(here.session, limit=int(many))))
     if int(many) > there:
         raise BadInput(t("turns that can be undone: {there}; /rewind shows them", there=there))
@@ -88,3 +89,63 @@ def _turn(number: int, turn: TurnShown) -> list[str]:
     first = turn.prompt.strip().partition("\n")[0]
     problem = [f"     ({retell(turn.problem)})"] if turn.problem else []
     return [f"{number:2}. {at}  {first}", *problem, *(f"     {changed_line(each)}" for each in turn.changes)]
+
+
+COMMANDS = (
+    SlashCommand(
+        name="add-dir",
+        group=FILES,
+        text=Localized("let the tools use another folder too", "允许工具使用另一个目录"),
+        run=add_folder,
+        hint="[PATH]",
+        detail=Localized(
+            "Counts in this session; /undo covers the session's own folder only.",
+            "在本会话中生效；/undo 只涵盖会话自己的目录。",
+        ),
+        example="/add-dir ../shared",
+        completes="folder",
+    ),
+    SlashCommand(
+        name="diff",
+        group=FILES,
+        text=Localized(
+            "what has changed since the last commit; whole, or in one file or folder",
+            "自上次提交以来的改动；可显示全部，或某个文件或目录的",
+        ),
+        run=diff,
+        hint="[full|FILE]",
+        detail=ONLY_SHOWS,
+        example="/diff src/cart.py",
+        completes="changed file",
+        remote=True,
+    ),
+    SlashCommand(
+        name="undo",
+        group=FILES,
+        text=Localized(
+            "the files and the conversation as they were before the last turn; again: one more",
+            "撤销上一回合的文件改动和对话；再次执行则再撤销一个回合",
+        ),
+        run=undo,
+        detail=Localized(
+            "Puts back all files the turn changed, by its commands too; "
+            "what you have changed since is kept and named.",
+            "恢复该回合改动的所有文件，包括其命令的改动；你之后改动过的文件会保留并列出。",
+        ),
+        remote=True,
+    ),
+    SlashCommand(
+        name="rewind",
+        group=FILES,
+        text=Localized(
+            "the turns that can be undone; or undo the last N of them", "列出可撤销的回合；或撤销最后 N 个"
+        ),
+        run=rewind,
+        hint="[N]",
+        detail=Localized(
+            "The same as /undo so many times, the latest turn first.", "等同于执行多次 /undo，从最近的回合开始。"
+        ),
+        example="/rewind 2",
+        remote=True,
+    ),
+)

@@ -4,12 +4,13 @@ from difflib import get_close_matches
 
 from coderelay.client.client import Client
 from coderelay.client.columns import padded, width_of
-from coderelay.client.commands.command import Context
+from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.localized import Localized
 from coderelay.protocol.overview import ModelShown
 from coderelay.protocol.queries import ListModels, ShowSession, WhyNotRun
 
@@ -89,3 +90,23 @@ def _price(model: ModelShown) -> str:
     if model.input_price is None or model.output_price is None:
         return t("price unknown") if model.window else ""
     return t("${input} in, ${output} out", input=f"{model.input_price:g}", output=f"{model.output_price:g}")
+
+
+COMMANDS = (
+    SlashCommand(
+        name="model",
+        group=MODEL,
+        text=Localized(
+            "show the models there are, or change it; kept for later sessions in this folder",
+            "列出可用模型或切换模型；本目录后续会话沿用",
+        ),
+        run=model,
+        hint="[NAME or N]",
+        detail=Localized(
+            "Counts at once, and is kept for later sessions in `.coder/config.json`; the one in use stays as it is.",
+            "立即生效，并写入 `.coder/config.json` 供后续会话沿用；选择使用中的模型则不作改动。",
+        ),
+        example="/model deepseek:deepseek-flash",
+        completes="model",
+    ),
+)

@@ -2,13 +2,14 @@
 
 import os
 
-from coderelay.client.commands.command import Context
+from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
 from coderelay.client.language import retell, t
 from coderelay.client.session_names import find_session, is_known, session_line
 from coderelay.client.slash import Left, Moved
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import ListSessions, ShowPermissions, ShowSession, SuggestTitle, WhyNotRun
 from coderelay.protocol.summary import Summary
 
@@ -125,3 +126,89 @@ def _greeting(row: Summary, problem: str | None) -> str:
         *([t("(it cannot go on here: {problem})", problem=retell(problem))] if problem else []),
     ]
     return "\n".join(lines)
+
+
+_STAYS = Localized(
+    "This session stays, and a turn that runs in it goes on.", "当前会话保留，其中正在运行的回合继续。"
+)
+_LEAVES = Localized("The session stays; `coder resume` goes on with it.", "会话保留；`coder resume` 可继续。")
+COMMANDS = (
+    SlashCommand(
+        name="title",
+        group=CONVERSATION,
+        text=Localized(
+            "name the session; without a text, a small model finds one", "命名会话；不带文字则由小模型取名"
+        ),
+        run=title,
+        hint="[TEXT]",
+        detail=Localized("Changes nothing but the title.", "只改动标题。"),
+        example="/title Taxes in the cart",
+        remote=True,
+    ),
+    SlashCommand(
+        name="new",
+        group=SESSIONS,
+        text=Localized(
+            "begin a session with an empty context; this one stays", "创建新会话，上下文为空；当前会话保留"
+        ),
+        run=new,
+        hint="[TITLE]",
+        detail=_STAYS,
+        example="/new Look at the login",
+    ),
+    SlashCommand(
+        name="clear",
+        group=SESSIONS,
+        text=Localized("the same as /new", "同 /new"),
+        run=new,
+        hint="[TITLE]",
+        detail=_STAYS,
+        example="/clear Look at the login",
+    ),
+    SlashCommand(
+        name="resume",
+        group=SESSIONS,
+        text=Localized(
+            "go on with another session; without, those of this folder", "恢复其他会话；不带参数则列出本目录的会话"
+        ),
+        run=resume,
+        hint="[ID or TITLE or N]",
+        detail=_STAYS,
+        example="/resume Taxes",
+        completes="session",
+    ),
+    SlashCommand(
+        name="sessions",
+        group=SESSIONS,
+        text=Localized(
+            "all sessions, or those with these words; /resume N takes one",
+            "所有会话，或含有这些文字的会话；/resume N 选择",
+        ),
+        run=sessions,
+        hint="[TEXT]",
+        detail=ONLY_SHOWS,
+        example="/sessions cart tax",
+        completes="session",
+    ),
+    SlashCommand(
+        name="exit",
+        group=SESSIONS,
+        text=Localized("leave; the session stays", "离开；会话保留"),
+        run=leave,
+        detail=_LEAVES,
+    ),
+    SlashCommand(
+        name="quit",
+        group=SESSIONS,
+        text=Localized("the same as /exit", "同 /exit"),
+        run=leave,
+        detail=_LEAVES,
+    ),
+    SlashCommand(
+        name="fork",
+        group=SESSIONS,
+        text=Localized("not supported: sessions are linear", "不支持：会话是线性的"),
+        run=fork,
+        offered=False,
+    ),
+)

@@ -4,8 +4,9 @@ import time
 
 from coderelay.client.changed_files import changed_line
 from coderelay.client.client import Client
+from coderelay.client.commands.command import SESSIONS
 from coderelay.client.commands.models import offered
-from coderelay.client.language import retell, t
+from coderelay.client.language import localize, retell, t
 from coderelay.client.session_names import is_known
 from coderelay.client.slash import Slash
 from coderelay.protocol.ids import SessionId
@@ -24,7 +25,7 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
             cwd = (await client.get(ShowSession(session))).cwd
             heading, choices = t("Sessions here"), await _sessions(client, session, ListSessions(cwd=cwd))
         case Slash("sessions", text):
-            heading, choices = t("Sessions"), await _sessions(client, session, ListSessions(text=text))
+            heading, choices = localize(SESSIONS), await _sessions(client, session, ListSessions(text=text))
         case Slash("rewind", ""):
             heading, choices = t("Go back before"), await _turns(client, session)
         case _:

@@ -15,7 +15,7 @@ from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.family import Events, join_family
 from coderelay.client.language import retell, t
-from coderelay.client.session_commands import RememberModel, SessionCommands
+from coderelay.client.session_commands import NAMES, RememberModel, SessionCommands
 from coderelay.client.slash import Changes, Left, Moved, Prompted, Shell, Slash, Told, classify
 from coderelay.client.unattended import Nobody, Unattended
 from coderelay.protocol.asks import By, PlanAsk
@@ -175,7 +175,7 @@ class LineLoop:
 
     async def _take_line(self, line: str) -> None:
         said = classify(line)
-        is_command = isinstance(said, Shell) or (isinstance(said, Slash) and said.name in self._commands.names)
+        is_command = isinstance(said, Shell) or (isinstance(said, Slash) and said.name in NAMES)
         if self._asks.first is not None and self._interactive and not is_command:  # a piped line is never an answer
             await self._take_answer(line)
             return

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Iterable
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from coderelay.client.language import t
 from coderelay.protocol.overview import CommandShown
 from coderelay.surfaces.terminal.input.fuzzy import best_of
 from coderelay.surfaces.terminal.input.mentions import mention_of, unfinished_mention
@@ -55,10 +54,7 @@ class InputCompleter(Completer):
         command = next((each for each in await self._offers.commands() if each.name == name), None)
         if command is None:
             return []
-        if command.name == "add-dir" and command.origin == "built-in":
-            folders = best_of(list(await self._offers.folders(typed)), typed)
-            return [_argument(Offer(each), len(typed)) for each in folders]
-        offers = {each.text: each for each in await self._offers.arguments(command)}
+        offers = {each.text: each for each in await self._offers.arguments(command, typed)}
         return [_argument(offers[text], len(typed)) for text in best_of(list(offers), typed)]
 
     async def _files(self, path: str, typed: int) -> list[Completion]:
@@ -73,7 +69,7 @@ def _command(command: CommandShown, slash: str, typed: int) -> Completion:
         f"{shown} " if command.hint else shown,
         start_position=-typed,
         display=f"{shown} {command.hint}".rstrip(),
-        display_meta=t(command.description) if command.origin == "built-in" else command.description,
+        display_meta=command.description,
     )
 
 

@@ -11,7 +11,9 @@ from msgspec import Struct
 
 from coderelay.client.changed_files import changed_names
 from coderelay.client.client import Client
+from coderelay.client.commands.command import ArgumentKind
 from coderelay.client.commands.models import offered
+from coderelay.client.session_commands import COMMANDS
 from coderelay.client.session_names import is_known
 from coderelay.client.typed_commands import completions
 from coderelay.protocol.errors import CoderError
@@ -36,15 +38,11 @@ class Offer(Struct, frozen=True):
 class Offers(Protocol):
     async def commands(self) -> Sequence[CommandShown]: ...
 
-    async def arguments(self, command: CommandShown) -> Sequence[Offer]:
-        """What may follow a command, as far as that is known."""
+    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Offer]:
+        """What may follow a command, as far as that is known; of folders, those whose path may begin like `typed`."""
         ...
 
     async def files(self) -> Names: ...
-
-    async def folders(self, typed: str) -> Sequence[str]:
-        """Folders anywhere on this machine whose path may begin like this; each ends in a slash."""
-        ...
 
 
 class SessionOffers:
@@ -54,40 +52,47 @@ class SessionOffers:
         self._client = client
         self._session = session
         self._fresh = fresh
-        self._kept: dict[tuple[SessionId, str], Kept[Sequence[Offer]]] = {}
+        self._kept: dict[tuple[SessionId, ArgumentKind], Kept[Sequence[Offer]]] = {}
         self._commands: dict[SessionId, Kept[Sequence[CommandShown]]] = {}
         self._files: dict[SessionId, Kept[Names]] = {}
 
     async def commands(self) -> Sequence[CommandShown]:
         session = self._session()
         if session not in self._commands:
-            self._commands[session] = Kept(lambda: completions(self._client, session), self._fresh)
+            self._commands[session] = Kept(lambda: completions(self._client, session, COMMANDS), self._fresh)
         return await self._commands[session].value() or ()
 
-    async def arguments(self, command: CommandShown) -> Sequence[Offer]:
+    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Offer]:
         if command.origin != "built-in":
             choices = _CHOICES.fullmatch(command.hint)
             return [Offer(each) for each in choices[1].split("|")] if choices is not None else ()
+        kind: ArgumentKind | None = next(each.completes for each in COMMANDS if each.name == command.name)
+        if kind == "folder":
+            return [Offer(each) for each in await self._folders(typed)]
         words = [Offer(each) for each in _words(command.hint)]
-        return [*words, *await self._found_out(command.name)]
+        return [*words, *(await self._found_out(kind) if kind is not None else ())]
 
-    async def _found_out(self, name: str) -> Sequence[Offer]:
+    async def _found_out(self, kind: ArgumentKind) -> Sequence[Offer]:
         """What only the session can tell."""
-        ask = {
-            "model": self._models,
-            "resume": self._sessions,
-            "sessions": self._sessions,
-            "diff": self._changed,
-            "help": self._names,
-            "export": self._exports,
-        }.get(name)
-        if ask is None:
-            return ()
         session = self._session()
-        key = (session, ask.__name__)
-        if key not in self._kept:
-            self._kept[key] = Kept(lambda: ask(session), self._fresh)
-        return await self._kept[key].value() or ()
+        if (session, kind) not in self._kept:
+            self._kept[session, kind] = Kept(lambda: self._ask(kind, session), self._fresh)
+        return await self._kept[session, kind].value() or ()
+
+    async def _ask(self, kind: ArgumentKind, session: SessionId) -> Sequence[Offer]:
+        match kind:
+            case "model":
+                return [Offer(each.name, each.source) for each in await offered(self._client, session)]
+            case "session":
+                return await self._sessions(session)
+            case "changed file":
+                return [Offer(each) for each in changed_names(await self._client.get(ShowDiff(session)))]
+            case "command":
+                return [Offer(each.name, each.description) for each in await self.commands()]
+            case "export file":
+                return [Offer(f"session-{session[:8]}.{form}") for form in ("md", "json")]
+            case "folder":
+                return [Offer(each) for each in await self._folders("")]
 
     async def files(self) -> Names:
         session = self._session()
@@ -95,7 +100,7 @@ class SessionOffers:
             self._files[session] = Kept(lambda: self._all_files(session), self._fresh)
         return await self._files[session].value() or Names(())
 
-    async def folders(self, typed: str) -> Sequence[str]:
+    async def _folders(self, typed: str) -> Sequence[str]:
         try:
             cwd = (await self._client.get(ShowSession(self._session()))).cwd
             return await asyncio.to_thread(_folders, cwd, typed)
@@ -104,18 +109,6 @@ class SessionOffers:
 
     async def _all_files(self, session: SessionId) -> Names:
         return Names((await self._client.get(ListFiles(session))).paths)
-
-    async def _models(self, session: SessionId) -> Sequence[Offer]:
-        return [Offer(each.name, each.source) for each in await offered(self._client, session)]
-
-    async def _changed(self, session: SessionId) -> Sequence[Offer]:
-        return [Offer(each) for each in changed_names(await self._client.get(ShowDiff(session)))]
-
-    async def _names(self, session: SessionId) -> Sequence[Offer]:
-        return [Offer(each.name, each.description) for each in await completions(self._client, session)]
-
-    async def _exports(self, session: SessionId) -> Sequence[Offer]:
-        return [Offer(f"session-{session[:8]}.{form}") for form in ("md", "json")]
 
     async def _sessions(self, session: SessionId) -> Sequence[Offer]:
         folder = (await self._client.get(ShowSession(session))).cwd
@@ -132,6 +125,7 @@ def _words(hint: str) -> list[str]:
 
 
 def _folders(cwd: str, typed: str) -> list[str]:
+    """Folders anywhere on this machine whose path may begin like this; each ends in a slash."""
     above, _, begun = typed.rpartition("/")
     start = f"{above}/" if "/" in typed else ""
     with os.scandir(os.path.join(cwd, os.path.expanduser(start))) as entries:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.tables import PLAN, PRESETS, YOLO, Table, in_words, table_of
+from coderelay.policy.tables import PRESETS, Table, in_words, table_of
+
+PLAN, YOLO = table_of("plan", "balanced"), table_of("yolo", "balanced")
 
 pytestmark = pytest.mark.quick
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coderelay.client.built_in import NAMES
 
 from coderelay.client.session_commands import NAMES
 from tests.coder_process import Coder

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from coderelay.cli.arguments import SUBCOMMANDS, Arguments
 from coderelay.client.language import t
+from coderelay.protocol.modes import MODE_NAMES
 
 _BASH = """\
 _coder() {
@@ -71,7 +72,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 VALUES: dict[str, tuple[str, ...]] = {
     "--output": ("text", "json", "stream-json"),
-    "--mode": ("plan", "default", "auto-edit", "yolo"),
+    "--mode": MODE_NAMES,
     "--model": ("MODEL",),
     "--agent": ("native", "guide"),
     "--resume": ("SESSION",),

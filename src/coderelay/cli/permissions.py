@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
@@ -38,6 +38,7 @@ from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import APPROVALS
+from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.short_ids import the_id_meant
 from coderelay.protocol.translatable import encode_plain
@@ -58,7 +59,7 @@ def main(arguments: list[str]) -> int:
         "folder", nargs="?", default=".", metavar="DIR"
     )
     checking = actions.add_parser("check", help=t("say whether a command may run, and why; runs nothing"))
-    checking.add_argument("--mode", choices=get_args(Mode), default="default")
+    checking.add_argument("--mode", choices=MODE_NAMES, default="default")
     checking.add_argument(
         "--stdin", action="store_true", help=t('one {"command": …, "mode": …} per line, one verdict each')
     )

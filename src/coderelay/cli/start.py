@@ -8,6 +8,7 @@ from coderelay import __version__
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import gone, is_broad, resolved
 from coderelay.client.language import t
+from coderelay.protocol.modes import MODE_NAMES
 
 _EXIT_CODES = """\
 commands:
@@ -37,7 +38,7 @@ def parser() -> Arguments:
     parser.add_argument("path", nargs="?", metavar="PATH", help=t("the folder to work in (default: here)"))
     parser.add_argument("-p", "--prompt", metavar="PROMPT", help=t("one turn without a terminal; - reads stdin"))
     parser.add_argument("--output", choices=("text", "json", "stream-json"), default="text")
-    parser.add_argument("--mode", choices=("plan", "default", "auto-edit", "yolo"))
+    parser.add_argument("--mode", choices=MODE_NAMES)
     parser.add_argument("--model", metavar="PROVIDER:NAME")
     parser.add_argument("--agent", choices=("native", "guide"))
     parser.add_argument("--resume", metavar="ID", help=t("go on with this session"))

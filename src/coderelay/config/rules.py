@@ -6,6 +6,8 @@ For every key two functions of (mine, theirs): what a folder gets that is not tr
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from coderelay.protocol.modes import MODE_NAMES
+
 Rule = Callable[[Any, Any], Any]
 Path = tuple[str, ...]
 
@@ -44,7 +46,7 @@ def stricter(*order: Any) -> Rule:
     return lambda mine, theirs: min(mine, theirs, key=order.index)
 
 
-stricter_mode = stricter("plan", "default", "auto-edit", "yolo")
+stricter_mode = stricter(*MODE_NAMES)
 stricter_preset = stricter("strict", "balanced", "auto-edit", "yolo")
 only_on = stricter(True, False)
 only_off = stricter(False, True)

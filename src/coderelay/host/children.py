@@ -21,9 +21,10 @@ from coderelay.protocol.commands import (
 from coderelay.protocol.errors import ToolFailed, UnknownSession
 from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked, TurnEnded, TurnStarted
 from coderelay.protocol.ids import CallId, SessionId, child_id
+from coderelay.protocol.modes import mode_spec, stricter_mode
 from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session import background, decide
-from coderelay.session.children import AGENT, TASK, children, mode_for_child, open_tasks, rests, stricter, task_prompt
+from coderelay.session.children import AGENT, TASK, children, open_tasks, rests, task_prompt
 from coderelay.session.state import BackgroundCommand, State
 
 MOST_AT_WORK = 8
@@ -54,7 +55,7 @@ class Children:
                 session=child,
                 cwd=settings.cwd,
                 model=settings.model,
-                mode=mode_for_child(settings.mode),
+                mode=mode_spec(settings.mode).child,
                 agent=settings.agent,
                 title=description,
                 allowed_tools=settings.allowed_tools,
@@ -190,7 +191,7 @@ def _taken_away(child: State, parent: State, by: By) -> list[AnyEvent]:
         return []
     settings = ConfigureSession(
         session=child.session,
-        mode=stricter(own.mode, mode_for_child(of_parent.mode)),
+        mode=stricter_mode(own.mode, mode_spec(of_parent.mode).child),
         allowed_tools=_in_both(own.allowed_tools, of_parent.allowed_tools),
         folders=tuple(each for each in own.folders if each in of_parent.folders),
         by=by,

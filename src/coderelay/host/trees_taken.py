@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import Mode, TreeTaken, Waited
-from coderelay.session.children import TASK, mode_for_child
+from coderelay.protocol.modes import mode_spec
+from coderelay.session.children import TASK
 from coderelay.session.state import State
 
 _CHANGES_NOTHING = ("read", "ask")
@@ -36,7 +37,7 @@ async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFile
 def _changes_nothing(need: Need, mode: Mode) -> bool:
     """A child's changes are its parent's too."""
     if need.tool == TASK:
-        return mode_for_child(mode) == "plan"
+        return mode_spec(mode).child == "plan"
     return need.kind in _CHANGES_NOTHING and need.command is None
 
 

@@ -1,71 +1,45 @@
-"""What each preset and each mode says, as tables. A preset is what mode `default` means."""
+"""What each preset says, as a table. A preset is what mode `default` means; the tables of the modes are in
+`protocol/modes`."""
 
 from typing import Literal
 
-from msgspec import Struct
-
-from coderelay.protocol.calls import Kind, Right
+from coderelay.protocol.calls import Cell, Effect
 from coderelay.protocol.events import Mode, Preset
+from coderelay.protocol.modes import Table, mode_spec
 from coderelay.protocol.translatable import say
 
+__all__ = ["PRESETS", "Answer", "Cell", "Effect", "Table", "files_others_obey", "in_words", "named", "table_of"]
+
 Answer = Literal["allow", "ask", "deny"]
-Cell = Literal["allow", "sandboxed", "ask", "deny"]
-"""`sandboxed` allows what runs in a sandbox, because it does; without one it asks."""
 
-Effect = Literal["read", "edit", "build", "run", "stop"]
-"""What a command does at worst. `build` runs known tests and builds; `stop` is what nobody means."""
-
-
-class Table(Struct, frozen=True):
-    """For calls that are no commands, for commands, and for what commands want beyond the sandbox."""
-
-    calls: dict[Kind, Cell]
-    commands: dict[Effect, Cell]
-    rights: dict[Right, Cell]
-
-
-STRICT = Table(
+_STRICT = Table(
     calls={"read": "allow", "edit": "ask", "network": "ask", "mcp": "ask"},
     commands={"read": "ask", "edit": "ask", "build": "ask", "run": "ask", "stop": "deny"},
     rights={"network": "ask", "outside": "ask"},
 )
-BALANCED = Table(
+_BALANCED = Table(
     calls={"read": "allow", "edit": "ask", "network": "ask", "mcp": "ask"},
     commands={"read": "allow", "edit": "ask", "build": "ask", "run": "ask", "stop": "deny"},
     rights={"network": "ask", "outside": "ask"},
 )
-AUTO_EDIT = Table(
-    calls={"read": "allow", "edit": "allow", "network": "ask", "mcp": "ask"},
-    commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "ask", "stop": "deny"},
-    rights={"network": "ask", "outside": "ask"},
-)
-YOLO_IN_SANDBOX = Table(
+_YOLO_IN_SANDBOX = Table(
     calls={"read": "allow", "edit": "allow", "network": "allow", "mcp": "allow"},
     commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "sandboxed", "stop": "deny"},
     rights={"network": "allow", "outside": "ask"},
 )
-PLAN = Table(
-    calls={"read": "allow", "edit": "deny", "network": "deny", "mcp": "deny"},
-    commands={"read": "allow", "edit": "deny", "build": "deny", "run": "deny", "stop": "deny"},
-    rights={"network": "deny", "outside": "deny"},
-)
-YOLO = Table(
-    calls={"read": "allow", "edit": "allow", "network": "allow", "mcp": "allow"},
-    commands={"read": "allow", "edit": "allow", "build": "allow", "run": "allow", "stop": "allow"},
-    rights={"network": "allow", "outside": "allow"},
-)
 
+_AUTO_EDIT = mode_spec("auto-edit").table
+assert _AUTO_EDIT is not None
 PRESETS: dict[Preset, Table] = {
-    "strict": STRICT,
-    "balanced": BALANCED,
-    "auto-edit": AUTO_EDIT,
-    "yolo": YOLO_IN_SANDBOX,
+    "strict": _STRICT,
+    "balanced": _BALANCED,
+    "auto-edit": _AUTO_EDIT,
+    "yolo": _YOLO_IN_SANDBOX,
 }
-_MODES: dict[Mode, Table] = {"plan": PLAN, "auto-edit": AUTO_EDIT, "yolo": YOLO}
 
 
 def table_of(mode: Mode, preset: Preset) -> Table:
-    return PRESETS[preset] if mode == "default" else _MODES[mode]
+    return mode_spec(mode).table or PRESETS[preset]
 
 
 def files_others_obey(table: Table) -> Cell:

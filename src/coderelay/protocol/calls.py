@@ -13,6 +13,13 @@ Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
 Right = Literal["network", "outside"]
 """What a command may want beyond the sandbox: to reach other machines, or to run outside of it altogether."""
 
+Effect = Literal["read", "edit", "build", "run", "stop"]
+"""What a command does at worst. `build` runs known tests and builds; `stop` is what nobody means."""
+
+Cell = Literal["allow", "sandboxed", "ask", "deny"]
+"""What a mode or a preset says of a call. `sandboxed` allows what runs in a sandbox, because it does; without one it
+asks."""
+
 
 class Call(Struct, frozen=True, omit_defaults=True):
     """One tool call of an assistant message. `arguments` is the JSON text as the model wrote it."""

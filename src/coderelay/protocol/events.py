@@ -22,7 +22,7 @@ A session's life, in order:
     session.deleted
 """
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -31,9 +31,13 @@ from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Image, Note, Usage
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.translatable import Translatable, keep_templates
 
-Mode = Literal["plan", "default", "auto-edit", "yolo"]
+if TYPE_CHECKING:
+    from coderelay.protocol.modes import Mode
+else:
+    Mode = Literal[MODE_NAMES]  # the same; `modes` has no typing
 Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
 """What mode `default` means."""
 

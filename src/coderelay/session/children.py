@@ -1,14 +1,13 @@
 """Calls that have a session of their own at work: which they are, and what those sessions may do."""
 
 from coderelay.protocol.asks import By
-from coderelay.protocol.events import AnyEvent, Mode, StopRequested
+from coderelay.protocol.events import AnyEvent, StopRequested
 from coderelay.protocol.ids import OwnerId, PromptId, SessionId, child_id, derived_id
 from coderelay.session.next_action import Rest, next_action
 from coderelay.session.state import CallState, State
 
 TASK = "task"
 AGENT = By(who="the agent", via="task")
-_LOOSER_AND_LOOSER: tuple[Mode, ...] = ("plan", "default", "auto-edit", "yolo")
 
 
 def tasks(state: State) -> list[CallState]:
@@ -22,15 +21,6 @@ def open_tasks(state: State) -> list[CallState]:
 
 def children(state: State) -> list[SessionId]:
     return [child_id(state.session, each.call.id) for each in tasks(state)]
-
-
-def mode_for_child(mode: Mode) -> Mode:
-    """What needs no asking in the parent needs none in the child; else it only reads."""
-    return mode if mode in ("auto-edit", "yolo") else "plan"
-
-
-def stricter(one: Mode, other: Mode) -> Mode:
-    return one if _LOOSER_AND_LOOSER.index(one) <= _LOOSER_AND_LOOSER.index(other) else other
 
 
 def task_prompt(child: SessionId) -> PromptId:

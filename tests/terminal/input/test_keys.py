@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.events import Mode
-from coderelay.surfaces.terminal.input.keys import next_mode
+from coderelay.protocol.modes import next_mode_by_key
 from tests.house import story
 from tests.terminal.input.scene import (
     ALT_ENTER,
@@ -121,7 +121,7 @@ async def test_shift_tab_and_ctrl_l_are_passed_on(tmp_path: Path) -> None:
     [("default", "auto-edit"), ("auto-edit", "plan"), ("plan", "default"), ("yolo", "default")],
 )
 def test_c05_modes_are_cycled_through_without_yolo(mode: Mode, after: Mode) -> None:
-    assert next_mode(mode) == after
+    assert next_mode_by_key(mode) == after
 
 
 @pytest.mark.quick

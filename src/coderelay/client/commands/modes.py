@@ -1,5 +1,7 @@
 """`/mode` and its short forms, `/permissions`, `/think`: what needs no asking, and how hard the model thinks."""
 
+from typing import get_args
+
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.permissions import permissions_in_words
@@ -7,18 +9,12 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Mode, Preset, Think
 from coderelay.protocol.localized import Localized
+from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
 from coderelay.protocol.queries import ShowPermissions, ShowSession
 
-_MODES: dict[str, Mode] = {
-    "plan": "plan",
-    "default": "default",
-    "auto-edit": "auto-edit",
-    "autoEdit": "auto-edit",
-    "smart": "auto-edit",
-    "yolo": "yolo",
-}
-_PRESETS: dict[str, Preset] = {each: each for each in ("strict", "balanced", "auto-edit", "yolo")}
-_THINK: dict[str, Think] = {"auto": "auto", "off": "off", "low": "low", "medium": "medium", "high": "high"}
+_MODES: dict[str, Mode] = {name: each.name for each in MODES for name in (each.name, *each.aliases)}
+_PRESETS: dict[str, Preset] = {each: each for each in get_args(Preset)}
+_LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
 
 
 async def mode(here: Context, name: str) -> str:
@@ -26,26 +22,10 @@ async def mode(here: Context, name: str) -> str:
         return t("mode: {mode}", mode=(await here.client.get(ShowSession(here.session))).mode)
     wanted = _MODES.get(name)
     if wanted is None:
-        names = "plan, default, auto-edit, yolo"
+        names = ", ".join(MODE_NAMES)
         raise BadInput(t("there is no mode {name}; there are {names}", name=repr(name), names=names))
     await here.client.send(ConfigureSession(session=here.session, mode=wanted, by=here.by))
     return t("mode: {mode}", mode=wanted)
-
-
-async def plan(here: Context, _: str) -> str:
-    return await mode(here, "plan")
-
-
-async def default(here: Context, _: str) -> str:
-    return await mode(here, "default")
-
-
-async def auto_edit(here: Context, _: str) -> str:
-    return await mode(here, "auto-edit")
-
-
-async def yolo(here: Context, _: str) -> str:
-    return await mode(here, "yolo")
 
 
 async def permissions(here: Context, name: str) -> str:
@@ -61,9 +41,9 @@ async def permissions(here: Context, name: str) -> str:
 async def think(here: Context, level: str) -> str:
     if not level:
         return t("think: {level}", level=(await here.client.get(ShowSession(here.session))).think)
-    wanted = _THINK.get(level)
+    wanted = _LEVELS.get(level)
     if wanted is None:
-        raise BadInput(t("there is no level {name}; there are {names}", name=repr(level), names=", ".join(_THINK)))
+        raise BadInput(t("there is no level {name}; there are {names}", name=repr(level), names=", ".join(_LEVELS)))
     await here.client.send(ConfigureSession(session=here.session, think=wanted, by=here.by))
     return t("think: {level}", level=wanted)
 
@@ -72,50 +52,26 @@ _CHANGES_MODE = Localized(
     "Counts for the next tool call, also in a turn that runs; in this session only.",
     "从下一次工具调用起生效，正在运行的回合也一样；仅限本会话。",
 )
+
+
+def _short_form(spec: ModeSpec) -> SlashCommand:
+    async def run(here: Context, _: str) -> str:
+        return await mode(here, spec.name)
+
+    return SlashCommand(name=spec.name, group=MODEL, text=spec.text, run=run, detail=_CHANGES_MODE)
+
+
 COMMANDS = (
     SlashCommand(
         name="mode",
         group=MODEL,
         text=Localized("show or change what needs no asking", "查看或切换模式"),
         run=mode,
-        hint="[plan|default|auto-edit|yolo]",
+        hint=f"[{'|'.join(MODE_NAMES)}]",
         detail=_CHANGES_MODE,
         example="/mode plan",
     ),
-    SlashCommand(
-        name="plan",
-        group=MODEL,
-        text=Localized("mode plan: look and propose, change nothing", "plan 模式：分析、拆解并给出方案，不作改动"),
-        run=plan,
-        detail=_CHANGES_MODE,
-    ),
-    SlashCommand(
-        name="default",
-        group=MODEL,
-        text=Localized(
-            "mode default: as the preset of /permissions says", "default 模式：按 /permissions 的预设执行"
-        ),
-        run=default,
-        detail=_CHANGES_MODE,
-    ),
-    SlashCommand(
-        name="auto-edit",
-        group=MODEL,
-        text=Localized(
-            "mode auto-edit: edit without asking, and check the work", "auto-edit 模式：直接编辑，并验证结果"
-        ),
-        run=auto_edit,
-        detail=_CHANGES_MODE,
-    ),
-    SlashCommand(
-        name="yolo",
-        group=MODEL,
-        text=Localized(
-            "mode yolo: as auto-edit, and any command without asking", "yolo 模式：在 auto-edit 基础上，命令全部放行"
-        ),
-        run=yolo,
-        detail=_CHANGES_MODE,
-    ),
+    *map(_short_form, MODES),
     SlashCommand(
         name="permissions",
         group=MODEL,
@@ -123,7 +79,7 @@ COMMANDS = (
             "show what needs no asking, or change what mode default means", "展示当前权限矩阵，或切换权限预设"
         ),
         run=permissions,
-        hint="[strict|balanced|auto-edit|yolo]",
+        hint=f"[{'|'.join(_PRESETS)}]",
         detail=Localized(
             "A preset counts in this session; your own rules stay.", "预设在本会话中生效；你自己的规则不变。"
         ),
@@ -134,7 +90,7 @@ COMMANDS = (
         group=MODEL,
         text=Localized("how hard the model thinks before it answers", "模型回答前的思考强度"),
         run=think,
-        hint="[auto|off|low|medium|high]",
+        hint=f"[{'|'.join(_LEVELS)}]",
         detail=Localized("Counts for what is asked next, in this session only.", "从下一次请求起生效，仅限本会话。"),
         example="/think high",
         remote=True,

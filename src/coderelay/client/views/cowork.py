@@ -23,17 +23,13 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import SessionId, derived_id
+from coderelay.protocol.modes import MODES
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.protocol.translatable import encode_plain
 from coderelay.session.summary import summarise
 from coderelay.session.transcript import result_text
 
-PERMISSION_MODES: dict[Mode, str] = {
-    "plan": "plan",
-    "default": "default",
-    "auto-edit": "acceptEdits",
-    "yolo": "bypassPermissions",
-}
+PERMISSION_MODES: dict[Mode, str] = {each.name: each.outside_name for each in MODES}
 _encode = msgspec.json.Encoder(enc_hook=encode_plain).encode
 
 

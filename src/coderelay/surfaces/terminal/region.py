@@ -3,6 +3,7 @@
 import time
 
 from coderelay.client.language import t
+from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.answering import Answering
 from coderelay.surfaces.terminal.conversation import Conversation
@@ -14,7 +15,7 @@ from coderelay.surfaces.terminal.place import place_name
 from coderelay.surfaces.terminal.waiting_prompts import WaitingPrompts
 
 _DIM, _BOLD, _RED, _GREEN, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 31, 32, 33, 36, 0))
-_MODE_COLOURS = {"plan": _CYAN, "default": _GREEN, "auto-edit": _YELLOW, "yolo": _RED}
+_COLOURS = {"cyan": _CYAN, "green": _GREEN, "yellow": _YELLOW, "red": _RED}
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WAITING_SHOWN = 3
 _TAIL_ROWS = 10
@@ -67,7 +68,7 @@ class Region:
 
     def prompt(self, width: int) -> str:
         mode = self.summary.mode if self.summary is not None else ""
-        shown = f" {_MODE_COLOURS[mode]}{mode}{_PLAIN}" if mode else ""
+        shown = f" {_COLOURS[mode_spec(mode).colour]}{mode}{_PLAIN}" if mode else ""
         return f"{_BOLD}{printable(place_name(self.folder, width))}{_PLAIN}{shown} ❯ "
 
     def _busy(self) -> str:

@@ -15,6 +15,7 @@ from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt
 from coderelay.protocol.errors import CoderError, StoreFailed
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.modes import next_mode_by_key
 from coderelay.surfaces.terminal.answering import decides_at_once
 from coderelay.surfaces.terminal.attention import Attention
 from coderelay.surfaces.terminal.dialogue import Dialogue, GivenBack, Sent
@@ -22,7 +23,7 @@ from coderelay.surfaces.terminal.drawing.lines import error_line, note
 from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.history import TypedHistory
-from coderelay.surfaces.terminal.input.keys import make_bindings, next_mode
+from coderelay.surfaces.terminal.input.keys import make_bindings
 from coderelay.surfaces.terminal.input.offers import SessionOffers
 from coderelay.surfaces.terminal.input.placeholders import Placeholders
 from coderelay.surfaces.terminal.opened import Opened
@@ -120,8 +121,9 @@ class Repl:
     def cycle_mode(self) -> None:
         row = self._region.summary
         if row is not None:
-            self._region.summary = replace(row, mode=next_mode(row.mode))
-            self._soon(self._client.send(ConfigureSession(session=row.id, mode=next_mode(row.mode), by=self._by)))
+            mode = next_mode_by_key(row.mode)
+            self._region.summary = replace(row, mode=mode)
+            self._soon(self._client.send(ConfigureSession(session=row.id, mode=mode, by=self._by)))
 
     def clear_screen(self) -> None:
         self._screen.clear()

@@ -12,7 +12,6 @@ from prompt_toolkit.keys import Keys
 
 from coderelay.client.language import t
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.events import Mode
 from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.clipboard import clipboard_picture
 from coderelay.surfaces.terminal.input.editor import Lend, edit, lend_terminal
@@ -20,8 +19,6 @@ from coderelay.surfaces.terminal.input.mentions import unfinished_mention
 from coderelay.surfaces.terminal.input.paste import take_paste
 
 ANSWER_KEYS = "ynas123456789"
-
-_NEXT_MODE: dict[Mode, Mode] = {"default": "auto-edit", "auto-edit": "plan", "plan": "default", "yolo": "default"}
 
 
 class Actions(Protocol):
@@ -56,11 +53,6 @@ class Actions(Protocol):
     def move(self, by: int) -> bool:
         """Up or down in a list that is open; False if there is none."""
         ...
-
-
-def next_mode(mode: Mode) -> Mode:
-    """Never into yolo: that is said in words."""
-    return _NEXT_MODE[mode]
 
 
 def make_bindings(actions: Actions, attachments: Attachments, lend: Lend = lend_terminal) -> KeyBindings:

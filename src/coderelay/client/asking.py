@@ -1,8 +1,13 @@
-"""An ask in words, and words as an answer: shared by all surfaces where people type."""
+"""An ask in words, and words as an answer: shared by all surfaces where people type.
+
+Each kind of ask has one function here that says how it is shown and what answers it.
+"""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
 
 from coderelay.client.language import t
 from coderelay.client.permission_asks import permission_in_words
@@ -34,71 +39,146 @@ _REFUSALS: dict[str, Decision] = {
     **dict.fromkeys(("s", "stop", "停止"), DenyAndStop()),
 }
 _NO_ANSWER = frozenset(("deny", "stop", "拒绝", "停止"))  # of a question: `no` may well be what is answered
-
-
+_PLAN: dict[str, Decision] = {
+    **dict.fromkeys(("smart", "auto-edit", "智能"), PlanDecision("smart")),
+    **dict.fromkeys(
+        ("default", "y", "yes", "allow", "默认", "是", "好", "允许", "同意", "确认", "批准"), PlanDecision("default")
+    ),
+    **dict.fromkeys(("keep", "n", "no", "deny", "保持", "否", "不", "拒绝", "取消"), PlanDecision("keep")),
+    **dict.fromkeys(("s", "stop", "停止"), DenyAndStop()),
+}
 _DIFF_LINES = 200
+
+
+class AskShown(Struct, frozen=True):
+    """How one ask is put to a person, and which words answer it.
+
+    `headline` becomes one line, `text` is everything a person needs to decide. `choices` says what can be typed and
+    `key_hint` what can be pressed. `keys` maps each key that decides without Enter to the words it stands for.
+    `understand` turns what was typed into a decision, or None if it is no answer. Of an `open_ended` ask any text is
+    an answer; what is no answer to any other ask may be a prompt.
+    """
+
+    headline: str
+    text: str
+    choices: str
+    understand: Callable[[Sequence[str]], Decision | None]
+    keys: Mapping[str, str] = {}
+    key_hint: str = ""
+    open_ended: bool = False
+
+
+def shown(ask: Ask) -> AskShown:
+    match ask:
+        case PermissionAsk():
+            return _permission(ask)
+        case QuestionAsk():
+            return _questions(ask)
+        case PlanAsk():
+            return _plan(ask)
+        case BudgetAsk():
+            return _budget(ask)
+
+
+def _permission(ask: PermissionAsk) -> AskShown:
+    return AskShown(
+        headline=f"{ask.need.tool}: {ask.need.title}",
+        text=f"{permission_in_words(ask)}{_preview(ask.need.diff)}",
+        choices=t("allow? y / n / a(lways) / s(top)"),
+        understand=_permit,
+        keys={key: key for key in "ynas"},
+        key_hint=t("y allow · n deny · a always · s stop"),
+    )
+
+
+def _questions(ask: QuestionAsk) -> AskShown:
+    number = t("a number, ") if any(each.options for each in ask.questions) else ""
+    several = t("several with commas, ") if any(each.multi_select for each in ask.questions) else ""
+    choices = number + several + t("your own words, deny or stop")
+
+    def understand(texts: Sequence[str]) -> Decision:
+        given = [_whole(texts)] if len(ask.questions) == 1 else [text.strip() for text in texts]
+        return _refusal(ask, given) or _answers(ask, given, choices)
+
+    one = ask.questions[0] if len(ask.questions) == 1 else None
+    numbers = range(1, 1 + min(9, len(one.options))) if one is not None and not one.multi_select else ()
+    return AskShown(
+        headline=" / ".join(each.question for each in ask.questions),
+        text="\n".join(_question_in_words(each) for each in ask.questions),
+        choices=choices,
+        understand=understand,
+        keys={str(number): str(number) for number in numbers},
+        key_hint=choices,
+        open_ended=True,
+    )
+
+
+def _plan(ask: PlanAsk) -> AskShown:
+    def understand(texts: Sequence[str]) -> Decision | None:
+        text = _whole(texts)
+        return _PLAN.get(_word(text)) or (PlanDecision("feedback", text) if text else None)
+
+    return AskShown(
+        headline=t("plan: {plan}", plan=ask.plan.strip().partition(chr(10))[0]),
+        text=f"{ask.plan.rstrip()}\n{t('Is this plan approved?')}",
+        choices=t("smart / default / keep / s(top), or what to change"),
+        understand=understand,
+        keys={"1": "smart", "2": "default", "3": "keep"},
+        key_hint=t("1 approve, edit freely · 2 approve · 3 keep planning · s + Enter stops · or type what to change"),
+        open_ended=True,
+    )
+
+
+def _budget(ask: BudgetAsk) -> AskShown:
+    whose = t("this session") if ask.span == "session" else t("today")
+    limit, spent = _dollars(ask.limit), _dollars(ask.spent)
+    used = t("the budget of {limit} for {whose} is used up ({spent} spent)", limit=limit, whose=whose, spent=spent)
+    then = t("allowed, the turn goes on up to {until}; denied, it stops here", until=_dollars(ask.until))
+    return AskShown(
+        headline=used,
+        text=f"{used}\n  {then}",
+        choices=t("allow? y / n"),
+        understand=_permit,
+        keys={"y": "y", "n": "n"},
+        key_hint=t("y allow · n deny"),
+    )
 
 
 def headline(ask: Ask) -> str:
     """One line."""
-    match ask:
-        case PermissionAsk():
-            text = f"{ask.need.tool}: {ask.need.title}"
-        case QuestionAsk():
-            text = " / ".join(each.question for each in ask.questions)
-        case PlanAsk():
-            text = t("plan: {plan}", plan=ask.plan.strip().partition(chr(10))[0])
-        case BudgetAsk():
-            text = _budget(ask)
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in shown(ask).headline.splitlines()]
     return visible(" ⏎ ".join(line for line in lines if line))
 
 
 def in_words(ask: Ask) -> str:
     """Everything a person needs to decide."""
-    match ask:
-        case PermissionAsk():
-            text = f"{permission_in_words(ask)}{_preview(ask.need.diff)}"
-        case QuestionAsk():
-            text = "\n".join(_question_in_words(each) for each in ask.questions)
-        case PlanAsk():
-            text = f"{ask.plan.rstrip()}\n{t('Is this plan approved?')}"
-        case BudgetAsk():
-            then = t("allowed, the turn goes on up to {until}; denied, it stops here", until=_dollars(ask.until))
-            text = f"{_budget(ask)}\n  {then}"
-    return visible(text)
+    return visible(shown(ask).text)
 
 
 def choices(ask: Ask) -> str:
     """What can be typed."""
-    match ask:
-        case PermissionAsk():
-            return t("allow? y / n / a(lways) / s(top)")
-        case QuestionAsk():
-            number = t("a number, ") if any(each.options for each in ask.questions) else ""
-            several = t("several with commas, ") if any(each.multi_select for each in ask.questions) else ""
-            return number + several + t("your own words, deny or stop")
-        case PlanAsk():
-            return t("smart / default / keep / s(top), or what to change")
-        case BudgetAsk():
-            return t("allow? y / n")
+    return shown(ask).choices
 
 
 def understand(ask: Ask, texts: Sequence[str]) -> Decision:
     """What was typed, as a decision. One text for each question; if there is only one thing to say, it may come
     in several. Raises BadInput and says what is possible."""
-    whole = " ".join(texts).strip()
-    match ask:
-        case PermissionAsk() | BudgetAsk():
-            decision = _PERMISSION.get(_word(whole)) or _REFUSALS.get(_word(whole)) or _denial(whole)
-            if decision is None:
-                raise BadInput(t("{text} is no answer", text=repr(whole)), choices(ask))
-            return decision
-        case QuestionAsk():
-            given = [whole] if len(ask.questions) == 1 else [text.strip() for text in texts]
-            return _refusal(ask, given) or _answers(ask, given)
-        case PlanAsk():
-            return _plan(ask, whole)
+    kind = shown(ask)
+    decision = kind.understand(texts)
+    if decision is None:
+        given = _whole(texts)
+        told = t("{text} is no answer", text=repr(given)) if given or not kind.open_ended else t("that is no answer")
+        raise BadInput(told, kind.choices)
+    return decision
+
+
+def _whole(texts: Sequence[str]) -> str:
+    return " ".join(texts).strip()
+
+
+def _permit(texts: Sequence[str]) -> Decision | None:
+    whole = _whole(texts)
+    return _PERMISSION.get(_word(whole)) or _REFUSALS.get(_word(whole)) or _denial(whole)
 
 
 def _denial(text: str) -> Deny | None:
@@ -112,12 +192,6 @@ def _preview(diff: str) -> str:
     left = len(lines) - _DIFF_LINES
     more = f"\n({t('and {count} lines more', count=left)})" if left > 0 else ""
     return "".join(f"\n{line}" for line in lines[:_DIFF_LINES]) + more
-
-
-def _budget(ask: BudgetAsk) -> str:
-    whose = t("this session") if ask.span == "session" else t("today")
-    limit, spent = _dollars(ask.limit), _dollars(ask.spent)
-    return t("the budget of {limit} for {whose} is used up ({spent} spent)", limit=limit, whose=whose, spent=spent)
 
 
 def _dollars(amount: float) -> str:
@@ -160,14 +234,14 @@ def _refusal(ask: QuestionAsk, given: Sequence[str]) -> Decision | None:
     return None
 
 
-def _answers(ask: QuestionAsk, given: Sequence[str]) -> Answers:
+def _answers(ask: QuestionAsk, given: Sequence[str], choices: str) -> Answers:
     asked = [each.question for each in ask.questions]
     if len(given) != len(asked):
         told = t("there are {asked} questions, and {given} answers were given", asked=len(asked), given=len(given))
-        raise BadInput(told, choices(ask))
+        raise BadInput(told, choices)
     chosen = [_chosen(question, text) for question, text in zip(ask.questions, given, strict=True)]
     if not all(chosen):
-        raise BadInput(t("{question} has no answer", question=repr(asked[chosen.index("")])), choices(ask))
+        raise BadInput(t("{question} has no answer", question=repr(asked[chosen.index("")])), choices)
     return Answers(dict(zip(asked, chosen, strict=True)))
 
 
@@ -189,19 +263,3 @@ def _options(question: Question) -> dict[str, str]:
 def _number(text: str) -> str:
     """Full-width digits are digits too."""
     return str(int(text)) if text.isdecimal() and len(text) <= 3 else ""
-
-
-def _plan(ask: PlanAsk, text: str) -> Decision:
-    match _word(text):
-        case "smart" | "auto-edit" | "智能":
-            return PlanDecision("smart")
-        case "default" | "y" | "yes" | "allow" | "默认" | "是" | "好" | "允许" | "同意" | "确认" | "批准":
-            return PlanDecision("default")
-        case "keep" | "n" | "no" | "deny" | "保持" | "否" | "不" | "拒绝" | "取消":
-            return PlanDecision("keep")
-        case "s" | "stop" | "停止":
-            return DenyAndStop()
-        case "":
-            raise BadInput(t("that is no answer"), choices(ask))
-        case _:
-            return PlanDecision("feedback", text)

@@ -1,10 +1,12 @@
 """What a person must decide, and the decision.
 
 Four kinds of ask: may this call run, what is the answer to these questions, is this plan approved, may more be
-spent. An ask is opened once; exactly one answer, or the end of its turn, closes it.
+spent. An ask is opened once; exactly one answer, or the end of its turn, closes it. Every kind may be denied; apart
+from that it is `answered_by` one kind of decision, and `misfit` is what a person is told who tries another. How each
+kind is shown and which words answer it is in `client/asking`.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 
@@ -24,57 +26,6 @@ class By(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.who} ({self.via})"
-
-
-class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
-    """May this call run? `said` is the `reason` with its template and values."""
-
-    id: AskId
-    call_id: CallId
-    need: Need
-    reason: str
-    deadline: int | None = None
-    said: Translatable | None = None
-
-    def __post_init__(self) -> None:
-        keep_templates(self, "reason")
-
-
-class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
-    """The answers become the result of the call. `deadline` is milliseconds since 1970."""
-
-    id: AskId
-    call_id: CallId
-    questions: tuple[Question, ...]
-    deadline: int | None = None
-
-
-class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
-    """Is this plan approved? Without a call if the agent ended its turn in plan mode without asking."""
-
-    id: AskId
-    plan: str
-    call_id: CallId | None = None
-    deadline: int | None = None
-
-
-class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
-    """The budget is used up; may the turn go on? Allowed, the budget of that `span` (`session`, or a day like
-    2026-11-15) becomes `until`. All in US dollars."""
-
-    id: AskId
-    span: str
-    spent: float
-    limit: float
-    until: float
-    deadline: int | None = None
-
-    @property
-    def call_id(self) -> None:
-        return None
-
-
-Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk
 
 
 class Allow(Struct, frozen=True, tag="allow", omit_defaults=True):
@@ -107,6 +58,69 @@ class PlanDecision(Struct, frozen=True, tag="plan", omit_defaults=True):
 
 
 Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
+
+
+class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
+    """May this call run? `said` is the `reason` with its template and values."""
+
+    answered_by: ClassVar[type[Struct]] = Allow
+    misfit: ClassVar[str] = "this asks for permission: allow or deny it"
+
+    id: AskId
+    call_id: CallId
+    need: Need
+    reason: str
+    deadline: int | None = None
+    said: Translatable | None = None
+
+    def __post_init__(self) -> None:
+        keep_templates(self, "reason")
+
+
+class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
+    """The answers become the result of the call. `deadline` is milliseconds since 1970."""
+
+    answered_by: ClassVar[type[Struct]] = Answers
+    misfit: ClassVar[str] = "this is a question: answer it or deny it"
+
+    id: AskId
+    call_id: CallId
+    questions: tuple[Question, ...]
+    deadline: int | None = None
+
+
+class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
+    """Is this plan approved? Without a call if the agent ended its turn in plan mode without asking."""
+
+    answered_by: ClassVar[type[Struct]] = PlanDecision
+    misfit: ClassVar[str] = "this is a plan: smart, default, keep or feedback"
+
+    id: AskId
+    plan: str
+    call_id: CallId | None = None
+    deadline: int | None = None
+
+
+class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
+    """The budget is used up; may the turn go on? Allowed, the budget of that `span` (`session`, or a day like
+    2026-11-15) becomes `until`. All in US dollars."""
+
+    answered_by: ClassVar[type[Struct]] = Allow
+    misfit: ClassVar[str] = "this asks for permission: allow or deny it"
+
+    id: AskId
+    span: str
+    spent: float
+    limit: float
+    until: float
+    deadline: int | None = None
+
+    @property
+    def call_id(self) -> None:
+        return None
+
+
+Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk
 
 
 class Approval(Struct, frozen=True, omit_defaults=True):

@@ -12,8 +12,6 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
-    PermissionAsk,
-    PlanAsk,
     PlanDecision,
     QuestionAsk,
 )
@@ -183,19 +181,12 @@ def check_fit(ask: Ask, decision: Decision) -> None:
     """Raises BadInput if this is no answer to what was asked; the ask stays open."""
     if isinstance(decision, Deny | DenyAndStop):
         return
-    match ask:
-        case PermissionAsk() | BudgetAsk():
-            if not isinstance(decision, Allow):
-                raise BadInput("this asks for permission: allow or deny it")
-        case QuestionAsk():
-            if not isinstance(decision, Answers):
-                raise BadInput("this is a question: answer it or deny it")
-            _check_answers(ask, decision)
-        case PlanAsk():
-            if not isinstance(decision, PlanDecision):
-                raise BadInput("this is a plan: smart, default, keep or feedback")
-            if decision.option == "feedback" and not decision.feedback.strip():
-                raise BadInput("feedback on a plan needs a text")
+    if not isinstance(decision, ask.answered_by):
+        raise BadInput(ask.misfit)
+    if isinstance(ask, QuestionAsk) and isinstance(decision, Answers):
+        _check_answers(ask, decision)
+    if isinstance(decision, PlanDecision) and decision.option == "feedback" and not decision.feedback.strip():
+        raise BadInput("feedback on a plan needs a text")
 
 
 def _check_answers(ask: QuestionAsk, given: Answers) -> None:

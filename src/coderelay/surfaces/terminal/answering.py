@@ -1,14 +1,11 @@
 """What is typed while something is asked: one key, or a line, or a line for each question."""
 
-from coderelay.client.asking import choices, understand
-from coderelay.client.language import t
-from coderelay.protocol.asks import Answers, Ask, BudgetAsk, Decision, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.client.asking import shown, understand
+from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId
 from coderelay.surfaces.terminal.open_asks import Asked
 
-_PLAN_KEYS = {"1": "smart", "2": "default", "3": "keep"}
-_PERMISSION_KEYS = "ynas"
 _ALL = ("all", "全部")
 
 
@@ -25,10 +22,8 @@ class Answering:
 
     def take(self, ask: Ask, line: str) -> Decision | None:
         """None if there are more questions. Raises BadInput, and what was given before stays."""
-        if isinstance(ask, PlanAsk):
-            return understand(ask, [_PLAN_KEYS.get(line.strip(), line)])
         if not isinstance(ask, QuestionAsk):
-            return understand(ask, [line])
+            return understand(ask, [shown(ask).keys.get(line.strip(), line)])
         given = [*self._so_far(ask), line]
         decision = understand(_only(ask, self.question(ask)), [line])
         if isinstance(decision, Answers) and len(given) < len(ask.questions):
@@ -39,20 +34,10 @@ class Answering:
 
     def hint(self, ask: Ask) -> str:
         """What can be pressed or typed now."""
-        match ask:
-            case PermissionAsk():
-                return t("y allow · n deny · a always · s stop")
-            case BudgetAsk():
-                return t("y allow · n deny")
-            case PlanAsk():
-                return t(
-                    "1 approve, edit freely · 2 approve · 3 keep planning · s + Enter stops · or type what to change"
-                )
-            case QuestionAsk() if len(ask.questions) > 1:
-                current = _only(ask, self.question(ask))
-                return f"{len(self._so_far(ask)) + 1}/{len(ask.questions)} · {choices(current)}"
-            case _:
-                return choices(ask)
+        if isinstance(ask, QuestionAsk) and len(ask.questions) > 1:
+            current = _only(ask, self.question(ask))
+            return f"{len(self._so_far(ask)) + 1}/{len(ask.questions)} · {shown(current).key_hint}"
+        return shown(ask).key_hint
 
     def _so_far(self, ask: Ask) -> list[str]:
         if ask.id != self._ask:
@@ -66,17 +51,7 @@ def _only(ask: QuestionAsk, question: Question) -> QuestionAsk:
 
 def decides_at_once(ask: Ask, key: str) -> bool:
     """Whether this one key is an answer without Enter."""
-    match ask:
-        case PermissionAsk():
-            return key in _PERMISSION_KEYS
-        case BudgetAsk():
-            return key in "yn"
-        case PlanAsk():
-            return key in _PLAN_KEYS
-        case QuestionAsk(questions=(Question(multi_select=False, options=options),)) if options:
-            return key.isdecimal() and 1 <= int(key) <= min(9, len(options))
-        case _:
-            return False
+    return key in shown(ask).keys
 
 
 def split_all(line: str, batch: list[Asked]) -> tuple[str, list[Asked]]:

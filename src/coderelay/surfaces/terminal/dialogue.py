@@ -4,11 +4,11 @@ from contextlib import nullcontext, suppress
 
 from msgspec import Struct
 
-from coderelay.client.asking import is_answer
+from coderelay.client.asking import is_answer, shown
 from coderelay.client.language import retell, t
 from coderelay.client.session_commands import SessionCommands
 from coderelay.client.slash import Changes, Left, Moved, Prompted, Shell, Slash, classify
-from coderelay.protocol.asks import BudgetAsk, PermissionAsk, QuestionAsk
+from coderelay.protocol.asks import QuestionAsk
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
@@ -166,7 +166,7 @@ class Dialogue:
             for asked in answered:
                 await self._answer(asked, line)
         except BadInput:
-            if not isinstance(first.ask, PermissionAsk | BudgetAsk) or not typed.text.strip():
+            if shown(first.ask).open_ended or not typed.text.strip():
                 raise
             await self._put_off(typed)
         return None

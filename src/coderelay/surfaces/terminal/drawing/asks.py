@@ -10,7 +10,6 @@ from coderelay.protocol.asks import (
     Allow,
     Answers,
     Ask,
-    BudgetAsk,
     By,
     Decision,
     Deny,
@@ -61,7 +60,7 @@ def ask_card(ask: Ask, width: int, task: str = "") -> str:
             if ask.call_id is not None:  # without one, it is what was just said
                 rows += [*markdown_lines(ask.plan, room), ""]
             rows.append(paint(t("Is this plan approved?"), f"{BOLD};{YELLOW}"))
-        case BudgetAsk():
+        case _:
             first, *others = in_words(ask).split("\n")
             rows += wrapped(first, room, f"{BOLD};{YELLOW}")
             rows += [row for line in others for row in wrapped(line.strip(), room)]

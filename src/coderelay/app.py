@@ -125,7 +125,8 @@ class House:
         verification = VerificationSettings(
             wanted.auto_verify_after_edit, wanted.max_verify_attempts, wanted.verify_commands
         )
-        return WorkflowSettings(wanted.require_todo_for_complex, verification, language_of(self.env, settings))
+        language = "zh" if language_of(self.env, settings) == "zh" else "en"  # the workflow has words in these two
+        return WorkflowSettings(wanted.require_todo_for_complex, verification, language)
 
     def skill_tool(self) -> Tool[Any]:
         return Skill(lambda cwd, name: self.folders.texts(cwd).load_skill(name))

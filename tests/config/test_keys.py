@@ -14,6 +14,7 @@ from coderelay.config.document import read_document
 from coderelay.config.rules import RULES
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.languages import LANGUAGES
 
 MODES = "auto-edit, default, plan or yolo"
 COUNT = "a whole number between 0 and 1000000000"
@@ -26,7 +27,7 @@ TEXT = "text that is not empty"
 KEYS: list[tuple[str, Any, list[Any], str]] = [
     ("model", "openai:gpt-5.5", [3, "", ["a"]], TEXT),
     ("mode", "plan", ["smart", True], MODES),
-    ("lang", "zh", ["de", 1], "en or zh"),
+    ("lang", "zh", ["xx", 1], " or ".join(LANGUAGES)),
     ("max_steps", 1, [0, -1, 1.5, "9", True, 10**9 + 1], AT_LEAST_ONE),
     ("auto_approve_ask", True, ["yes", 1], SWITCH),
     ("approval.interactive", False, ["no", 0], SWITCH),

@@ -1,46 +1,75 @@
-"""Whatever people read has a Chinese form, and nothing in the dictionaries is left over."""
+"""Whatever people read has a form in every language, and nothing in the language files is left over."""
 
 import argparse
 import inspect
+import json
 import re
 from collections import Counter
 from string import Formatter
 
 import pytest
 
-from coderelay.client.chinese import WORDS, cli, client, reasons, surfaces
-from coderelay.client.chinese.elsewhere import SHAPES as SHARED
 from coderelay.client.old_log_texts import tool_words
+from coderelay.protocol.languages import LANGUAGES, LanguageFile, read_language
 from tests.language.literals import PLACE, ROOM, Said, Unclear, records_in, said_in, strings_in
 from tests.language.tables import TABLES
 
-_FILES = [file for file in sorted(ROOM.rglob("*.py")) if "chinese" not in file.parts]
+_FILES = sorted(ROOM.rglob("*.py"))
 _CALLS = [each for file in _FILES for each in said_in(file, "t")]
 _SAID = [each for each in _CALLS if isinstance(each, Said)]
 _TABLED = [text for table in TABLES.values() for text in table()]
-SHAPES = SHARED | tool_words()
 _RECORDS = dict(each for file in _FILES for each in records_in(file))
-_BOTH = WORDS | SHAPES | _RECORDS
+
+
+class Language:
+    """A language file, together with what records bring in that language."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.file: LanguageFile = read_language(name)
+        self.records = _RECORDS if name == "zh" else {}
+        self.log_messages = self.file.log_messages | tool_words(name)
+        self.all = self.file.texts | self.log_messages | self.records
+
+
+@pytest.fixture(params=LANGUAGES[1:], scope="module")
+def language(request: pytest.FixtureRequest) -> Language:
+    return Language(request.param)
 
 
 @pytest.mark.quick
-def test_every_text_for_people_has_a_chinese_form() -> None:
+def test_every_text_for_people_has_a_form_in_every_language(language: Language) -> None:
     told = {each.text: each.where for each in _SAID} | dict.fromkeys(_TABLED, "tests/language/tables.py")
+    told |= dict.fromkeys(_RECORDS, "a record")
+    missing = {text: where for text, where in told.items() if text not in language.file.texts | language.records}
 
-    assert {text: where for text, where in told.items() if text not in WORDS} == {}
+    if missing and not language.file.complete:
+        pytest.xfail(f"{len(missing)} texts are said in English")
+    assert missing == {}
 
 
-def test_no_chinese_text_is_left_over() -> None:
-    assert sorted(WORDS.keys() - {each.text for each in _SAID} - set(_TABLED)) == []
+def test_every_language_that_is_complete_knows_the_same_log_messages(language: Language) -> None:
+    others = [read_language(name).log_messages for name in LANGUAGES[1:]]
+    missing = {text for each in others for text in each} - language.file.log_messages.keys()
+
+    if missing and not language.file.complete:
+        pytest.xfail(f"{len(missing)} messages are told in English")
+    assert missing == set()
 
 
-def test_no_text_is_translated_twice() -> None:
-    assert sorted(WORDS.keys() & _RECORDS.keys()) == []
-    each_once = Counter([*client.WORDS, *surfaces.WORDS, *cli.WORDS])
+def test_no_text_is_left_over(language: Language) -> None:
+    wanted = {each.text for each in _SAID} | set(_TABLED) | (_RECORDS.keys() - language.records.keys())
 
-    assert [text for text, times in each_once.items() if times > 1] == []
-    assert [text for text in reasons.SHAPES if SHAPES[text] != reasons.SHAPES[text]] == []
-    assert SHARED.keys() & tool_words().keys() == set()
+    assert sorted(language.file.texts.keys() - wanted) == []
+
+
+def test_no_text_is_translated_twice(language: Language) -> None:
+    assert sorted(language.file.texts.keys() & language.records.keys()) == []
+    assert sorted(language.file.log_messages.keys() & tool_words(language.name).keys()) == []
+    written = json.loads((ROOM / "languages" / f"{language.name}.json").read_text(), object_pairs_hook=list)
+    for part in ("texts", "log_messages"):
+        entries = [text for _, section in dict(written).get(part, []) for text, _ in section]
+        assert [text for text, times in Counter(entries).items() if times > 1] == []
 
 
 def test_what_is_given_to_t_can_be_read_off_the_code_or_is_listed() -> None:
@@ -56,16 +85,19 @@ def test_the_values_are_those_that_the_text_has_places_for() -> None:
     assert [each for each in filled if each.values != frozenset(PLACE.findall(each.text))] == []
 
 
-def test_a_chinese_text_has_the_places_of_the_english_one() -> None:
-    assert [text for text, told in _BOTH.items() if set(PLACE.findall(told)) != set(PLACE.findall(text))] == []
+def test_a_translated_text_has_the_places_of_the_english_one(language: Language) -> None:
+    both = language.all.items()
+
+    assert [text for text, told in both if set(PLACE.findall(told)) != set(PLACE.findall(text))] == []
 
 
-def test_what_is_filled_in_can_be() -> None:
+def test_what_is_filled_in_can_be(language: Language) -> None:
     """Both forms are well made where anything is filled in."""
-    for each in _SAID:
-        if each.values:
-            assert list(Formatter().parse(WORDS[each.text]))
-    for told in SHAPES.values():
+    filled = {each.text for each in _SAID if each.values}
+    for text, told in language.file.texts.items():
+        if text in filled:
+            assert list(Formatter().parse(told))
+    for told in language.log_messages.values():
         assert list(Formatter().parse(told))
 
 
@@ -78,24 +110,24 @@ _TYPED = re.compile(
 )
 
 
-def test_what_can_be_typed_is_never_translated() -> None:
-    lost = {text: set(_TYPED.findall(text)) - set(_TYPED.findall(told)) for text, told in _BOTH.items()}
+def test_what_can_be_typed_is_never_translated(language: Language) -> None:
+    lost = {text: set(_TYPED.findall(text)) - set(_TYPED.findall(told)) for text, told in language.all.items()}
 
-    assert sum(bool(_TYPED.search(text)) for text in _BOTH) > 50
+    assert sum(bool(_TYPED.search(text)) for text in language.all) > 50 or not language.file.complete
     assert {text: typed for text, typed in lost.items() if typed} == {}
 
 
-def test_no_full_width_letter_digit_or_sign_of_a_command() -> None:
+def test_no_full_width_letter_digit_or_sign_of_a_command(language: Language) -> None:
     wide = re.compile("[０-９Ａ-Ｚａ-ｚ／－＿｀＝＠！＃＄％＆＊＋～｛｝［］｜　]")
 
-    assert [told for told in _BOTH.values() if wide.search(told)] == []
+    assert [told for told in language.all.values() if wide.search(told)] == []
 
 
-def test_every_shape_is_made_of_what_stands_in_the_code() -> None:
+def test_every_log_message_is_made_of_what_stands_in_the_code(language: Language) -> None:
     """Of texts that are put together elsewhere, each fixed part must still be there."""
     ours = [text for file in _FILES for text in strings_in(file)]
     code = "\n".join([*ours, (ROOM / "models/local/offers.json").read_text(), inspect.getsource(argparse)])
-    shapes = [text for text in SHAPES if text not in _COUNTED]
+    shapes = [text for text in language.log_messages if text not in _COUNTED]
     parts = {text: [part.strip(" ,;:().") for part in PLACE.split(text)[::2]] for text in shapes}
 
     assert {text: part for text, found in parts.items() for part in found if part not in code} == {}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from coderelay.protocol.languages import LANGUAGES
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, call, proposes, says, script, write
@@ -69,10 +70,14 @@ def test_wrong_usage_is_told_in_chinese(coder: Coder, arguments: list[str], told
 
 
 def test_a_language_that_is_not_spoken_is_refused(coder: Coder) -> None:
-    ran = coder.run("sessions", env={"CODER_LANG": "fr"})
-    assert (ran.code, ran.out, ran.err) == (1, "", "coder: CODER_LANG must be en or zh, not 'fr'\n")
-    assert coder.run("--help", env={"CODER_LANG": "fr"}).code == 0
-    assert coder.run("-p", "hi", env={"CODER_LANG": "fr"}).code == 1
+    ran = coder.run("sessions", env={"CODER_LANG": "xx"})
+    assert (ran.code, ran.out, ran.err) == (
+        1,
+        "",
+        f"coder: CODER_LANG must be one of {', '.join(LANGUAGES)}; it is 'xx'\n",
+    )
+    assert coder.run("--help", env={"CODER_LANG": "xx"}).code == 0
+    assert coder.run("-p", "hi", env={"CODER_LANG": "xx"}).code == 1
 
 
 def test_a_refusal_is_told_in_the_language_of_the_settings(coder: Coder) -> None:

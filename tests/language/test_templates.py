@@ -8,8 +8,6 @@ import msgspec
 import pytest
 
 from coderelay.client import old_log_texts
-from coderelay.client.chinese import WORDS
-from coderelay.client.chinese.elsewhere import SHAPES
 from coderelay.client.language import retell, speak
 from coderelay.policy.secrets import Secrets
 from coderelay.protocol.calls import CallId, Denied, Failed, Finished, one_line
@@ -17,11 +15,14 @@ from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.events import CallEnded, TurnEnded
 from coderelay.protocol.ids import MessageId, TurnId
+from coderelay.protocol.languages import read_language
 from coderelay.protocol.obeyed_files import OBEYED_FILES, PACKAGE_JSON
 from coderelay.protocol.translatable import Sentence, Translatable, join_texts, said_of, say, with_template
 from tests.language.literals import PLACE, ROOM, Said, parsed, said_in
 
-_FILES = [file for file in sorted(ROOM.rglob("*.py")) if "chinese" not in file.parts]
+_FILES = sorted(ROOM.rglob("*.py"))
+_CHINESE = read_language("zh")
+TEMPLATES = _CHINESE.log_messages | old_log_texts.tool_words("zh")
 _FOR_MODELS = {"session/transcript.py", "workspace/sandbox/probe.py"}
 """Files with texts that are like one of ours, but that people are not told."""
 
@@ -43,7 +44,7 @@ _DATA = {"small offline model: {name}"}
 def chinese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """With the fallback for old logs out of reach."""
 
-    def recognise(text: str) -> str:
+    def recognise(text: str, language: str) -> str:
         raise AssertionError(f"a text without a template: {text}")
 
     monkeypatch.setattr("coderelay.client.retelling.recognise", recognise)
@@ -125,7 +126,9 @@ def test_a_secret_is_not_kept_in_the_values_of_a_template() -> None:
 
 def test_no_text_of_ours_is_put_together_without_its_template() -> None:
     """An f-string with the fixed parts of a template would be English for everybody."""
-    templates = {tuple(PLACE.split(text)[::2]): text for text in SHAPES if any(map(str.isalpha, PLACE.sub("", text)))}
+    templates = {
+        tuple(PLACE.split(text)[::2]): text for text in TEMPLATES if any(map(str.isalpha, PLACE.sub("", text)))
+    }
     found = [
         (str(file.relative_to(ROOM)), templates[parts])
         for file in _FILES
@@ -138,20 +141,20 @@ def test_no_text_of_ours_is_put_together_without_its_template() -> None:
 
 def test_every_template_is_said_somewhere() -> None:
     said = {each.text for file in _FILES for each in said_in(file) if isinstance(each, Said)}
-    placed = {text for text in SHAPES if PLACE.search(text)}
+    placed = {text for text in TEMPLATES if PLACE.search(text)}
     assert sorted(placed - said - _TABLES - _COUNTED - _ARGPARSE - _DATA) == []
 
 
 def test_whatever_is_said_has_a_chinese_form_and_its_values() -> None:
     said = [each for file in _FILES for each in said_in(file, "say") if isinstance(each, Said)]
     assert len(said) > 150
-    assert {each.where for each in said if each.text not in SHAPES | WORDS} == set()
+    assert {each.where for each in said if each.text not in TEMPLATES | _CHINESE.texts} == set()
     assert [each for each in said if each.values != frozenset(PLACE.findall(each.text))] == []
 
 
 def test_the_fallback_knows_the_templates_by_their_fixed_parts_only() -> None:
-    assert old_log_texts.recognise("a.py has only 5 lines") == "a.py 只有 5 行"
-    assert old_log_texts.recognise("who knows; nobody: not at all") == "who knows; nobody: not at all"
+    assert old_log_texts.recognise("a.py has only 5 lines", "zh") == "a.py 只有 5 行"
+    assert old_log_texts.recognise("who knows; nobody: not at all", "zh") == "who knows; nobody: not at all"
 
 
 def _put_together(file: Path) -> Iterator[tuple[str, ...]]:

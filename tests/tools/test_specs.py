@@ -48,7 +48,7 @@ def test_a_tool_has_its_chinese(spec: ToolSpec) -> None:
     chinese = [spec.chinese, *spec.chinese_results.values()]
 
     assert [text for text in chinese if not re.search("[\u4e00-\u9fff]", text)] == []
-    assert recognise(first_sentence(spec.description)) == spec.chinese
+    assert recognise(first_sentence(spec.description), "zh") == spec.chinese
     for english, told in spec.chinese_results.items():
         assert sorted(PLACE.findall(english)) == sorted(PLACE.findall(told))
 
@@ -57,4 +57,4 @@ def test_what_a_language_lacks_is_told_in_english() -> None:
     shown = ToolShown("fly", "read", "Fly to a place. More for the model.", "")
 
     assert tools_in_words([shown]).endswith("Fly to a place.")
-    assert recognise("Fly to a place.") == "Fly to a place."
+    assert recognise("Fly to a place.", "zh") == "Fly to a place."

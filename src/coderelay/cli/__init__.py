@@ -35,10 +35,10 @@ def main() -> int:
         return 0
     from coderelay.cli.interrupts import leave_at_once  # --version has no need of these
     from coderelay.client.language import speak
-    from coderelay.config.locale import is_chinese
+    from coderelay.protocol.languages import locale_language
 
     leave_at_once()
-    speak(os.environ.get("CODER_LANG") or ("zh" if is_chinese(os.environ) else "en"))  # until the settings are known
+    speak(os.environ.get("CODER_LANG") or locale_language(os.environ))  # until the settings are known
     gc.disable()  # nothing that is made while loading is garbage
     from coderelay.cli.arguments import SUBCOMMANDS
 

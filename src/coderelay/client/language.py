@@ -3,6 +3,8 @@
 `--help` asks too, so this loads nothing that English can do without.
 """
 
+from coderelay.protocol.languages import LANGUAGES, read_language
+
 TYPE_CHECKING = False  # as in typing, which takes longer to load than this file
 if TYPE_CHECKING:
     from coderelay.protocol.localized import Localized
@@ -13,16 +15,12 @@ _words: dict[str, str] = {}
 
 
 def speak(language: str) -> None:
-    """`zh`, or anything else for English."""
+    """One of LANGUAGES, or anything else for English."""
     global _language
-    _language = language
+    _language = language if language in LANGUAGES else "en"
     _words.clear()
-    if language == "zh":
-        from coderelay.client.chinese import WORDS  # nobody else needs them
-        from coderelay.client.chinese.elsewhere import SHAPES
-        from coderelay.client.old_log_texts import tool_words
-
-        _words.update(SHAPES | tool_words() | WORDS)
+    if _language != "en":
+        _words.update(read_language(_language).texts)
 
 
 def t(text: str, /, **values: object) -> str:
@@ -39,8 +37,8 @@ def localize(words: "Localized") -> str:
 def retell(text: str, said: "Translatable | None" = None) -> str:
     """A text of ours that was made in another room, or is in the log, by its template and values. Only for what is
     shown to people, and never for what a model or a program said."""
-    if not _words:
+    if _language == "en":
         return text
     from coderelay.client.retelling import translate  # English has no need of it
 
-    return translate(text, said, _words)
+    return translate(text, said, _language)

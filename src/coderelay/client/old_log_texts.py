@@ -8,12 +8,12 @@ argparse, which come finished. Every text of ours that is made today has a templ
 import re
 from functools import cache
 
-from coderelay.client.chinese.elsewhere import SHAPES
 from coderelay.client.tool_specs import tool_specs
 from coderelay.protocol.calls import first_sentence
+from coderelay.protocol.languages import read_language
 
 _PLACE = re.compile(r"\{(\w+)\}")
-_BETWEEN = (("; ", "；"), (", ", "，"))
+_BETWEEN = ("; ", ", ")
 _NUMBERS = ("count", "number", "files", "code", "seconds", "status", "done", "all")
 _VARIABLE = ("variable",)
 _NUMBER, _NAME, _TEXT = r"([\d.,]+)", "([A-Z][A-Z0-9_]+)", "(.*?)"
@@ -21,27 +21,29 @@ _MOST_CHARACTERS = 2000
 _TOLD_TOO = ("reason", "problem", "rest")  # places that hold such a text themselves
 
 
-def recognise(text: str) -> str:
-    """In Chinese; a text of which nothing is known stays as it is."""
-    return _in_chinese().tell(text)
+def recognise(text: str, language: str) -> str:
+    """In that language; a text of which nothing is known stays as it is."""
+    return _texts_in(language).tell(text)
 
 
 @cache
-def _in_chinese() -> "OldTexts":
-    return OldTexts(SHAPES | tool_words())
+def _texts_in(language: str) -> "OldTexts":
+    file = read_language(language)
+    return OldTexts(file.log_messages | tool_words(language), file.separators)
 
 
-def tool_words() -> dict[str, str]:
-    """What the tools themselves say in Chinese."""
+def tool_words(language: str) -> dict[str, str]:
+    """What the specs of the tools say in that language: they have Chinese only."""
     words: dict[str, str] = {}
-    for spec in tool_specs():
+    for spec in tool_specs() if language == "zh" else ():
         words |= spec.chinese_results
         words[first_sentence(spec.description)] = spec.chinese
     return words
 
 
 class OldTexts:
-    def __init__(self, texts: dict[str, str]) -> None:
+    def __init__(self, texts: dict[str, str], separators: dict[str, str]) -> None:
+        self._separators = separators
         self._known = {text: told for text, told in texts.items() if not _PLACE.search(text)}
         self._shapes = [_Shape(text, told) for text, told in texts.items() if _is_telling(text)]
         self._shapes.sort(key=lambda shape: -shape.weight)  # the one that says most counts
@@ -74,11 +76,11 @@ class OldTexts:
 
     def _part_by_part(self, text: str) -> str | None:
         """If something is known of each."""
-        for mark, chinese in _BETWEEN:
+        for mark in _BETWEEN:
             if mark in text:
                 told = [self._whole(part) for part in text.split(mark)]
                 if None not in told:
-                    return chinese.join(filter(None, told))
+                    return self._separators.get(mark, mark).join(filter(None, told))
         return None
 
 

@@ -1,26 +1,34 @@
 """Texts that other rooms made, told in another language by their template and values."""
 
 from collections.abc import Mapping
+from functools import cache
 
-from coderelay.client.old_log_texts import recognise
+from coderelay.client.old_log_texts import recognise, tool_words
+from coderelay.protocol.languages import read_language
 from coderelay.protocol.translatable import Sentence, Translatable, fill, with_template
 
 
-def translate(text: str, said: Translatable | None, words: Mapping[str, str]) -> str:
-    """`words` has the templates of one language by those in English."""
+def translate(text: str, said: Translatable | None, language: str) -> str:
     told = with_template(text, said)
     if isinstance(told, Sentence):
-        return _fill(told.said, words)
-    return _whole(text, words)
+        return _fill(told.said, language)
+    return _whole(text, language)
 
 
-def _whole(text: str, words: Mapping[str, str]) -> str:
+@cache
+def _templates(language: str) -> Mapping[str, str]:
+    """Those of one language by those in English."""
+    file = read_language(language)
+    return file.log_messages | tool_words(language) | file.texts
+
+
+def _whole(text: str, language: str) -> str:
     """A text without values is its own template, unless it was finished elsewhere."""
-    return words.get(text) or recognise(text)
+    return _templates(language).get(text) or recognise(text, language)
 
 
-def _fill(said: Translatable, words: Mapping[str, str]) -> str:
+def _fill(said: Translatable, language: str) -> str:
     if not said.values:
-        return _whole(said.template, words)
-    values = {name: each if isinstance(each, str) else _fill(each, words) for name, each in said.values.items()}
-    return fill(words.get(said.template, said.template), values)
+        return _whole(said.template, language)
+    values = {name: each if isinstance(each, str) else _fill(each, language) for name, each in said.values.items()}
+    return fill(_templates(language).get(said.template, said.template), values)

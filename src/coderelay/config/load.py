@@ -6,13 +6,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from coderelay.config.locale import is_chinese
 from coderelay.config.place import OWN_FOLDER, folder_file, person_file
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.settings import Language, Settings, Unattended
 from coderelay.config.sources import folder_settings, person_settings
 from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.languages import LANGUAGES, locale_language
 from coderelay.protocol.translatable import say
 
 Marks = tuple[tuple[int, int, int] | None, ...]
@@ -120,10 +120,8 @@ def home_of(env: Mapping[str, str]) -> str:
 
 
 def language_of(env: Mapping[str, str], settings: Settings) -> Language:
-    match env.get("CODER_LANG", ""):
-        case "en" | "zh" as language:
-            return language
-        case "":
-            return settings.lang or ("zh" if is_chinese(env) else "en")
-        case other:
-            raise BadInput(say("CODER_LANG must be en or zh, not {value}", value=repr(other)))
+    said = env.get("CODER_LANG", "")
+    if said and said not in LANGUAGES:
+        names = ", ".join(LANGUAGES)
+        raise BadInput(say("CODER_LANG must be one of {names}; it is {value}", names=names, value=repr(said)))
+    return said or settings.lang or locale_language(env)

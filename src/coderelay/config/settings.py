@@ -1,14 +1,18 @@
 """Every key that can be set, with its default and its range. `docs/configuration.md` explains them."""
 
 import re
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from coderelay.models.provider import ProviderSettings
 from coderelay.protocol.events import Mode, Preset
+from coderelay.protocol.languages import LANGUAGES
 
-Language = Literal["en", "zh"]
+if TYPE_CHECKING:
+    Language = str
+else:
+    Language = Literal[LANGUAGES]
 Unattended = Literal["park", "deny", "allow"]
 
 Text = Annotated[str, Meta(min_length=1)]

@@ -14,6 +14,7 @@ import pytest
 
 from coderelay.cli.arguments import SUBCOMMANDS
 from coderelay.cli.completions import COMMANDS, SCRIPTS, VALUES
+from coderelay.protocol.modes import MODE_NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, says, script
@@ -38,7 +39,7 @@ def test_what_may_follow_is_offered(coder: Coder) -> None:
     assert offered(coder, "coder ") == list(SUBCOMMANDS)
     assert offered(coder, "coder as") == ["asks"]
     assert offered(coder, "coder --m") == ["--mode", "--model", "--max-steps"]
-    assert offered(coder, "coder --mode ") == ["plan", "default", "auto-edit", "yolo"]
+    assert offered(coder, "coder --mode ") == [*MODE_NAMES]
     assert offered(coder, "coder -p hi --output s") == ["stream-json"]
     assert offered(coder, "coder -p sessions -") == [each for each in COMMANDS[""] if each[0] == "-"] + ["--help"]
     assert offered(coder, "coder mcp r") == ["remove"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.languages import LANGUAGES
+from coderelay.protocol.modes import MODE_NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, call, proposes, says, script, write
@@ -54,7 +55,7 @@ def test_chinese_help_is_chinese_throughout(coder: Coder) -> None:
     [
         (
             ["--mode", "x"],
-            "coder：错误：参数 --mode：无效的选择：'x'（可选：'plan', 'default', 'auto-edit', 'yolo'）\n",
+            f"coder：错误：参数 --mode：无效的选择：'x'（可选：{', '.join(map(repr, MODE_NAMES))}）\n",
         ),
         (["--fly"], "coder：错误：无法识别的参数：--fly\n"),
         (["--max-steps", "0"], "coder：错误：参数 --max-steps：必须不小于 1\n"),

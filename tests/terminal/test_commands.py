@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.protocol.modes import MODE_NAMES
 from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
 from tests.conftest import Serve
@@ -95,7 +96,7 @@ def test_mode_and_think_are_shown_and_changed(serve: Serve, coder_on: CoderOn) -
         for line, told in [
             ("/mode", "mode: default\n> "),
             ("/mode smart", "mode: auto-edit\n> "),
-            ("/mode fast", "there is no mode 'fast'; there are plan, default, auto-edit, yolo\n> "),
+            ("/mode fast", f"there is no mode 'fast'; there are {', '.join(MODE_NAMES)}\n> "),
             ("/mode", "mode: auto-edit\n> "),
             ("/think high", "think: high\n> "),
             ("/think much", "there is no level 'much'; there are auto, off, low, medium, high\n> "),

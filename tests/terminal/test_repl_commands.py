@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.client.session_commands import NAMES
+from coderelay.protocol.modes import MODE_NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, hangs, says, script
@@ -20,9 +21,7 @@ TOLD = {
     "help diff": "/diff",
     "mode": "mode: default",
     "mode auto-edit": "mode: auto-edit",
-    "plan": "mode: plan",
-    "auto-edit": "mode: auto-edit",
-    "yolo": "mode: yolo",
+    **{name: f"mode: {name}" for name in MODE_NAMES if name != "default"},
     "default": "mode: default",
     "permissions": "preset: balanced",
     "permissions strict": "strict",

@@ -29,9 +29,10 @@ def t(text: str, /, **values: object) -> str:
     return told.format(**values) if values else told
 
 
-def localize(words: "Localized") -> str:
-    """The text of a record in that language."""
-    return words.chinese if _language == "zh" else _words.get(words.english, words.english)
+def localize(words: "Localized", **values: object) -> str:
+    """The text of a record in that language, with its `{places}` filled."""
+    told = words.chinese if _language == "zh" else _words.get(words.english, words.english)
+    return told.format(**values) if values else told
 
 
 def retell(text: str, said: "Translatable | None" = None) -> str:

@@ -58,10 +58,9 @@ class Edit:
             "mean, or all=true for every one": (
                 "old 在 {path} 中出现 {count} 次（第 {lines} 行）；请给出更多上下文，或用 all=true 全部替换"
             ),
-            "old is not in {path}; nothing in the file is like it; read the file again": (
-                "{path} 中没有 old；文件中也没有相近的内容；请重新读取"
-            ),
-            "old is not in {path}; the nearest place is {rest}:": "{path} 中没有 old；最接近的是{rest}：",
+            "old is not in {path}; {rest}": "{path} 中没有 old；{rest}",
+            "nothing in the file is like it; read the file again": "文件中也没有相近的内容；请重新读取",
+            "the nearest place is {rest}:": "最接近的是{rest}：",
             "old is not in {path}: it begins with the line numbers of read; leave them out": (
                 "{path} 中没有 old：它带有 read 的行号；请去掉行号"
             ),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.commands import ConfigureSession
+from coderelay.protocol.modes import MODE_NAMES
 from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.fuzzy import Names, best_of
 from coderelay.surfaces.terminal.input.mentions import Mention, mention_of, mentions, unfinished_mention
@@ -48,7 +49,7 @@ async def test_commands_are_offered_at_the_start_best_first_with_what_they_mean(
         await typed.until(lambda: "/undo" in typed.offered)
         await typed.type(BACKSPACE * 3, "mo")
         await typed.until(lambda: typed.offered[:2] == ["/mode ", "/model "])
-        assert "/mode [plan|default|auto-edit|yolo]" in meanings(typed)
+        assert f"/mode [{'|'.join(MODE_NAMES)}]" in meanings(typed)
         assert all(meanings(typed).values())
 
 
@@ -67,7 +68,7 @@ async def test_own_commands_and_skills_are_offered_too(tmp_path: Path) -> None:
 async def test_c05_c22_what_follows_a_command_is_offered_where_it_is_known(tmp_path: Path) -> None:
     async with session_line(tmp_path) as (_, typed):
         await typed.type("/mode ")
-        await typed.offers(["plan", "default", "auto-edit", "yolo"])
+        await typed.offers([*MODE_NAMES])
         await typed.type("a")
         await typed.until(lambda: typed.offered[:1] == ["auto-edit"])
         await typed.type(TAB, ENTER)

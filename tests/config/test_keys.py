@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -15,8 +15,15 @@ from coderelay.config.rules import RULES
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES
+from coderelay.protocol.modes import MODE_NAMES
 
-MODES = "auto-edit, default, plan or yolo"
+
+def one_of(names: Iterable[str]) -> str:
+    *first, last = sorted(names)
+    return f"{', '.join(first)} or {last}"
+
+
+MODES = one_of(MODE_NAMES)
 COUNT = "a whole number between 0 and 1000000000"
 AT_LEAST_ONE = "a whole number between 1 and 1000000000"
 SWITCH = "true or false"
@@ -27,7 +34,7 @@ TEXT = "text that is not empty"
 KEYS: list[tuple[str, Any, list[Any], str]] = [
     ("model", "openai:gpt-5.5", [3, "", ["a"]], TEXT),
     ("mode", "plan", ["smart", True], MODES),
-    ("lang", "zh", ["xx", 1], " or ".join(LANGUAGES)),
+    ("lang", "zh", ["xx", 1], one_of(LANGUAGES)),
     ("max_steps", 1, [0, -1, 1.5, "9", True, 10**9 + 1], AT_LEAST_ONE),
     ("auto_approve_ask", True, ["yes", 1], SWITCH),
     ("approval.interactive", False, ["no", 0], SWITCH),

@@ -1,6 +1,7 @@
 """A model server that must end without a violation, and `coder` as a process in a folder of its own."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
@@ -16,6 +17,12 @@ settings.register_profile("without deadline", deadline=None)  # a busy machine i
 settings.load_profile("without deadline")
 
 Serve = Callable[[Script], ModelServerThread]
+
+
+def pytest_configure() -> None:
+    """Shells have Ctrl-C ignored by what they start in the background, which is inherited. The tests send it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

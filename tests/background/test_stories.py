@@ -135,7 +135,6 @@ async def test_d17_a_number_that_is_none_names_those_that_run(tmp_path: Path) ->
             await stop(coder, "9")
 
 
-@pytest.mark.quick
 @story
 async def test_d23_it_takes_the_same_road_as_any_command(tmp_path: Path) -> None:
     """Asked about with the same need, and denied it does not run. To look and to stop needs no asking."""

@@ -73,7 +73,6 @@ def _found(text: str) -> dict[str, str]:
     return {"found": text, "state": "found", "do": ""}
 
 
-@pytest.mark.quick
 def test_with_nothing_here_the_guide_is_there_and_coder_works(patient: Patient) -> None:
     ran = patient.examine("--json")
     told = json.loads(ran.out)
@@ -92,7 +91,6 @@ def test_with_nothing_here_the_guide_is_there_and_coder_works(patient: Patient) 
     assert sorted(path.name for path in patient.coder_home.iterdir()) == ["config.json"]
 
 
-@pytest.mark.quick
 def test_the_lines_say_what_to_do(patient: Patient) -> None:
     ran = patient.examine()
     assert ran.code == 0

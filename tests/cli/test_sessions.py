@@ -122,7 +122,6 @@ def test_resume_without_an_id_says_at_a_terminal_which_one_it_took(serve: Serve,
         terminal.wait_for(f"going on with {_only(coder)}  tidy up")
 
 
-@pytest.mark.quick
 def test_resume_without_an_id_where_there_is_none_says_what_to_do(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script()))
     ran = coder.run("resume")

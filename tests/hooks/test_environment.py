@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from coderelay.protocol.events import EnvironmentSetUp
 from tests.hooks.scene import configure, hook, told
 from tests.house import InHouse, house, story
@@ -28,7 +26,6 @@ async def test_a26_commands_in_a_sandbox_have_it_too(tmp_path: Path) -> None:
         assert told(coder, 1) == ["/venv||||"]
 
 
-@pytest.mark.quick
 @story
 async def test_a26_commands_have_what_the_hook_sets_and_may_set(tmp_path: Path) -> None:
     wanted = {

@@ -91,7 +91,6 @@ async def test_a26_d17_a_process_that_leaves_while_a_hook_looks_starts_nothing_m
         assert (coder.folder / "made").exists()
 
 
-@pytest.mark.quick
 @story
 async def test_a26_a_stop_hook_makes_the_agent_go_on_once(tmp_path: Path) -> None:
     heard = tmp_path / "heard"

@@ -3,15 +3,12 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.children.scene import conversations, task
 from tests.hooks.scene import configure, hook
 from tests.house import house, story
 from tests.model_server import by_history, proposes, says
 
 
-@pytest.mark.quick
 @story
 async def test_a26_the_end_of_a_child_is_another_event_than_that_of_its_parent(tmp_path: Path) -> None:
     command = f"cat >> {tmp_path}/heard; echo >> {tmp_path}/heard; "

@@ -10,8 +10,6 @@ from coderelay.protocol.events import CallAsked
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 
-pytestmark = pytest.mark.quick
-
 
 def without_sandbox(home: Path) -> None:
     home.mkdir(exist_ok=True)
@@ -24,6 +22,7 @@ async def asked(coder: InHouse) -> PermissionAsk:
     return ask
 
 
+@pytest.mark.quick
 @story
 async def test_what_a_person_allowed_in_a_sandbox_ran_without_one(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash("echo a >> effects")), says("done"))) as coder:
@@ -61,6 +60,7 @@ async def test_a_command_without_a_sandbox_read_outside_through_a_link(tmp_path:
         await coder.ended()
 
 
+@pytest.mark.quick
 @story
 async def test_a_link_inside_of_the_folder_is_read_unasked_without_a_sandbox(tmp_path: Path) -> None:
     without_sandbox(tmp_path / "home")

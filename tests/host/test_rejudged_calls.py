@@ -53,7 +53,6 @@ def effects(coder: InHouse) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-@pytest.mark.quick
 @story
 async def test_c06_what_a_stricter_mode_denies_has_no_effect(tmp_path: Path) -> None:
     calls = first_waits(bash("echo b >> effects"), write("c", "x"), bash("ls"))
@@ -80,7 +79,6 @@ async def test_c06_what_a_stricter_mode_denies_has_no_effect(tmp_path: Path) -> 
         assert (effects(coder), (coder.folder / "c").exists()) == (["a"], False)
 
 
-@pytest.mark.quick
 @story
 async def test_d11_what_must_be_asked_now_is_asked_before_it_starts(tmp_path: Path) -> None:
     calls = first_waits(bash("echo b >> effects"), bash("echo c >> effects"))
@@ -97,7 +95,6 @@ async def test_d11_what_must_be_asked_now_is_asked_before_it_starts(tmp_path: Pa
         assert await coder.story() == ["user: go", "bash: ok", "bash: ok", "bash: ok", "agent: done"]
 
 
-@pytest.mark.quick
 @story
 async def test_d20_what_a_person_allowed_is_not_asked_again(tmp_path: Path) -> None:
     calls = proposes(bash("echo a >> effects"), bash("echo b >> effects"))
@@ -111,7 +108,6 @@ async def test_d20_what_a_person_allowed_is_not_asked_again(tmp_path: Path) -> N
         assert [each for each in await coder.events() if isinstance(each.event, CallAsked)] == []
 
 
-@pytest.mark.quick
 @story
 async def test_a_rule_that_denies_wins_over_an_answer_given_before(tmp_path: Path) -> None:
     calls = proposes(bash("echo a >> effects"), bash("touch b"))

@@ -16,8 +16,6 @@ from tests.config.written import Places
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 
-pytestmark = pytest.mark.quick
-
 BEN = By("ben", "web")
 
 
@@ -42,6 +40,7 @@ async def cost(coder: InHouse) -> float:
     return summary.cost
 
 
+@pytest.mark.quick
 @story
 async def test_a_used_up_budget_is_asked_about_and_allowed_from_another_process(tmp_path: Path) -> None:
     costly(tmp_path, {"session": 0.01})
@@ -67,6 +66,7 @@ async def test_a_used_up_budget_is_asked_about_and_allowed_from_another_process(
         assert await first.host.get(ListAsks()) == []
 
 
+@pytest.mark.quick
 @story
 async def test_denied_the_turn_stops_and_nothing_more_is_spent(tmp_path: Path) -> None:
     costly(tmp_path, {"session": 0.01})
@@ -126,6 +126,7 @@ def _times_asked(costs: list[float], limit: float) -> int:
     return times
 
 
+@pytest.mark.quick
 @story
 async def test_the_budget_of_a_day_is_for_all_sessions(tmp_path: Path) -> None:
     costly(tmp_path, {"day": 0.01})
@@ -142,6 +143,7 @@ async def test_the_budget_of_a_day_is_for_all_sessions(tmp_path: Path) -> None:
         assert (await coder.ended()).text == "two"
 
 
+@pytest.mark.quick
 @story
 async def test_c28_a_summary_is_not_made_when_the_budget_is_used_up(tmp_path: Path) -> None:
     costly(tmp_path, {"session": 0.01})
@@ -158,6 +160,7 @@ async def test_c28_a_summary_is_not_made_when_the_budget_is_used_up(tmp_path: Pa
         assert ask.spent + (ended.cost or 0.0) == await cost(coder)
 
 
+@pytest.mark.quick
 @story
 async def test_c11_a_summary_that_is_due_is_asked_about_once_and_so_is_the_answer_after_it(tmp_path: Path) -> None:
     costly(tmp_path, {"session": 0.01}, context=4000)
@@ -174,6 +177,7 @@ async def test_c11_a_summary_that_is_due_is_asked_about_once_and_so_is_the_answe
         assert (len(asks), (coder.folder / "did").read_text()) == (2, "one\n")
 
 
+@pytest.mark.quick
 @story
 async def test_a_stop_ends_the_question_about_money(tmp_path: Path) -> None:
     costly(tmp_path, {"session": 0.01})
@@ -186,6 +190,7 @@ async def test_a_stop_ends_the_question_about_money(tmp_path: Path) -> None:
         assert late == Answered(None, None, late.head)
 
 
+@pytest.mark.quick
 @story
 async def test_without_a_price_nothing_is_known_to_be_spent(tmp_path: Path) -> None:
     Places(tmp_path).write({"budget": {"session": 0.01, "day": 0.01}})
@@ -198,6 +203,7 @@ async def test_without_a_price_nothing_is_known_to_be_spent(tmp_path: Path) -> N
         assert (summary.cost, summary.day_cost, summary.usage) == (None, 0.0, ended.usage)
 
 
+@pytest.mark.quick
 @story
 async def test_the_sessions_of_a_day_are_counted_however_many_there_are(tmp_path: Path) -> None:
     costly(tmp_path, {})
@@ -218,6 +224,7 @@ async def test_the_sessions_of_a_day_are_counted_however_many_there_are(tmp_path
         assert await spending.ask(state, now() + 86_400_000) is None
 
 
+@pytest.mark.quick
 @story
 async def test_a_turn_knows_what_its_steps_have_cost(tmp_path: Path) -> None:
     costly(tmp_path, {})

@@ -134,7 +134,6 @@ async def test_c30_undo_takes_back_every_change_of_the_last_turn(tmp_path: Path)
     assert git(folder, "status", "--porcelain") == status
 
 
-@pytest.mark.quick
 @story
 async def test_c30_repeated_undo_goes_further_back_and_the_conversation_with_it(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -161,7 +160,6 @@ async def test_c30_repeated_undo_goes_further_back_and_the_conversation_with_it(
         assert said_in(coder) == ["third"]
 
 
-@pytest.mark.quick
 @story
 async def test_x15_what_the_person_changed_since_is_left_alone_and_told(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -176,7 +174,6 @@ async def test_x15_what_the_person_changed_since_is_left_alone_and_told(tmp_path
         assert outcome.conflicts == ("a: it was changed since",)
 
 
-@pytest.mark.quick
 @story
 async def test_c30_another_process_undoes_what_the_first_one_did(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -213,7 +210,6 @@ async def test_c30_a_turn_that_changed_nothing_only_leaves_the_conversation(tmp_
         assert (outcome.restored, outcome.removed, outcome.conflicts) == ((), (), ())
 
 
-@pytest.mark.quick
 @story
 async def test_c30_a_stopped_turn_can_be_undone_and_a_running_one_cannot(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -236,7 +232,6 @@ async def test_c30_a_stopped_turn_can_be_undone_and_a_running_one_cannot(tmp_pat
         assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n"}
 
 
-@pytest.mark.quick
 @story
 async def test_c29_the_diff_of_the_folder_and_of_the_turns(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -255,7 +250,6 @@ async def test_c29_the_diff_of_the_folder_and_of_the_turns(tmp_path: Path) -> No
         assert by_turns.changes == (FileChange("a", "modified", added=1, deleted=1),)
 
 
-@pytest.mark.quick
 @story
 async def test_x15_a_crash_before_the_end_leaves_no_tree_and_undo_says_so(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -269,7 +263,6 @@ async def test_x15_a_crash_before_the_end_leaves_no_tree_and_undo_says_so(tmp_pa
         assert (await undo(later)).removed == ("b",)
 
 
-@pytest.mark.quick
 @story
 async def test_c30_a_turn_stopped_while_it_asks_can_be_undone(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -300,7 +293,6 @@ async def test_c30_a_turn_that_another_process_ends_after_a_crash_can_be_undone(
         assert "b" not in files(folder)
 
 
-@pytest.mark.quick
 @story
 async def test_c30_a_failed_turn_can_be_undone(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -330,7 +322,6 @@ async def test_c30_a_steered_turn_is_undone_with_what_it_heard(tmp_path: Path) -
         assert said_in(coder) == ["again"]
 
 
-@pytest.mark.quick
 @story
 async def test_x15_a_turn_that_begins_while_another_process_undoes_is_told_and_no_false_word(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -388,7 +379,6 @@ async def test_x15_git_that_hangs_before_the_first_change_does_not_keep_a_stop_w
         assert ended.outcome == Stopped(started=False)
 
 
-@pytest.mark.quick
 def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,7 +413,6 @@ async def test_c30_without_git_the_turn_runs_and_undo_says_what_is_missing(tmp_p
         assert (coder.folder / "b").exists()
 
 
-@pytest.mark.quick
 @story
 async def test_x15_a_command_that_removes_the_repository_is_not_called_a_crash(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -447,7 +436,6 @@ async def test_c30_a_commit_of_the_turn_stays_and_its_files_go(tmp_path: Path) -
         assert git(folder, "log", "--format=%s").split() == ["second", "first"]
 
 
-@pytest.mark.quick
 @story
 async def test_c30_the_repository_made_anew_by_the_turn(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -503,7 +491,6 @@ async def test_c30_the_tree_is_taken_once_however_often_the_turn_writes(tmp_path
         assert files(folder) == {"a": "one\n", ".gitignore": "ignored\n", "ignored": "mine\n"}
 
 
-@pytest.mark.quick
 @story
 async def test_x15_a_file_changed_while_its_change_is_asked_about_is_not_overwritten(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -519,7 +506,6 @@ async def test_x15_a_file_changed_while_its_change_is_asked_about_is_not_overwri
         assert "has changed since you read it" in "\n".join(await coder.story())
 
 
-@pytest.mark.quick
 @story
 async def test_c30_prompts_held_in_the_queue_stay_there(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -549,7 +535,6 @@ async def test_c30_the_file_of_the_session_forgets_the_undone_turn(tmp_path: Pat
         assert "far out" not in (folder / ".coder" / "sessions" / f"{coder.session}.json").read_text()
 
 
-@pytest.mark.quick
 @story
 async def test_c30_a_file_that_git_ignores_comes_back_though_the_folder_was_opened_by_a_link(tmp_path: Path) -> None:
     folder = repository(tmp_path)
@@ -567,7 +552,6 @@ async def test_c30_a_file_that_git_ignores_comes_back_though_the_folder_was_open
         assert files(folder) == before
 
 
-@pytest.mark.quick
 @story
 async def test_c30_of_a_turn_that_is_summed_up_in_part_the_rest_is_forgotten(tmp_path: Path) -> None:
     repository(tmp_path)
@@ -626,7 +610,6 @@ async def test_x15_what_the_person_changes_while_they_are_asked_is_theirs(tmp_pa
         assert files(folder) == {name: text for name, text in before.items() if name != "c"} | theirs
 
 
-@pytest.mark.quick
 @story
 async def test_x15_what_the_person_changes_before_they_deny_the_rest_is_theirs(tmp_path: Path) -> None:
     folder = repository(tmp_path)

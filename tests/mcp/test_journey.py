@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from coderelay.app import House
 from coderelay.config.settings import McpServer
@@ -114,7 +113,6 @@ async def test_c32_a_call_that_says_it_only_reads_is_asked_about(tmp_path: Path)
     assert lines == ["user: use them", "mcp__good__echo: ok", "mcp__good__echo: denied", "agent: done"]
 
 
-@pytest.mark.quick
 @in_loop
 async def test_always_means_this_tool_of_this_server_whatever_it_is_told(tmp_path: Path) -> None:
     configure(tmp_path, {"good": good(tmp_path)})

@@ -190,7 +190,6 @@ async def test_tools_are_the_same_objects_until_the_list_changes(tmp_path: Path)
         assert set(scene.names) - {each.spec.name for each in before} == {"mcp__good__grown"}
 
 
-@pytest.mark.quick
 @in_loop
 async def test_a_server_that_dies_in_a_call_is_started_again_by_the_next_one(tmp_path: Path) -> None:
     async with mcp_scene(tmp_path, "good") as scene:

@@ -170,7 +170,6 @@ async def test_a_model_that_repeats_a_call_for_ever_ends_its_turn(tmp_path: Path
         assert (ended.ending, ended.error) == ("failed", "the model repeats the same call of bash again and again")
 
 
-@pytest.mark.quick
 @story
 async def test_the_same_call_with_another_result_is_no_repetition(tmp_path: Path) -> None:
     steps = [proposes(bash("echo x >> log; wc -l < log"))] * 5
@@ -231,7 +230,6 @@ async def test_a_long_file_comes_in_parts_that_say_how_to_go_on(tmp_path: Path) 
         assert wide.endswith("(lines 1-49 of 4000; go on with offset=50)")
 
 
-@pytest.mark.quick
 @story
 async def test_a_huge_result_reaches_the_model_cut_and_people_whole(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash("yes | head -c 500000")), says("done"))) as coder:
@@ -299,7 +297,6 @@ async def test_a_todo_list_that_was_touched_and_forgotten_again_was_not_recalled
         assert [text.startswith("<reminder>") for text in users(coder.server.requests[-1])].count(True) == 2
 
 
-@pytest.mark.quick
 @story
 async def test_an_image_was_sent_that_is_too_large_once_it_is_encoded(tmp_path: Path) -> None:
     """Providers refuse more than 5 MB of base64, and then every request after it."""
@@ -314,7 +311,6 @@ async def test_an_image_was_sent_that_is_too_large_once_it_is_encoded(tmp_path: 
         assert fits.startswith("image/png, 3900000 bytes")
 
 
-@pytest.mark.quick
 @story
 async def test_steering_that_comes_while_a_person_is_asked_is_heard_after_the_answer(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash("echo hi > x")), says("blue"))) as coder:

@@ -259,7 +259,6 @@ async def test_another_process_knows_what_was_told_and_seen(tmp_path: Path) -> N
         )
 
 
-@pytest.mark.quick
 @story
 async def test_every_request_begins_with_the_bytes_of_the_one_before(tmp_path: Path) -> None:
     """Whatever was told in between, in one process or the next: a provider can keep what it has read."""

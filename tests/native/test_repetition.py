@@ -23,7 +23,6 @@ def steps_of(*rounds: Message, times: int) -> list[Message]:
     return list(islice(cycle(rounds), times))
 
 
-@pytest.mark.quick
 @story
 async def test_a_model_that_goes_round_between_two_calls_was_never_stopped(tmp_path: Path) -> None:
     one, two = proposes(bash("echo 1 >> log; echo one")), proposes(bash("echo 2 >> log; echo two"))
@@ -68,7 +67,6 @@ async def test_what_a_model_costs_that_is_stopped_for_repeating_itself_is_counte
         assert ended.cost == sum(each.cost or 0.0 for each in messages)
 
 
-@pytest.mark.quick
 @story
 async def test_identical_calls_side_by_side_each_get_their_result(tmp_path: Path) -> None:
     both = proposes(bash("echo same"), bash("echo same"))

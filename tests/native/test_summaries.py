@@ -68,7 +68,6 @@ def summaries(events: list[Any]) -> list[str]:
     return [each.event.summary for each in events if isinstance(each.event, HistoryCompacted)]
 
 
-@pytest.mark.quick
 @story
 async def test_a_second_summary_in_one_turn_forgot_what_the_person_had_asked_for(tmp_path: Path) -> None:
     configure(tmp_path, context=8000)

@@ -123,7 +123,6 @@ def test_commands_were_taken_for_answers_while_an_ask_was_open(serve: Serve, cod
     assert said[1:] == ["Which colour?\n→ /dev/null", "and quickly"]
 
 
-@pytest.mark.quick
 def test_the_text_of_an_attempt_that_broke_off_ran_into_what_came_after_it(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(retrying(coder_on(serve(script(BROKEN, says("four five")))))) as screen:
         screen.wait_for("> ")

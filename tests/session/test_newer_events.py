@@ -145,7 +145,6 @@ def test_unknown_kinds_anywhere_change_nothing_and_are_kept(strangers: list[tupl
     assert shown == [[] for _ in strangers]
 
 
-@pytest.mark.quick
 @settings(max_examples=50, deadline=None)
 @given(st.integers(0, len(LIFE) - 1), BODIES.filter(bool))
 def test_unknown_fields_of_known_kinds_are_skipped(which: int, fields: dict[str, Any]) -> None:

@@ -23,8 +23,6 @@ from coderelay.session.transcript import ToolMessage, transcript
 from tests.session.play import SESSION, Play
 from tests.session.proposals import COLOUR, MAKE, Proposed, broken, questions
 
-pytestmark = pytest.mark.quick
-
 READ = Need(tool="read", kind="read", title="a.py", paths=("a.py",))
 OK = Finished("ok")
 
@@ -121,11 +119,13 @@ REFUSED_IN_BETWEEN: list[tuple[str, list[str]]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("word", "appends"), ALL_ALLOWED)
 def test_c13_d03_calls_that_only_read_start_together(word: str, appends: list[str]) -> None:
     assert carried_out(*opened(word)) == appends
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("word", "appends"), REFUSED_IN_BETWEEN)
 def test_c13_d03_what_may_not_run_parts_the_reads_and_ends_in_its_place(word: str, appends: list[str]) -> None:
     assert carried_out(*opened(word)) == appends
@@ -148,6 +148,7 @@ ANSWERED: list[tuple[str, Decision, list[str]]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("word", "decision", "appends"), ANSWERED)
 def test_d02_d03_d22_after_the_answers_the_same_calls_start_together(
     word: str, decision: Decision, appends: list[str]
@@ -155,6 +156,7 @@ def test_d02_d03_d22_after_the_answers_the_same_calls_start_together(
     assert carried_out(*answered(word, decision)) == appends
 
 
+@pytest.mark.quick
 def test_d11_the_last_of_a_group_that_still_runs_may_ask_again() -> None:
     play, _ = opened("rrr")
     end(play, 1, 2)
@@ -163,6 +165,7 @@ def test_d11_the_last_of_a_group_that_still_runs_may_ask_again() -> None:
     assert carried_out(play, told(play, play.claim("B"))) == ["+3", "-3"]
 
 
+@pytest.mark.quick
 def test_d11_reads_behind_a_call_that_asked_again_wait_for_it() -> None:
     play, _ = opened("crr")
     play.ask_again("1")
@@ -171,6 +174,7 @@ def test_d11_reads_behind_a_call_that_asked_again_wait_for_it() -> None:
     assert carried_out(play, told(play, play.claim("B"))) == ["+1", "-1 +2 +3", "-2 -3"]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("count", [1, 2, 5, 40])
 def test_c13_a_step_of_reads_costs_two_commits(count: int) -> None:
     assert len(carried_out(*opened("r" * count))) == 2
@@ -183,6 +187,7 @@ def test_c13_a_step_costs_one_commit_and_one_for_each_group(length: int) -> None
         assert len(carried_out(*opened(word))) == 1 + len(re.findall("r+|w", word)), word
 
 
+@pytest.mark.quick
 def test_d03_what_comes_next_starts_with_the_last_end_of_the_group() -> None:
     play, _ = opened("rrrdwr")
     assert [end(play, 1), end(play, 2), end(play, 3), end(play, 5)] == [
@@ -193,12 +198,14 @@ def test_d03_what_comes_next_starts_with_the_last_end_of_the_group() -> None:
     ]
 
 
+@pytest.mark.quick
 def test_d03_a_failure_in_the_group_holds_nothing_up() -> None:
     play, _ = opened("rrw")
     page = play.end_calls(("1", Failed("no such file")), ("2", OK))
     assert told(play, page) == ["-1", "-2", "+3"]
 
 
+@pytest.mark.quick
 def test_the_results_are_told_in_the_order_of_the_calls() -> None:
     play, _ = opened("rrr")
     play.end_calls(("1", Finished("one")), ("2", Failed("two")), ("3", Finished("three")))
@@ -206,6 +213,7 @@ def test_the_results_are_told_in_the_order_of_the_calls() -> None:
     assert results == ["one", "Error: two", "three"]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("outcome", [Unknown(), Stopped(started=True)])
 def test_a_group_of_which_one_was_cut_short_starts_no_other(outcome: Outcome) -> None:
     play, _ = opened("rrdrr")
@@ -216,6 +224,7 @@ def test_a_group_of_which_one_was_cut_short_starts_no_other(outcome: Outcome) ->
     assert [each.call.id for each in together(play.state)] == ["4", "5"]
 
 
+@pytest.mark.quick
 def test_what_runs_now_is_what_has_started() -> None:
     play, _ = opened("rrr")
     end(play, 1)
@@ -223,6 +232,7 @@ def test_what_runs_now_is_what_has_started() -> None:
     assert play.start_calls("2", "3") == []
 
 
+@pytest.mark.quick
 def test_nothing_stands_beside_nothing() -> None:
     assert side_by_side([]) == []
 
@@ -239,6 +249,7 @@ LOST: list[tuple[str, tuple[int, ...], list[str]]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("word", "ended", "append"), LOST)
 def test_x25_a_claim_in_the_middle_of_a_group_loses_what_runs_and_goes_on(
     word: str, ended: tuple[int, ...], append: list[str]
@@ -253,6 +264,7 @@ def test_x25_a_claim_in_the_middle_of_a_group_loses_what_runs_and_goes_on(
     assert starts == sorted(set(starts))
 
 
+@pytest.mark.quick
 def test_x25_claim_after_claim_loses_one_group_each() -> None:
     play, first = opened("rrwrr")
     assert [first, *(told(play, play.claim(owner)) for owner in "BCDE")] == [
@@ -264,12 +276,14 @@ def test_x25_claim_after_claim_loses_one_group_each() -> None:
     ]
 
 
+@pytest.mark.quick
 def test_x25_the_next_owner_starts_what_the_last_one_left() -> None:
     play, _ = opened("wrr")
     assert end(play, 1, outcome=Unknown()) == ["?1"]
     assert told(play, play.claim("B")) == ["+2", "+3"]
 
 
+@pytest.mark.quick
 def test_x12_a_stop_lets_what_runs_end_and_nothing_start() -> None:
     play, _ = opened("rrwr")
     play.stop()
@@ -278,6 +292,7 @@ def test_x12_a_stop_lets_what_runs_end_and_nothing_start() -> None:
     assert told(play, play.close("stopped")) == ["!3", "!4"]
 
 
+@pytest.mark.quick
 def test_x12_a_stopped_group_whose_process_died_is_unknown() -> None:
     play, _ = opened("rrwr")
     end(play, 1)
@@ -286,6 +301,7 @@ def test_x12_a_stopped_group_whose_process_died_is_unknown() -> None:
     assert (play.state.calls[CallId("4")].outcome, play.state.turn) == (Stopped(started=False), None)
 
 
+@pytest.mark.quick
 def test_x12_reads_that_meet_a_stop_do_not_start() -> None:
     play = Play()
     play.prompt("go")
@@ -294,6 +310,7 @@ def test_x12_reads_that_meet_a_stop_do_not_start() -> None:
     assert told(play, play.message(KINDS["r"])) == []
 
 
+@pytest.mark.quick
 def test_a_turn_that_fails_does_not_know_how_its_reads_ended() -> None:
     play, _ = opened("rrw")
     assert told(play, play.close("failed", "boom")) == ["?1", "?2", "!3"]

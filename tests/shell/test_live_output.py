@@ -57,7 +57,6 @@ async def watching(coder: InHouse) -> AsyncGenerator[Watching]:
         yield Watching(feed)
 
 
-@pytest.mark.quick
 @story
 async def test_the_output_of_a_command_is_shown_while_it_runs(tmp_path: Path) -> None:
     async with house(tmp_path, script(proposes(bash(f"echo one; {WAITS}; echo two")), says("done"))) as coder:

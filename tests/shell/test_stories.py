@@ -27,7 +27,6 @@ from tests.model_server import bash, proposes, says, script
 from tests.shell.scene import ANNE, WAITS, outcomes, shell, started, there, written
 
 
-@pytest.mark.quick
 @story
 async def test_c15_c17_a_command_is_run_and_told_to_the_model_with_its_next_request(tmp_path: Path) -> None:
     async with house(tmp_path, script(says("I see"), says("again"))) as coder:
@@ -74,7 +73,6 @@ async def test_c16_nobody_judges_it_and_no_hook_hears_of_it(tmp_path: Path) -> N
         assert not any(isinstance(each.event, AskOpened) for each in await coder.events())
 
 
-@pytest.mark.quick
 @story
 async def test_x16_it_has_the_persons_own_environment_and_a_folder_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -126,7 +124,6 @@ async def test_a_command_that_a_signal_ends_has_the_exit_code_that_shells_give(t
         assert await written(coder) == [("", "", 137)]
 
 
-@pytest.mark.quick
 @story
 async def test_c30_an_undo_covers_it(tmp_path: Path) -> None:
     folder = repository(tmp_path)

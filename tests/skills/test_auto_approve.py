@@ -44,7 +44,6 @@ async def test_x18_load_is_free_and_what_follows_is_asked(tmp_path: Path) -> Non
         assert (await coder.ended()).text == "done"
 
 
-@pytest.mark.quick
 @story
 async def test_x18_c34_run_does_not_ask_while_a_chosen_skill_is_in_use(tmp_path: Path) -> None:
     set_up(tmp_path)

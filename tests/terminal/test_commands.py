@@ -230,7 +230,6 @@ def test_a64_tools_reach_another_folder_once_it_was_added(serve: Serve, coder_on
     assert f"Also at hand: {other}\n" in server.requests[-1]["messages"][-3]["content"]
 
 
-@pytest.mark.quick
 def test_b20_a_title_is_given_or_found_by_a_small_model(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("one"), says('"Counting to one"\n'), http_error(400, "no titles today")))
     coder = coder_on(server)

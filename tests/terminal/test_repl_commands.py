@@ -139,7 +139,6 @@ def test_x08_steering_when_nothing_runs_and_a_path_that_was_dragged_in_are_promp
     assert (first, second.splitlines()[0]) == ("go left", f"{folder}/x.py what is this")
 
 
-@pytest.mark.quick
 def test_c20_help_tells_the_keys(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script()))
     with repl(coder, rows=60) as terminal:

@@ -21,7 +21,6 @@ CoderOn = Callable[[ModelServerThread], Coder]
 TERMINAL = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "CODER_LANG": "en"}
 
 
-@pytest.mark.quick
 def test_x16_lines_from_a_pipe_are_prompts_and_what_is_asked_is_denied(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:
@@ -146,7 +145,6 @@ def test_a_dumb_terminal_gets_lines(serve: Serve, coder_on: CoderOn, folder: Pat
     assert (folder / "x").exists()
 
 
-@pytest.mark.quick
 def test_output_into_a_pipe_has_no_escapes_even_with_a_keyboard(serve: Serve, coder_on: CoderOn) -> None:
     """`coder | tee log`: the keyboard is there, the screen is not."""
     coder = coder_on(serve(script(says("**hello**"))))

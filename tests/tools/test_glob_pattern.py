@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from coderelay.tools.matching import Glob, PathPattern, alternatives
 
-pytestmark = pytest.mark.quick
 
-
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("pattern", "yes", "no"),
     [
@@ -42,6 +41,7 @@ def test_what_a_pattern_matches(pattern: str, yes: list[str], no: list[str]) -> 
     assert ([path for path in yes if not glob.matches(path)], [path for path in no if glob.matches(path)]) == ([], [])
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
@@ -58,6 +58,7 @@ def test_alternatives(pattern: str, expected: list[str]) -> None:
     assert alternatives(pattern) == expected
 
 
+@pytest.mark.quick
 def test_too_many_alternatives_are_refused() -> None:
     with pytest.raises(ValueError, match="more than 256 patterns"):
         Glob("{a,b}" * 9)
@@ -88,6 +89,7 @@ def reference(pattern: list[str], names: list[str]) -> bool:
     return bool(names) and re.fullmatch(regex, names[0]) is not None and reference(others, names[1:])
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "pattern", ["*a" * 30 + "b", "**/a/" * 20 + "b", "a*" * 40 + "/" + "*b" * 40, "**/*a*/" * 12 + "x"]
 )

@@ -17,9 +17,8 @@ from tests.house import story
 from tests.outcomes import in_english
 from tests.tools.scene import TOOLS, scene
 
-pytestmark = pytest.mark.quick
 
-
+@pytest.mark.quick
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.spec.name)
 def test_the_schema_says_what_the_arguments_are(tool: Tool[Any]) -> None:
     parameters = tool.spec.parameters
@@ -59,6 +58,7 @@ def test_x17_c10_no_tool_leaves_the_workspace(
     assert (tmp_path / "secret").read_text() == "s"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("path", ["../secret", "/etc/passwd", "link/secret"])
 @story
 async def test_x17_no_patch_leaves_the_workspace(tmp_path: Path, path: str) -> None:
@@ -81,6 +81,7 @@ async def test_x17_no_patch_leaves_the_workspace(tmp_path: Path, path: str) -> N
     assert sorted(each.name for each in tmp_path.iterdir()) == ["root", "secret"]
 
 
+@pytest.mark.quick
 @story
 async def test_a_second_folder_of_the_session_is_used_like_the_first(tmp_path: Path) -> None:
     root, other = tmp_path / "root", tmp_path / "other"
@@ -97,6 +98,7 @@ async def test_a_second_folder_of_the_session_is_used_like_the_first(tmp_path: P
     assert (other / "f.txt").read_text() == "two\n"
 
 
+@pytest.mark.quick
 @story
 async def test_bad_arguments_are_told_with_those_there_are(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
@@ -108,6 +110,7 @@ async def test_bad_arguments_are_told_with_those_there_are(tmp_path: Path) -> No
         )
 
 
+@pytest.mark.quick
 @story
 async def test_bash_gives_output_exit_code_and_folder(tmp_path: Path) -> None:
     async with scene(tmp_path) as here:
@@ -118,6 +121,7 @@ async def test_bash_gives_output_exit_code_and_folder(tmp_path: Path) -> None:
         assert here.need("bash", command=" ").problem == "the command is empty"
 
 
+@pytest.mark.quick
 @story
 async def test_x41_commands_do_not_see_keys(tmp_path: Path) -> None:
     os.environ["OPENAI_API_KEY"] = "sk-secret"
@@ -130,6 +134,7 @@ async def test_x41_commands_do_not_see_keys(tmp_path: Path) -> None:
     assert "PATH=" in seen
 
 
+@pytest.mark.quick
 @story
 async def test_a_broken_tool_does_not_end_the_turn(tmp_path: Path) -> None:
     class Broken(Read):

@@ -106,7 +106,6 @@ def test_without_a_rule_or_a_yes_no_page_is_fetched(
     assert told in said
 
 
-@pytest.mark.quick
 def test_nothing_of_this_machine_is_fetched_not_even_in_yolo(serve: Serve, coder_on: CoderOn) -> None:
     urls = ("http://127.0.0.1/", "http://[::1]/", "http://2130706433/", "http://169.254.169.254/latest/meta-data/")
     server = serve(script(proposes(*(call("web_fetch", url=url) for url in urls)), says("done")))

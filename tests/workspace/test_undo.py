@@ -132,7 +132,6 @@ async def test_c30_x15_undo_and_redo(repo: Repo, act: Act) -> None:
     assert repo.git("ls-files", "-s") == index
 
 
-@pytest.mark.quick
 @story
 async def test_c30_x15_a_turn_is_undone_and_what_was_staged_stays_staged(repo: Repo) -> None:
     trees = trees_of(repo)

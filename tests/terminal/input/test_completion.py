@@ -131,7 +131,6 @@ async def test_a_slash_elsewhere_is_no_command(tmp_path: Path) -> None:
         assert (typed.offered, len(typed.done)) == ([], 2)
 
 
-@pytest.mark.quick
 @story
 async def test_files_are_offered_by_some_of_their_letters_and_taken_with_tab_or_enter(tmp_path: Path) -> None:
     write(tmp_path, "src/coderelay/main.py", "docs/schema.py", "src/other.py", "README.md")

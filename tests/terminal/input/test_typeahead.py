@@ -8,8 +8,6 @@ import termios
 from collections.abc import Generator
 from contextlib import contextmanager
 
-import pytest
-
 from tests.plain_terminal import Terminal
 
 _PROMPT = """
@@ -96,7 +94,6 @@ def program(code: str) -> Generator[Terminal]:
         os.close(ours)
 
 
-@pytest.mark.quick
 def test_c20_what_is_typed_before_the_prompt_is_there_is_sent_and_shown_once() -> None:
     with program(_EARLY) as terminal:
         terminal.wait_for("loading\n")

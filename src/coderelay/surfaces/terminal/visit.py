@@ -79,9 +79,10 @@ class Visit:
     def in_mind(self) -> AskId | None:
         """What somebody answers who presses a key now: an ask that has just taken the place of another, without their
         doing, is not seen yet."""
-        if self._replaced is not None and self.unseen_seconds():
+        first = self.asks.first.ask.id if self.asks.first is not None else None
+        if self._replaced is not None and (self.unseen_seconds() or (first is not None and first not in self._shown)):
             return self._replaced
-        return self.asks.first.ask.id if self.asks.first is not None else None
+        return first
 
     def unseen_seconds(self) -> float:
         """How much longer the ask takes to be seen."""
@@ -251,3 +252,5 @@ class Visit:
         self._screen.print(drawn.ask_card(asked.ask, self._screen.width, task=asked.task))
         if asked.session == self.session and (call := asked.ask.call_id) is not None:
             self._conversation.was_asked(call)
+        if self._shown_at:
+            self._shown_at = time.monotonic()  # a busy machine may have taken long to get here

@@ -156,10 +156,9 @@ async def test_much_output_is_cut_in_the_middle(tmp_path: Path, rung: Rung):
 @story
 async def test_output_without_an_end_is_ended(tmp_path: Path, rung: Rung):
     async with confined(tmp_path, rung) as inside:
-        for seconds in GROWING_LIMITS:
-            endless = await inside.bash("exec yes", seconds=seconds, output_bytes=1000)
-            if endless.output:
-                break
+        limits = iter(GROWING_LIMITS)
+        while not (endless := await inside.bash("exec yes", seconds=next(limits), output_bytes=1000)).output:
+            pass  # it had not begun
     assert (endless.timed_out, endless.output[:4]) == (True, "y\ny\n")
     assert endless.signal in (signal.SIGTERM, signal.SIGKILL)  # whatever takes long to end is killed
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.policy.shell import judge_command
 from coderelay.policy.shell_words import NotLiteral, Script, Word, parse, read_script
 
 BASH = shutil.which("bash") or "/bin/bash"
@@ -23,7 +24,7 @@ _FRAGMENTS = [
     "$$", "a@{0}", "^{b}", "{a},{b}", "{a}..{b}", "<(p b)", " <(p b | p c)", "<( p b )", ">(p b)", "< <(p b)",
     " \\\n ", " \\\n", "for a in b c; do p $a; done", "for a in ", "; do p $a", '; do p "x$a"', "; do p x$a.y ${a}",
     "; done", "\ndo\n", "\ndone\n", "for b in 1 'x y' '*' ''; do p \"$b\" ", "for IFS in b; do p", "do", "done",
-    ' "$a" ', "${a%b}", "$a1", "${b}",
+    ' "$a" ', "${a%b}", "$a1", "${b}", "我的", "文档/", "à", "हि", "（终）", "*.文", "for a in 我 à; do p $a x$a",
 ]  # fmt: skip
 _STARTS = ["p ", "p ", "p ", "for a in b c; do p ", "for a in 'b c' d; do p ", "p <(p ", "p x "]
 # A process substitution is read to its end, so that whatever it does is told before the next text.
@@ -163,3 +164,15 @@ def test_c32_bash_splits_every_literal_text_into_the_same_words(seed: int, tmp_p
 def test_c32_what_bash_may_read_in_another_way_is_not_read_at_all(text: str) -> None:
     with pytest.raises(NotLiteral):
         read_script(text, parse(text))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", ["ls 我的文档", "ls à/हिन्दी", "ls 报告（终）.md", "for a in 我; do ls $a; done"])
+def test_an_unquoted_word_with_letters_beyond_ascii_was_asked_about(text: str) -> None:
+    assert judge_command(text, "default", ("/ws",)).verdict == "allow"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", ["cat ../我", "cat /etc/我", "rm 我", "cat 我\u3000/etc/passwd", "ls 我\u200b"])
+def test_a_word_with_letters_beyond_ascii_is_judged_as_any_other(text: str) -> None:
+    assert judge_command(text, "default", ("/ws",)).verdict == "ask"

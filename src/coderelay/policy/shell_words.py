@@ -326,7 +326,7 @@ def _expansion(text: str, values: Mapping[str, Word]) -> Word:
     if text in ("$?", "$$"):
         return Word(_NUMBER, glob=True)
     word = _value(text[1:].removeprefix("{").removesuffix("}"), values)
-    if word.glob or not _PLAIN.fullmatch(word.text) or set("*?~") & set(word.text):
+    if word.glob or not _is_plain(word.text) or set("*?~") & set(word.text):
         raise NotLiteral("it holds an expansion")
     return word
 
@@ -359,11 +359,17 @@ def _together(parts: list[Word]) -> Word:
 def _plain(text: str) -> Word:
     if text in _ESCAPED:
         return Word(_ESCAPED[text])
-    if not _PLAIN.fullmatch(text):
+    if not _is_plain(text):
         raise NotLiteral("it holds an escape, a brace or another special character")
     if _TILDE.search(text):
         raise NotLiteral("it names a home folder")
     return Word(text, glob="*" in text or "?" in text)
+
+
+def _is_plain(text: str) -> bool:
+    """To bash, every character beyond ASCII is part of a word. Those that a person would not see are refused."""
+    letters = text if text.isascii() else "".join("a" if ord(c) > 127 and c.isprintable() else c for c in text)
+    return _PLAIN.fullmatch(letters) is not None
 
 
 def _text(node: "Node", source: bytes) -> str:

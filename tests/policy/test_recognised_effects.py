@@ -16,13 +16,13 @@ import pytest
 from coderelay.policy.recognisers.git import SUBCOMMANDS
 from coderelay.policy.recognisers.options import Options, Refused
 from coderelay.policy.recognisers.paths import Place
-from coderelay.policy.recognisers.readers import READERS, SEARCHERS
+from coderelay.policy.recognisers.readers import READERS
 from coderelay.policy.recognisers.recogniser import recognise
 from coderelay.policy.shell_words import Word
 
 CANARY = "canary-7261"
 SECRET = "SECRET"  # stands for a file outside of the workspace
-TABLES = {name: known for name, known in {**READERS, **SEARCHERS}.items() if name != "sleep" and shutil.which(name)}
+TABLES = {name: each.reads for name, each in READERS.items() if each.reads and name != "sleep" and shutil.which(name)}
 VALUES = [
     "x", "y", "a/b", "a", "1", "2", "0", "out", "args", "list", "@args", "evil", "./evil", SECRET, SECRET, "-", "foo",
     "a b", "HEAD", "HEAD~1", "x:y", "w out", "%s", "n", "=", "+1", "--", "--output=out", "--pre=./evil", "-oout",

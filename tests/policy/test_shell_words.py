@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.policy.shell import judge_command
-from coderelay.policy.shell_words import NotLiteral, Script, Word, parse, read_script
+from coderelay.policy.shell_words import NotLiteral, Script, Word, read_script
 
 BASH = shutil.which("bash") or "/bin/bash"
 _FRAGMENTS = [
@@ -50,7 +50,7 @@ def accepted(seed: int, tries: int) -> list[tuple[str, Script]]:
         if chance.random() < 0.7:
             text += "; done" * text.startswith("for") + ")" * text.startswith("p <(p")
         try:
-            script = read_script(text, parse(text))
+            script = read_script(text)
         except NotLiteral:
             continue
         if may_be_tried(script):
@@ -163,7 +163,7 @@ def test_c32_bash_splits_every_literal_text_into_the_same_words(seed: int, tmp_p
 )
 def test_c32_what_bash_may_read_in_another_way_is_not_read_at_all(text: str) -> None:
     with pytest.raises(NotLiteral):
-        read_script(text, parse(text))
+        read_script(text)
 
 
 @pytest.mark.quick

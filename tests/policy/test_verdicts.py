@@ -7,7 +7,7 @@ import pytest
 
 from coderelay.policy.rules import CommandRules
 from coderelay.policy.shell import ShellVerdict, judge_command
-from coderelay.policy.shell_words import parse, read_script
+from coderelay.policy.shell_words import read_script
 from coderelay.policy.signatures import Signature, covers_command, signature_of
 from coderelay.protocol.events import Mode
 from tests.coder_process import Coder
@@ -111,7 +111,7 @@ def test_a_prefix_that_nobody_offered_covers_nothing() -> None:
 
 def test_a_rule_that_is_proposed_covers_the_command_it_was_proposed_for() -> None:
     for command in ("pytest -q", "git add -A", "make -j 4 all", "go test ./...", "rm x", "npm run build"):
-        rule = signature_of(read_script(command, parse(command)))
+        rule = signature_of(read_script(command))
         assert rule is not None
         assert covers_command(rule, command, FOLDERS)
 

@@ -1,26 +1,19 @@
-"""Programs that run tests and builds, or change the repository in ways that are easy to see.
+"""Programs that run tests and builds, and programs that install packages.
 
-For each one: which options are known at all, which of them change what is run or written (`kept`), and what its
-operands are. Tests and builds run what is in the workspace anyway, so options that reach beyond it are not listed.
+Tests and builds run what is in the workspace anyway, so options that reach beyond it are not listed. No `version` is
+known of cargo, rustc, go, yarn and pnpm, which start what the folder asks for even to tell their version.
 """
 
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from coderelay.policy.recognisers.options import Options, Refused, check
+from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.program import EVERY_USE, Build, Program
+from coderelay.policy.shell_words import Word
 
-from coderelay.policy.recognisers.options import Options
-
-
-class Build(Struct, frozen=True):
-    """`kept` are options that a remembered command keeps, because with them or without them the program runs or
-    writes something else: `--fix`, but also `--check`. Operands are `files` of the workspace, any of which may
-    stand there, or `targets`, each of which does something of its own and is kept too."""
-
-    options: Options = Options()
-    kept: tuple[str, ...] = ()
-    operands: Literal["files", "targets"] = "files"
-
-
+_INSTALL = frozenset(
+    ("install", "i", "add", "ci", "update", "upgrade", "up", "outdated", "audit", "publish", "view", "info")
+)
 _PYTEST = Build(
     Options(
         short="qvxslh",
@@ -42,109 +35,166 @@ _CARGO = Build(
 )  # fmt: skip
 _GO = Build(Options(single_dash=("-v", "-race", "-short", "-cover", "-failfast"), long=("--run=",)))
 _UNITTEST = Build(Options(short="vqfb", texts="k"))
-_NONE = Build(Options(most_operands=0))
+_ALONE = Build(Options(most_operands=0))
 _MAVEN = Build(Options(short="qoB", most_operands=0), kept=("-o",))
 _GRADLE = Build(Options(long=("--offline", "--info", "--quiet"), most_operands=0), kept=("--offline",))
+_MAKE = Build(
+    Options(short="ksBn", texts="j", files="C", long=("--jobs=", "--keep-going", "--silent", "--dry-run")),
+    kept=("-n", "-C", "--dry-run"),
+    operands="targets",
+)
+_SCRIPTS = {
+    ("run", script): _ALONE
+    for script in ("test", "build", "lint", "check", "typecheck", "type-check", "format", "compile")
+}
+_TEST_OR_SCRIPT: Mapping[tuple[str, ...], Build] = {("test",): _ALONE, **_SCRIPTS}
+_PYTHON = Program(
+    interprets="code", version=("--version", "-V"), builds={("-m", "pytest"): _PYTEST, ("-m", "unittest"): _UNITTEST}
+)
+_NODE_RUN = ("exec", "x", "dlx")
 
-BUILDS: dict[tuple[str, ...], Build] = {
-    ("pytest",): _PYTEST,
-    ("py.test",): _PYTEST,
-    **{(python, "-m", "pytest"): _PYTEST for python in ("python", "python3", ".venv/bin/python")},
-    (".venv/bin/pytest",): _PYTEST,
-    ("uv", "run", "pytest"): _PYTEST,
-    **{(python, "-m", "unittest"): _UNITTEST for python in ("python", "python3")},
-    ("go", "test"): _GO,
-    ("go", "build"): _GO,
-    ("go", "vet"): Build(),
-    **{("cargo", each): _CARGO for each in ("test", "build", "check", "clippy", "bench", "doc")},
-    ("cargo", "fmt"): Build(Options(long=("--all", "--check")), kept=("--check",)),
-    ("ruff", "check"): Build(
-        Options(long=("--fix", "--no-cache", "--quiet", "--diff", "--select=", "--ignore=", "--statistics")),
-        kept=("--fix", "--diff"),
+PIP: dict[str, Options] = {
+    "list": Options(long=("--format=", "--not-required", "--local", "--user"), most_operands=0),
+    "show": Options(short="f", long=("--files",), text_operands=99),
+    "check": Options(most_operands=0),
+}
+
+
+def recognise_pip(words: Sequence[Word], place: Place) -> None:
+    if not words or words[0].text not in PIP:
+        raise Refused("pip is only known to be harmless when it lists, shows or checks")
+    check(words[1:], PIP[words[0].text], place)
+
+
+_PIP = Program(
+    recognise=recognise_pip,
+    version=("--version", "-V"),
+    network=frozenset(("install", "download", "index", "wheel")),
+)
+
+
+def _only(options: Options, *kept: str) -> Program:
+    """A program that is a build whatever it is given, as long as it is only given these options."""
+    return Program(builds={(): Build(options, kept)})
+
+
+BUILDERS: dict[str, Program] = {
+    # Python
+    "python": _PYTHON,
+    "python3": _PYTHON,
+    ".venv/bin/python": Program(builds={("-m", "pytest"): _PYTEST}),
+    **dict.fromkeys(("pytest", "py.test", ".venv/bin/pytest"), Program(builds={(): _PYTEST})),
+    "pip": _PIP,
+    "pip3": _PIP,
+    "pipx": Program(network=EVERY_USE),
+    "uvx": Program(network=EVERY_USE),
+    "uv": Program(
+        version=("--version",), builds={("run", "pytest"): _PYTEST}, starts_behind=("run",),
+        network=frozenset(("pip", "sync", "add", "lock", "tool")),
     ),
-    ("ruff", "format"): Build(Options(long=("--check", "--diff", "--quiet")), kept=("--check", "--diff")),
-    ("black",): Build(
-        Options(short="q", texts="l", long=("--check", "--diff", "--quiet")), kept=("--check", "--diff")
+    "poetry": Program(starts_behind=("run",), network=_INSTALL | {"lock"}),
+    "conda": Program(starts_behind=("run",), network=_INSTALL | {"create"}),
+    **dict.fromkeys(("pipenv", "pdm", "hatch", "rye", "pixi", "mamba"), Program(starts_behind=("run",))),
+    "twine": Program(network=frozenset(("upload",)), publishes="upload"),
+    "ruff": Program(
+        builds={
+            ("check",): Build(
+                Options(long=("--fix", "--no-cache", "--quiet", "--diff", "--select=", "--ignore=", "--statistics")),
+                kept=("--fix", "--diff"),
+            ),
+            ("format",): Build(Options(long=("--check", "--diff", "--quiet")), kept=("--check", "--diff")),
+        }
     ),
-    ("isort",): Build(
-        Options(long=("--check", "--check-only", "--diff")), kept=("--check", "--check-only", "--diff")
-    ),
-    ("flake8",): Build(Options(long=("--max-line-length=", "--statistics", "--count"))),
-    ("mypy",): Build(
+    "black": _only(Options(short="q", texts="l", long=("--check", "--diff", "--quiet")), "--check", "--diff"),
+    "isort": _only(Options(long=("--check", "--check-only", "--diff")), "--check", "--check-only", "--diff"),
+    "flake8": _only(Options(long=("--max-line-length=", "--statistics", "--count"))),
+    "mypy": _only(
         Options(short="p", long=("--strict", "--pretty", "--no-error-summary", "--ignore-missing-imports"))
     ),
-    ("pyright",): Build(Options(long=("--warnings", "--stats", "--outputjson"))),
-    ("tsc",): Build(
+    "pyright": _only(Options(long=("--warnings", "--stats", "--outputjson"))),
+    "tox": _only(Options(short="qv", texts="e", most_operands=0), "-e"),
+    "nox": _only(Options(texts="s", most_operands=0), "-s"),
+    # JavaScript
+    "node": Program(interprets="code", version=("--version", "-v")),
+    "npm": Program(
+        version=("--version", "-v"), builds=_TEST_OR_SCRIPT, starts_behind=_NODE_RUN, publishes="publish",
+        network=_INSTALL,
+    ),
+    "pnpm": Program(builds=_TEST_OR_SCRIPT, starts_behind=_NODE_RUN, publishes="publish", network=_INSTALL),
+    "yarn": Program(builds=_TEST_OR_SCRIPT, starts_behind=_NODE_RUN, publishes="publish", network=_INSTALL),
+    "bun": Program(builds={**_SCRIPTS, ("test",): Build()}, network=_INSTALL),
+    "npx": Program(starts=0, texts="each"),
+    "bunx": Program(starts=0),
+    "deno": Program(builds={("test",): Build()}),
+    "tsc": _only(
         Options(short="b", files="p", long=("--noEmit", "--build", "--pretty", "--watch=")),
-        kept=("-b", "-p", "--noEmit", "--build", "--watch"),
+        "-b", "-p", "--noEmit", "--build", "--watch",
     ),
-    ("eslint",): Build(Options(long=("--fix", "--quiet", "--ext=", "--max-warnings=")), kept=("--fix",)),
-    ("prettier",): Build(
+    "eslint": _only(Options(long=("--fix", "--quiet", "--ext=", "--max-warnings=")), "--fix"),
+    "prettier": _only(
         Options(short="wcl", long=("--write", "--check", "--list-different")),
-        kept=("-w", "-c", "-l", "--write", "--check", "--list-different"),
+        "-w", "-c", "-l", "--write", "--check", "--list-different",
     ),
-    ("jest",): Build(
-        Options(short="t", long=("--coverage", "--ci", "--runInBand", "--verbose", "--silent")), kept=("--ci",)
+    "jest": _only(Options(short="t", long=("--coverage", "--ci", "--runInBand", "--verbose", "--silent")), "--ci"),
+    "vitest": Program(builds={("run",): Build(Options(long=("--coverage",)))}),
+    # Compiled languages
+    "go": Program(
+        builds={("test",): _GO, ("build",): _GO, ("vet",): Build()}, network=frozenset(("get", "install", "mod"))
     ),
-    ("vitest", "run"): Build(Options(long=("--coverage",))),
-    **{(runner, "test"): _NONE for runner in ("npm", "pnpm", "yarn")},
-    **{
-        (runner, "run", script): _NONE
-        for runner in ("npm", "pnpm", "yarn", "bun")
-        for script in ("test", "build", "lint", "check", "typecheck", "type-check", "format", "compile")
-    },
-    ("bun", "test"): Build(),
-    ("deno", "test"): Build(),
-    ("make",): Build(
-        Options(short="ksBn", texts="j", files="C", long=("--jobs=", "--keep-going", "--silent", "--dry-run")),
-        kept=("-n", "-C", "--dry-run"),
-        operands="targets",
+    "cargo": Program(
+        builds={
+            **{(each,): _CARGO for each in ("test", "build", "check", "clippy", "bench", "doc")},
+            ("fmt",): Build(Options(long=("--all", "--check")), kept=("--check",)),
+        },
+        network=frozenset(("fetch", "install", "add", "update", "publish", "search")),
+        publishes="publish",
     ),
-    ("ctest",): Build(
-        Options(short="VQ", texts="jR", long=("--output-on-failure", "--verbose"), most_operands=0),
-        operands="targets",
+    "rustup": Program(network=_INSTALL | {"toolchain", "target", "component"}),
+    **dict.fromkeys(("gcc", "g++", "clang", "sqlite3"), Program(version=("--version",))),
+    "java": Program(version=("-version", "--version")),
+    "make": Program(version=("--version", "-v"), builds={(): _MAKE}, runs_input=True),
+    "cmake": Program(
+        version=("--version",),
+        builds={
+            ("--build",): Build(
+                Options(texts="j", long=("--target=", "--config=", "--parallel=?")),
+                kept=("--target", "--config"),
+                operands="targets",
+            )
+        },
     ),
-    ("cmake", "--build"): Build(
-        Options(texts="j", long=("--target=", "--config=", "--parallel=?")),
-        kept=("--target", "--config"),
-        operands="targets",
+    "ctest": Program(
+        builds={
+            (): Build(
+                Options(short="VQ", texts="jR", long=("--output-on-failure", "--verbose"), most_operands=0),
+                operands="targets",
+            )
+        }
     ),
-    ("ninja",): Build(Options(short="v", texts="j", files="C"), kept=("-C",), operands="targets"),
-    ("mvn", "test"): _MAVEN,
-    ("mvn", "compile"): _MAVEN,
-    ("gradle", "test"): _GRADLE,
-    ("gradle", "build"): _GRADLE,
-    ("dotnet", "test"): Build(
-        Options(long=("--no-restore", "--no-build", "--nologo")),
-        kept=("--no-restore", "--no-build"),
-        operands="targets",
+    "ninja": Program(
+        builds={(): Build(Options(short="v", texts="j", files="C"), kept=("-C",), operands="targets")}
     ),
-    ("dotnet", "build"): Build(
-        Options(long=("--no-restore", "--nologo")), kept=("--no-restore",), operands="targets"
+    "mvn": Program(builds={("test",): _MAVEN, ("compile",): _MAVEN}),
+    "gradle": Program(builds={("test",): _GRADLE, ("build",): _GRADLE}),
+    "dotnet": Program(
+        builds={
+            ("test",): Build(
+                Options(long=("--no-restore", "--no-build", "--nologo")), kept=("--no-restore", "--no-build"),
+                operands="targets",
+            ),
+            ("build",): Build(
+                Options(long=("--no-restore", "--nologo")), kept=("--no-restore",), operands="targets"
+            ),
+        },
+        network=frozenset(("restore", "add")),
     ),
-    ("swift", "test"): _NONE,
-    ("swift", "build"): _NONE,
-    ("mix", "test"): Build(),
-    ("rspec",): Build(),
-    ("bundle", "exec", "rspec"): Build(),
-    ("phpunit",): Build(),
-    ("tox",): Build(Options(short="qv", texts="e", most_operands=0), kept=("-e",)),
-    ("nox",): Build(Options(texts="s", most_operands=0), kept=("-s",)),
+    "swift": Program(builds={("test",): _ALONE, ("build",): _ALONE}),
+    # Other languages
+    "mix": Program(builds={("test",): Build()}),
+    "rspec": _only(Options()),
+    "bundle": Program(builds={("exec", "rspec"): Build()}, starts_behind=_NODE_RUN, network=_INSTALL),
+    "gem": Program(network=_INSTALL, publishes="push"),
+    "phpunit": _only(Options()),
+    "composer": Program(network=_INSTALL | {"require"}),
+    **dict.fromkeys(("mise", "asdf", "opam"), Program(starts_behind=_NODE_RUN)),
 }  # fmt: skip
-CHANGES: dict[tuple[str, ...], Build] = {
-    ("git", "add"): Build(Options(short="AuvN", long=("--all", "--update", "--verbose"))),
-    ("git", "commit"): Build(
-        Options(short="aqv", texts="m", long=("--all", "--message=", "--quiet"), most_operands=0),
-        kept=("-a", "--all"),
-    ),
-    ("mkdir",): Build(Options(short="pv")),
-    ("touch",): Build(),
-}
-KNOWN = {**BUILDS, **CHANGES}
-_LONGEST = max(map(len, KNOWN))
-
-
-def known_build(words: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The first words that name a program of the table, the most of them that do."""
-    lengths = range(min(_LONGEST, len(words)), 0, -1)
-    return next((words[:length] for length in lengths if words[:length] in KNOWN), None)

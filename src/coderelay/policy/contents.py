@@ -6,25 +6,17 @@ The host looks on the disk whether there is a file of secrets among them.
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import dropwhile
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.recognisers.options import Given, Operands, Refused, check
+from coderelay.policy.recognisers.options import Given, Operands, Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
-from coderelay.policy.recognisers.readers import SEARCHERS
-from coderelay.policy.recognisers.recogniser import MOST_WRAPPERS, program
-from coderelay.policy.recognisers.wrappers import WRAPPERS
-from coderelay.policy.shell_words import MOST_CHARACTERS, NotLiteral, Script, Word, odd_character, parse, read_script
+from coderelay.policy.recognisers.programs import system_name, system_program
+from coderelay.policy.recognisers.recogniser import without_wrappers
+from coderelay.policy.shell_words import Script, Word, literal_script
 
 _MOST_FOLDERS = 32
-# These show names, sizes and times, but nothing that is in a file.
-_NAMES_ONLY = {
-    "ls", "tree", "stat", "file", "du", "df", "basename", "dirname", "realpath", "readlink", "which", "type", "test",
-    "echo", "printf", "pwd", "cd", "true", "false", ":", "sleep", "seq", "wc", "md5sum", "sha1sum", "sha256sum",
-    "sha512sum", "cksum", "tar", "unzip", "mkdir", "touch", "ps", "date", "id", "command",
-}  # fmt: skip
 _GIT_SHOWS = {"diff", "show", "grep", "whatchanged", "format-patch", "range-diff"}
 _GIT_SHOWS_PATCH = {"log", "stash", "reflog", "rev-list", "diff-tree", "diff-index", "diff-files"}
 _PATCH = re.compile(
@@ -56,20 +48,15 @@ class Contents(Struct, frozen=True):
 
 def contents_of(command: str, folders: tuple[str, ...]) -> list[Contents]:
     """Of a command that is literal; another one is asked about anyway."""
-    if len(command) > MOST_CHARACTERS or odd_character(command):
-        return []
-    try:
-        script = read_script(command, parse(command))
-    except NotLiteral:
-        return []
-    return list(dict.fromkeys(_of_script(script, folders)))
+    script = literal_script(command)
+    return list(dict.fromkeys(_of_script(script, folders))) if script else []
 
 
 def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
     places = {folders[0] if folders else "/"}
     for command in script.commands:
         words = command.words
-        for shown in _of_vector(words):
+        for shown in _of_command(words):
             yield from (replace(shown, path=posixpath.join(place, shown.path)) for place in places)
         if words[0].text == "cd" and len(words) == 2:  # which may not be run
             places |= {posixpath.join(place, words[1].text) for place in places}
@@ -80,22 +67,20 @@ def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
             yield from (Contents(posixpath.join(place, each.target)) for place in places)
 
 
-def _of_vector(words: Sequence[Word]) -> Iterator[Contents]:
-    for _ in range(MOST_WRAPPERS):
-        if not words or program(words[0].text) not in WRAPPERS:
-            break
-        words = list(dropwhile(lambda word: word.text[:1] in "-" or word.text[:1].isdigit(), words[1:]))
-    if not words or program(words[0].text) in WRAPPERS:
-        return  # with so many nothing is proved
-    name, rest = program(words[0].text), list(words[1:])
+def _of_command(words: Sequence[Word]) -> Iterator[Contents]:
+    try:
+        words = without_wrappers(words)
+    except Refused:
+        return  # then it is asked about anyway
+    name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
     texts = [word.text for word in rest]
     if name == "git":
         yield from _of_git(texts)
     elif name == "find":
         yield from _of_find(texts)
-    elif name in SEARCHERS:
-        yield from _of_search(name, rest)
-    elif name not in _NAMES_ONLY:
+    elif program.searches and program.reads is not None:
+        yield from _of_search(name, program.reads, rest)
+    elif not program.names_only:
         deep = name == "diff"  # of two folders it compares the files, recursive or not
         spellings = {part for text in texts for part in (text, text.partition("=")[2]) if part}
         yield from (Contents(each, deep=deep, follow=deep) for each in sorted(spellings))
@@ -127,7 +112,7 @@ def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
 
 def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
     ran = next((at for at, text in enumerate(texts) if text in _RUNS), None)
-    if ran is None or (texts[ran + 1 : ran + 2] and program(texts[ran + 1]) in _NAMES_ONLY):
+    if ran is None or (texts[ran + 1 : ran + 2] and system_program(texts[ran + 1]).names_only):
         return
     plain = not {"!", "-not", "-o", "-or", ",", "("} & {*texts[:ran]}
     names = [_may_be(texts[at + 1]) for at in range(ran - 1) if texts[at] in ("-name", "-iname")] if plain else []
@@ -138,10 +123,10 @@ def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
         yield Contents(start, deep=True, follow="-L" in options or "-follow" in texts, only=tuple(names[:1]))
 
 
-def _of_search(name: str, words: Sequence[Word]) -> Iterator[Contents]:
+def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[Contents]:
     """All that is in the folders, if it cannot be told what is left out."""
     try:
-        operands = check(words, SEARCHERS[name], Place(anywhere=True, reading=True))
+        operands = check(words, known, Place(anywhere=True, reading=True))
     except Refused:
         yield from (Contents(text, deep=True, follow=True) for text in [".", *(word.text for word in words)])
         return

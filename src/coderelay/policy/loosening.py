@@ -7,11 +7,11 @@ program, nor another target, nor a place where secrets are kept, unless the rule
 
 from collections.abc import Sequence
 
-from coderelay.policy.builds import known_build
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.paths import Place
-from coderelay.policy.recognisers.recogniser import has_table, program, recognise
-from coderelay.policy.recognisers.wrappers import WRAPPERS, unwrap
+from coderelay.policy.recognisers.programs import find_build, system_name, system_program
+from coderelay.policy.recognisers.recogniser import has_table, recognise
+from coderelay.policy.recognisers.wrappers import unwrap
 from coderelay.policy.shell_words import Word
 from coderelay.policy.signatures import harmless_rest, is_known_use
 from coderelay.protocol.secret_places import secret_word
@@ -27,9 +27,9 @@ def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...
     place = Place(folders, sandboxed=True)
     if (harmless := harmless_rest(words, len(rule), place)) is not None:
         return harmless
-    if program(texts[0]) == "git" and known_build(texts) is not None:
+    if system_name(texts[0]) == "git" and find_build(texts) is not None:
         return is_known_use(words, place)
-    if program(texts[0]) in WRAPPERS:
+    if system_program(texts[0]).plain_start:
         return _allows_inner(rule, words, folders, meets_secrets=meets_secrets)
     if not has_table(texts):
         return True
@@ -52,7 +52,7 @@ def _goes_beyond(rule: tuple[str, ...], place: Place) -> bool:
     """The rule itself names an option that does more than read, as `sed -i` does: then the person knows."""
     words = [Word(each) for each in rule]
     names_option = any(word.startswith("-") for word in rule[1:]) and has_table(rule)
-    if program(rule[0]) == "git" and rule[1:2] and rule[1].startswith("-"):
+    if system_name(rule[0]) == "git" and rule[1:2] and rule[1].startswith("-"):
         return False  # the subcommand is not named yet
     return names_option and not _only_reads(words, place) and not _only_reads([*words, Word("x")], place)
 
@@ -64,7 +64,7 @@ def _allows_inner(
     if _only_reads(words, Place(folders)):
         return not meets_secrets
     try:
-        inner = unwrap(program(words[0].text), words[1:])
+        inner = unwrap(system_name(words[0].text), words[1:])
     except Refused:
         return len(rule) > 1 and not rule[-1].startswith("-") and not rule[-1].isdecimal()
     named = rule[len(words) - len(inner) :]

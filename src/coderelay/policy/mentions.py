@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.programs import PROGRAMS
 from coderelay.policy.recognisers.recogniser import recognise
 from coderelay.policy.shell_words import Word
 from coderelay.policy.signatures import is_known_use
@@ -17,8 +18,7 @@ from coderelay.policy.tightening import Spelling, likeness
 _MOST_WORDS = 64
 _TOKEN = re.compile(r"[\w.+-]+")
 _ONE_LETTER = re.compile(r"-[A-Za-z](?=\w)")
-# What people write for people.
-_TELLS = {"gh", "glab"}
+# Of these, the words are written for people.
 _TELLS_IN_GIT = {"commit", "tag", "notes", "merge", "stash"}
 
 
@@ -47,7 +47,7 @@ def _stands_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: S
 
 def is_understood(words: Sequence[str]) -> bool:
     """Does this vector run nothing that its words name: it only reads, it is a known build, or it tells something?"""
-    if not words or words[0] in _TELLS:
+    if not words or (words[0] in PROGRAMS and PROGRAMS[words[0]].tells):
         return True
     if words[0] == "git" and len(words) > 1 and words[1] in _TELLS_IN_GIT:
         return True

@@ -1,6 +1,7 @@
 """Paths and hosts that a command names, where rules ask about them or deny them.
 
-Tolerant, and only ever stricter: whatever word of the text looks like such a path is taken for one.
+What is found only makes a verdict stricter: every word that looks like such a path is taken for one, also a word of a
+text that another shell runs.
 """
 
 from collections.abc import Sequence
@@ -8,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from coderelay.policy.hosts import host_matches, hosts_named
 from coderelay.policy.rules import Place, Rule, means_path
+from coderelay.policy.shell_walk import Text, walk
+from coderelay.policy.shell_words import find_nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_WORDS = {"word", "string", "raw_string", "concatenation"}
+_WORDS = ("word", "string", "raw_string", "concatenation")
 
 
-def find_named(rules: Sequence[Rule], text: str, root: "Node", place: Place) -> Rule | None:
+def find_named(rules: Sequence[Rule], text: str, place: Place) -> Rule | None:
     """The first rule on a path or a host that is named anywhere in the text."""
     hosts = [rule for rule in rules if rule.about == "host"]
     named = hosts_named(text) if hosts else []
@@ -25,20 +28,14 @@ def find_named(rules: Sequence[Rule], text: str, root: "Node", place: Place) -> 
     paths = [rule for rule in rules if rule.about == "path"]
     if not paths:
         return None
-    words = _words(root)
+    words = [word for record in walk(text) if isinstance(record, Text) for word in _words(record.root)]
     return next((rule for rule in paths if any(means_path(rule, word, place) for word in words)), None)
 
 
 def _words(root: "Node") -> list[str]:
     """Without their quotes; and what stands behind the `=` of an option."""
     found: list[str] = []
-    nodes = [root]
-    while nodes:
-        node = nodes.pop()
-        if node.type not in _WORDS:
-            nodes += node.children
-            continue
+    for node in find_nodes(root, *_WORDS):
         text = (node.text or b"").decode(errors="replace").replace('"', "").replace("'", "").replace("\\", "")
         found += [text, text.partition("=")[2]] if "=" in text else [text]
-        nodes += node.named_children  # a string may hold a command
     return [text for text in found if text]

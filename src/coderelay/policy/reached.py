@@ -11,27 +11,17 @@ from itertools import islice
 from msgspec import Struct
 
 from coderelay.policy.globs import may_meet
-from coderelay.policy.recognisers.options import Refused, check
+from coderelay.policy.recognisers.options import Options, Refused, check
 from coderelay.policy.recognisers.paths import Place as Workspace
-from coderelay.policy.recognisers.readers import SEARCHERS
-from coderelay.policy.recognisers.recogniser import program
+from coderelay.policy.recognisers.programs import system_name, system_program
 from coderelay.policy.recognisers.wrappers import unwrap
 from coderelay.policy.rules import Place, Rule, is_about_paths, means_path
-from coderelay.policy.shell_words import (
-    MOST_CHARACTERS,
-    NotLiteral,
-    Script,
-    Word,
-    odd_character,
-    parse,
-    read_script,
-)
+from coderelay.policy.shell_words import Script, Word, literal_script
 
 _MOST_FOLDERS = 32
 _MOST_PATHS = 1000
 _MOST_PROGRAMS = 8
 _LONGEST_PATH = 4096
-_READ_WHOLE = {*SEARCHERS, "git", "find", "diff", "ls", "tree"}
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
 _RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
 
@@ -46,13 +36,8 @@ class Reached(Struct, frozen=True):
 
 def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
     """All that a literal command may name, absolute; they may hold patterns."""
-    if len(command) > MOST_CHARACTERS or odd_character(command):
-        return []
-    try:
-        script = read_script(command, parse(command))
-    except NotLiteral:
-        return []
-    return sorted({each.path for each in _reached(script, Place(folders))})
+    script = literal_script(command)
+    return sorted({each.path for each in _reached(script, Place(folders))}) if script else []
 
 
 def find_reached(rules: Sequence[Rule], script: Script, place: Place, targets: tuple[str, ...] = ()) -> Rule | None:
@@ -111,11 +96,11 @@ def _spellings(word: Word) -> Iterator[Word]:
 
 def _read_whole(words: Sequence[Word], place: Place, handed_on: bool) -> list[Word]:
     """The folders whose files are read, or whose names are given to a program that reads them."""
-    for at in [at for at, word in enumerate(words) if program(word.text) in _READ_WHOLE][:_MOST_PROGRAMS]:
-        name, rest = program(words[at].text), words[at + 1 :]
+    for at in [at for at, word in enumerate(words) if system_program(word.text).whole][:_MOST_PROGRAMS]:
+        name, program, rest = system_name(words[at].text), system_program(words[at].text), words[at + 1 :]
         recursive = any(_RECURSIVE.fullmatch(each.text) for each in rest)
-        if name in SEARCHERS and (name == "rg" or recursive):
-            return _searched(name, rest, place)
+        if program.searches and program.reads is not None and (name == "rg" or recursive):
+            return _searched(program.reads, rest, place)
         if name == "git" and (handed_on or any(each.text == "grep" for each in rest)):
             return [Word(".")]
         if name == "find" and (handed_on or any(each.text in _RUNS for each in rest)):
@@ -126,9 +111,9 @@ def _read_whole(words: Sequence[Word], place: Place, handed_on: bool) -> list[Wo
     return []
 
 
-def _searched(name: str, words: Sequence[Word], place: Place) -> list[Word]:
+def _searched(known: Options, words: Sequence[Word], place: Place) -> list[Word]:
     try:
-        paths = check(words, SEARCHERS[name], Workspace(place.folders, reading=True)).paths
+        paths = check(words, known, Workspace(place.folders, reading=True)).paths
     except Refused:
         return [Word("."), *words]
     return [word for word in words if word.text in paths] or [Word(".")]

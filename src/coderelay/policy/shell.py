@@ -1,7 +1,7 @@
-"""May this command run? Pure: one parse, two walks that never swap roles.
+"""May this command run? Pure: the text is parsed once and read in two ways, which never swap roles.
 
-The first walk proves that a command only reads; only a proof allows. The second looks for danger in
-whatever is written and can only make the verdict stricter.
+The literal reading (`shell_words`) proves that a command only reads; only a proof allows. The tolerant walk
+(`shell_walk`) finds every command that may be written anywhere in the text; it can only make the verdict stricter.
 """
 
 import re
@@ -28,7 +28,6 @@ from coderelay.policy.shell_words import (
     Simple,
     Word,
     odd_character,
-    parse,
     read_script,
 )
 from coderelay.policy.signatures import Signature, is_build, signature_of
@@ -125,22 +124,19 @@ def assess(
     if len(command) > MOST_CHARACTERS:
         return Assessment("run", "it is too long to be looked at", ruled=unseen)
     if odd := odd_character(command):
-        return Assessment(
-            "run", say("it holds a character that is not seen as it is ({character})", character=odd), ruled=unseen
-        )
-    tree = parse(command)
+        return Assessment("run", f"it holds a character that is not seen as it is ({odd})", ruled=unseen)
     spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
-    danger = find_danger(command, tree.root_node, rules.commands, spelling)
+    danger = find_danger(command, rules.commands, spelling)
     if danger is not None and danger.stop:
         return Assessment("stop", danger.reason)
     place = RulesPlace(folders, home)
-    if rule := find_named(rules.deny, command, tree.root_node, place):
-        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
-    asking = find_named(rules.ask, command, tree.root_node, place)
+    if rule := find_named(rules.deny, command, place):
+        return Assessment("stop", f"a rule denies {rule.text}")
+    asking = find_named(rules.ask, command, place)
     ruled = asking is not None or (danger is not None and danger.ruled)
     reason = say("a rule asks about {rule}", rule=asking.text) if asking else danger.reason if danger else ""
     try:
-        script = read_script(command, tree)
+        script = read_script(command)
     except NotLiteral as refusal:
         return Assessment("run", reason or str(refusal), ruled=ruled)
     if (strictest := _ruled(script, rules, spelling)) and strictest.stop:

@@ -86,10 +86,11 @@ def parse(text: str) -> "Tree":
 
 
 def find_nodes(root: "Node", *types: str) -> "list[Node]":
-    """All of these types, however deep, in the order they are written."""
+    """All of these types, however deep, in the order they are written, which is not that of the captures."""
     from tree_sitter import QueryCursor
 
-    return QueryCursor(_query(types)).captures(root).get("found", [])
+    found = QueryCursor(_query(types)).captures(root).get("found", [])
+    return sorted(found, key=lambda node: (node.start_byte, -node.end_byte)) if len(found) > 1 else found
 
 
 @cache
@@ -114,15 +115,34 @@ def _query(types: tuple[str, ...]) -> "Query":
     return tree_sitter.Query(_language(), f"[{' '.join(f'({each})' for each in types)}] @found")
 
 
-def read_script(text: str, tree: "Tree") -> Script:
-    """The commands of a text that is literal from the first byte to the last."""
-    if tree.root_node.has_error:
-        raise NotLiteral("it cannot be parsed")
+def read_script(text: str) -> Script:
+    """The commands of a text that is literal from the first byte to the last. Raises NotLiteral."""
+    read = _read(text)
+    if isinstance(read, str):
+        raise NotLiteral(read)
+    return read
+
+
+def literal_script(text: str) -> Script | None:
+    """None for a text that is not literal, is too long, or holds characters that a person would not see."""
+    if len(text) > MOST_CHARACTERS or odd_character(text):
+        return None
+    read = _read(text)
+    return None if isinstance(read, str) else read
+
+
+@lru_cache(maxsize=8)
+def _read(text: str) -> Script | str:
+    """Kept like the tree. A text that is not literal gives the reason."""
+    root = parse(text).root_node
+    if root.has_error:
+        return "it cannot be parsed"
     reader = _Reader(text.encode())
-    reader.read([tree.root_node], 0, len(reader.source), {})
-    if not reader.commands:
-        raise NotLiteral("it is empty")
-    return Script(tuple(reader.commands), tuple(reader.redirections))
+    try:
+        reader.read([root], 0, len(reader.source), {})
+    except NotLiteral as refusal:
+        return str(refusal)
+    return Script(tuple(reader.commands), tuple(reader.redirections)) if reader.commands else "it is empty"
 
 
 class _Reader:
@@ -248,7 +268,7 @@ def _test(node: "Node", source: bytes) -> tuple[Word, ...]:
     if whole[:2] != b"[ " or whole[-2:] != b" ]":
         raise NotLiteral(_name_of(node))
     text = "test " + whole[2:-2].decode()
-    script = read_script(text, parse(text))
+    script = read_script(text)
     if len(script.commands) != 1 or script.redirections or b"\n" in whole:
         raise NotLiteral(_name_of(node))
     return script.commands[0].words

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.builds import BUILDS, KNOWN, Build, known_build
 from coderelay.policy.recognisers.options import Given, Refused, check
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.program import Build
+from coderelay.policy.recognisers.programs import PROGRAMS, find_build
 from coderelay.policy.recognisers.recogniser import recognise_edit
-from coderelay.policy.shell_words import NotLiteral, Script, Word, parse, read_script
+from coderelay.policy.shell_words import Script, Word, literal_script
 
-_MAKES_FILES = {("mkdir",), ("touch",)}
 # Behind `--`, for the tests that cargo builds.
 _OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:(?![:\d])\S+", re.IGNORECASE)
@@ -29,19 +29,20 @@ class Signature(Struct, frozen=True):
 
 
 def is_build(words: tuple[Word, ...], place: Place) -> bool:
-    """Does this vector run tests or a build, and nothing beside?"""
-    return known_build(tuple(word.text for word in words)) in BUILDS and _essence(words, place) is not None
+    """Does this command run tests or a build, and nothing beside?"""
+    found = find_build(tuple(word.text for word in words))
+    return found is not None and not found[1].changes and _essence(words, place) is not None
 
 
 def is_known_use(words: Sequence[Word], place: Place) -> bool:
-    """Is every word of this vector known to be harmless for a build, or a change, of the table?"""
+    """Is every word of this command known to be harmless for a build, or a change, of the table?"""
     return _essence(words, place) is not None
 
 
 def takes_files(signature: tuple[str, ...]) -> bool:
     """May other files of the workspace follow words that were remembered as a prefix?"""
-    name = known_build(signature)
-    return name is not None and KNOWN[name].operands == "files" and KNOWN[name].options.most_operands != 0
+    found = find_build(signature)
+    return found is not None and found[1].operands == "files" and found[1].options.most_operands != 0
 
 
 def signature_of(script: Script) -> Signature | None:
@@ -55,10 +56,8 @@ def signature_of(script: Script) -> Signature | None:
 
 def covers_command(signature: Signature, command: str, folders: tuple[str, ...] = ()) -> bool:
     """Is this command one that was approved? Never with redirections, assignments or unknown options."""
-    try:
-        words = _only_vector(read_script(command, parse(command)))
-    except NotLiteral:
-        return False
+    script = literal_script(command)
+    words = _only_vector(script) if script else None
     if words is None:
         return False
     if not signature.prefix:
@@ -69,14 +68,13 @@ def covers_command(signature: Signature, command: str, folders: tuple[str, ...] 
 def harmless_rest(words: Sequence[Word], behind: int, place: Place) -> bool | None:
     """Do the words `behind` the first ones add nothing that a rule on the first ones did not name? None if the
     program is not a known build. A rule that names no target means all of them."""
-    name = known_build(tuple(word.text for word in words))
-    if name is None or behind < len(name):
+    found = find_build(tuple(word.text for word in words))
+    if found is None or behind < len(found[0]):
         return None
-    build, rest = KNOWN[name], words[behind:]
+    name, build = found
     try:
-        added = _kept(_checked(rest, name, place), build)
-        if name in _MAKES_FILES:
-            recognise_edit(words, place)
+        added = _kept(_checked(words[behind:], name, build, place), build)
+        _check_made_files(words, place)
     except Refused:
         return False
     names_no_target = behind == len(name) and build.operands == "targets"
@@ -91,14 +89,14 @@ def _only_vector(script: Script) -> tuple[Word, ...] | None:
 
 
 def _essence(words: Sequence[Word], place: Place) -> tuple[str, ...] | None:
-    """A vector without the words that make no difference; None if any of its words is not known to be harmless."""
-    name = known_build(tuple(word.text for word in words))
-    if name is None:
+    """A command without the words that make no difference; None if any of its words is not known to be harmless."""
+    found = find_build(tuple(word.text for word in words))
+    if found is None:
         return None
+    name, build = found
     try:
-        kept = _kept(_checked(words[len(name) :], name, place), KNOWN[name])
-        if name in _MAKES_FILES:
-            recognise_edit(words, place)
+        kept = _kept(_checked(words[len(name) :], name, build, place), build)
+        _check_made_files(words, place)
     except Refused:
         return None
     return (*name, *(word for each in kept for word in each.words))
@@ -115,17 +113,22 @@ def _may_be_target(option: Given) -> bool:
     return any(not word.isdecimal() for word in option.words[1:])
 
 
-def _checked(words: Sequence[Word], name: tuple[str, ...], place: Place) -> tuple[Given, ...]:
-    _check_words([word.text for word in words], name)
-    return check(words, KNOWN[name].options, place).given
+def _check_made_files(words: Sequence[Word], place: Place) -> None:
+    if PROGRAMS[words[0].text].edits is not None:
+        recognise_edit(words, place)
 
 
-def _check_words(words: Sequence[str], name: tuple[str, ...]) -> None:
+def _checked(words: Sequence[Word], name: tuple[str, ...], build: Build, place: Place) -> tuple[Given, ...]:
+    _check_words([word.text for word in words], name, build)
+    return check(words, build.options, place).given
+
+
+def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> None:
     """Words that a program takes for more than the name of a file or a target."""
     for word in words:
         if word.startswith("@") or _ADDRESS.fullmatch(word):
             raise Refused(f"{word} may bring options or a program from elsewhere")
-        if KNOWN[name].operands == "targets" and "=" in word and not word.startswith("-"):
+        if build.operands == "targets" and "=" in word and not word.startswith("-"):
             raise Refused(f"{word} changes what {name[0]} runs")
     behind = words[words.index("--") + 1 :] if "--" in words else ()
     known = _OF_TESTS if name[0] == "cargo" else set[str]()

@@ -13,17 +13,12 @@ from typing import Literal
 
 from msgspec import Struct
 
-Likeness = Literal["no", "maybe", "yes"]
+from coderelay.policy.recognisers.programs import find_program
 
-SHELLS = {
-    "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "pwsh",
-    "bash5",
-}  # fmt: skip
-INTERPRETERS = SHELLS | {"python", "python3", "perl", "ruby", "node", "php", "osascript"}
+Likeness = Literal["no", "maybe", "yes"]
 
 _MOST_WORDS = 64
 _MOST_SCRIPTS = 4
-_VERSIONED = re.compile(r"(python|perl|ruby|node|php)[\d.]+")
 _UNKNOWN = re.compile(r"[$`*?\[]|\{\}|\{[^{}]*(?:,|\.\.)[^{}]*\}|^~[^/]")  # {}: what find puts there
 _OF_GIT = re.compile(r"(?:.*/)?git-([a-z-]+)")
 _ALIAS = re.compile(r"(?:-c)?alias\.|--config-env")  # a subcommand of git's by another name
@@ -51,15 +46,14 @@ def meaning(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> 
 
 def _scripts(words: Sequence[str]) -> list[int]:
     """Where the file may stand that an interpreter, `.` or `source` runs."""
-    name = words[0].rpartition("/")[2]
-    if name not in INTERPRETERS and name not in (".", "source") and not _VERSIONED.fullmatch(name):
+    if not find_program(words[0]).interprets:
         return []
     return [at for at, word in enumerate(words[:_MOST_WORDS]) if at and not word.startswith("-")][:_MOST_SCRIPTS]
 
 
 def _given_more(words: Sequence[str]) -> list[str]:
     """Programs that get words nobody sees here: every rule on them counts."""
-    if words[0].rpartition("/")[2] not in ("xargs", "parallel", "hash"):
+    if not find_program(words[0]).adds_words:
         return []
     rest = words[1:_MOST_WORDS]
     return [rest[at] for at in _reachable({0}, rest)]

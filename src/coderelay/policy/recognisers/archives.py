@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.program import Program
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.translatable import say
 
@@ -36,4 +37,10 @@ def _check_names(words: Sequence[Word], place: Place) -> None:
         if word.glob or (word.text.startswith("-") and word.text != "-"):
             raise Refused(f"{word.text} could be an option")
         if not place.holds(word.text):
-            raise Refused(say("{path} is outside of the workspace", path=word.text))
+            raise Refused(f"{word.text} is outside of the workspace")
+
+
+ARCHIVERS: dict[str, Program] = {
+    "tar": Program(recognise=recognise_tar, names_only=True),
+    "unzip": Program(recognise=recognise_unzip, names_only=True),
+}

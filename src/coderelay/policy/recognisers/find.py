@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from coderelay.policy.recognisers.options import Options, Refused, check_pattern
 from coderelay.policy.recognisers.paths import Place
-from coderelay.policy.recognisers.readers import READERS, SEARCHERS
+from coderelay.policy.recognisers.program import Program
+from coderelay.policy.recognisers.readers import READERS
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.translatable import say
 
@@ -56,8 +57,8 @@ def _exec(rest: list[Word]) -> list[Word]:
     if not rest or not inner:
         raise Refused("find -exec has no end")
     rest.pop(0)
-    known = {**READERS, **SEARCHERS}.get(inner[0].text)
-    if known is None or not _takes_many(known) or inner[-1].text != "{}":
+    reader = READERS.get(inner[0].text)
+    if reader is None or reader.reads is None or not _takes_many(reader.reads) or inner[-1].text != "{}":
         raise Refused("find -exec runs a program")
     if any("{}" in each.text for each in inner[:-1]):
         raise Refused("find -exec runs a program")
@@ -74,4 +75,7 @@ def _check_file(word: Word, place: Place) -> None:
     if word.glob and word.text[0] in "*?":
         raise Refused(f"the pattern {word.text} could become an action")
     if not place.holds(word.text):
-        raise Refused(say("{path} is outside of the workspace", path=word.text))
+        raise Refused(f"{word.text} is outside of the workspace")
+
+
+FIND = Program(recognise=recognise_find, whole=True, starts=0)

@@ -11,6 +11,7 @@ from itertools import dropwhile
 
 from coderelay.policy.recognisers.options import Operands, Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.program import Build, Program
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.translatable import say
 
@@ -138,6 +139,21 @@ _LISTS = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merge
 _CHECKS_SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
 
 
+_DANGERS = {
+    "push": "it publishes commits",
+    "reset": "it may discard work",
+    "clean": "it removes files",
+    "checkout": "it may discard work",
+    "restore": "it may discard work",
+    "rebase": "it rewrites history",
+    "filter-branch": "it rewrites history",
+    "filter-repo": "it rewrites history",
+    "update-ref": "it rewrites history",
+    "config": "it changes what git runs",
+    "gc": "it removes objects",
+}
+
+
 def recognise_git(words: Sequence[Word], place: Place) -> None:
     """Refuses whatever is not known to only look."""
     rest = list(words)
@@ -196,3 +212,42 @@ def _subcommand(words: list[Word], place: Place) -> Operands | None:
 def _after_the_options(words: list[Word]) -> list[Word]:
     """From `--` on."""
     return list(dropwhile(lambda word: word.text != "--", words))
+
+
+def find_git_danger(rest: Sequence[str]) -> str | None:
+    """Options before the subcommand can name programs to run."""
+    if rest and rest[0].startswith(("-c", "--exec-path", "--config-env")):
+        return "it changes what git runs"
+    words = list(rest)
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-C", "--git-dir", "--work-tree") else 1 :]
+    if words[:2] in (["config", "--get"], ["config", "--get-all"], ["config", "--list"]):
+        return None
+    if words[:1] == ["config"] and len(words) == 2 and not words[1].startswith("-"):
+        return None
+    if words[:1] == ["clean"] and any(re.fullmatch(r"-[dxX]*n[dxX]*|--dry-run", word) for word in words):
+        return None
+    if words[:2] == ["checkout", "-b"] and not any(word.startswith("-") for word in words[2:]):
+        return None
+    if words[:1] == ["branch"] and {"-D", "-d", "--delete", "-f"} & set(words):
+        return "it removes or moves a branch"
+    if words[:2] in (["stash", "drop"], ["stash", "clear"]):
+        return "it discards work"
+    return _DANGERS.get(words[0]) if words else None
+
+
+GIT = Program(
+    recognise=recognise_git,
+    builds={
+        ("add",): Build(Options(short="AuvN", long=("--all", "--update", "--verbose")), changes=True),
+        ("commit",): Build(
+            Options(short="aqv", texts="m", long=("--all", "--message=", "--quiet"), most_operands=0),
+            kept=("-a", "--all"),
+            changes=True,
+        ),
+    },
+    whole=True,
+    starts_behind=("foreach", "run", "--exec", "-x"),
+    find_danger=find_git_danger,
+    network=frozenset(("fetch", "pull", "push", "clone", "ls-remote")),
+)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from coderelay.policy.recognisers.options import Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.program import Program
 from coderelay.policy.shell_words import Word
 
 _SED = Options(
@@ -119,3 +120,11 @@ def _without_variables(words: Sequence[Word]) -> list[Word]:
         else:
             kept.append(word)
     return kept
+
+
+LANGUAGES: dict[str, Program] = {
+    "sed": Program(recognise=recognise_sed),
+    "awk": Program(recognise=recognise_awk),
+    "gawk": Program(recognise=recognise_awk),
+    "jq": Program(recognise=recognise_jq, version=("--version",)),
+}

@@ -3,20 +3,12 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.recognisers.options import Options, Refused, check, check_pattern
+from coderelay.policy.recognisers.options import Options, Refused, check_pattern
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.program import Build, Program
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.translatable import say
 
-# Not here: cargo, rustc, go, yarn and pnpm, which start what the folder asks for even to tell a version.
-VERSIONS = {
-    "python": ("--version", "-V"), "python3": ("--version", "-V"), "node": ("--version", "-v"),
-    "npm": ("--version", "-v"), "pip": ("--version", "-V"), "pip3": ("--version", "-V"), "gcc": ("--version",),
-    "g++": ("--version",), "clang": ("--version",), "make": ("--version", "-v"), "cmake": ("--version",),
-    "bash": ("--version",), "docker": ("--version", "-v"), "java": ("-version", "--version"),
-    "perl": ("-v", "--version"), "ruby": ("-v", "--version"), "uv": ("--version",), "curl": ("--version",),
-    "gh": ("--version",), "jq": ("--version",), "rg": ("--version",), "sqlite3": ("--version",), "php": ("-v",),
-}  # fmt: skip
 _TESTS = {"-f", "-d", "-e", "-s", "-r", "-w", "-x", "-L", "-h"}
 _FORMAT = re.compile(r"(?:[^%]|%%|%[-+ #'\d*.]*[hlLjzt]*[sdiouxXfFeEgGaAcbq])*")
 _COMPARES = {"=", "==", "!="}
@@ -27,11 +19,6 @@ _VARIABLES = {
     "PATH", "HOME", "USER", "SHELL", "PWD", "LANG", "LC_ALL", "TZ", "TERM", "TMPDIR", "VIRTUAL_ENV", "NODE_ENV",
     "JAVA_HOME", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "HOSTNAME", "EDITOR", "CI",
 }  # fmt: skip
-PIP: dict[str, Options] = {
-    "list": Options(long=("--format=", "--not-required", "--local", "--user"), most_operands=0),
-    "show": Options(short="f", long=("--files",), text_operands=99),
-    "check": Options(most_operands=0),
-}
 
 
 def recognise_echo(words: Sequence[Word], place: Place) -> None:
@@ -80,11 +67,6 @@ def recognise_date(words: Sequence[Word], place: Place) -> None:
         raise Refused("date may set the clock")
 
 
-def recognise_command(words: Sequence[Word], place: Place) -> None:
-    if not words or words[0].text not in ("-v", "-V") or any(word.glob for word in words):
-        raise Refused("command runs a program")
-
-
 def recognise_printenv(words: Sequence[Word], place: Place) -> None:
     if not words or any(word.text not in _VARIABLES for word in words):
         raise Refused("the environment may hold secrets")
@@ -95,7 +77,17 @@ def recognise_ulimit(words: Sequence[Word], place: Place) -> None:
         raise Refused("ulimit may change what the shell may use")
 
 
-def recognise_pip(words: Sequence[Word], place: Place) -> None:
-    if not words or words[0].text not in PIP:
-        raise Refused("pip is only known to be harmless when it lists, shows or checks")
-    check(words[1:], PIP[words[0].text], place)
+PLAIN: dict[str, Program] = {
+    "echo": Program(recognise=recognise_echo, names_only=True),
+    "printf": Program(recognise=recognise_printf, names_only=True),
+    "test": Program(recognise=recognise_test, names_only=True),
+    "date": Program(recognise=recognise_date, names_only=True),
+    "printenv": Program(recognise=recognise_printenv),
+    "ulimit": Program(recognise=recognise_ulimit),
+    "mkdir": Program(
+        edits=Options(short="pv", long=("--parents", "--verbose")),
+        builds={(): Build(Options(short="pv"), changes=True)},
+        names_only=True,
+    ),
+    "touch": Program(edits=Options(short="acm"), builds={(): Build(changes=True)}, names_only=True),
+}

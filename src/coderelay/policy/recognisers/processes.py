@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from coderelay.policy.recognisers.options import Options, Refused, check
+from coderelay.policy.recognisers.options import Options, Refused
 from coderelay.policy.recognisers.paths import Place
+from coderelay.policy.recognisers.program import Program
 from coderelay.policy.shell_words import Word
 
 _PS = {
@@ -68,22 +69,18 @@ def recognise_lsof(words: Sequence[Word], place: Place) -> None:
         raise Refused("only lsof of ports and processes is known to be harmless")
 
 
-def recognise_ss(words: Sequence[Word], place: Place) -> None:
-    check(words, _SS, place)
-
-
-def recognise_netstat(words: Sequence[Word], place: Place) -> None:
-    check(words, _NETSTAT, place)
-
-
-def recognise_pgrep(words: Sequence[Word], place: Place) -> None:
-    check(words, _PGREP, place)
-
-
-def recognise_pstree(words: Sequence[Word], place: Place) -> None:
-    check(words, _PSTREE, place)
-
-
 def recognise_jobs(words: Sequence[Word], place: Place) -> None:
     if any(word.text not in ("-l", "-p", "-r", "-s") for word in words):
         raise Refused("jobs may run a program")
+
+
+PROCESS_VIEWERS: dict[str, Program] = {
+    "ps": Program(recognise=recognise_ps, names_only=True),
+    "top": Program(recognise=recognise_top),
+    "pgrep": Program(_PGREP),
+    "pstree": Program(_PSTREE),
+    "ss": Program(_SS),
+    "netstat": Program(_NETSTAT),
+    "lsof": Program(recognise=recognise_lsof),
+    "jobs": Program(recognise=recognise_jobs),
+}

@@ -1,208 +1,13 @@
 """Programs that print what they read. Options that write, run or change something are left out."""
 
 from coderelay.policy.recognisers.options import Options
+from coderelay.policy.recognisers.program import Program
 
 # Not here: --check, which reads whatever a list names.
-_SUMS = Options(short="btz", long=("--tag", "--binary", "--text"))
-_CODED = Options(short="di", texts="w", long=("--decode", "--ignore-garbage", "--wrap="))
+_SUMS = Program(Options(short="btz", long=("--tag", "--binary", "--text")), names_only=True)
+_CODED = Program(Options(short="di", texts="w", long=("--decode", "--ignore-garbage", "--wrap=")))
 
-READERS: dict[str, Options] = {
-    "ls": Options(
-        short="aAbBcCdfFghHiklLmnNopqQrRsStuUvxXZ1",
-        texts="ITw",
-        long=(
-            "--all",
-            "--almost-all",
-            "--color=?",
-            "--directory",
-            "--group-directories-first",
-            "--full-time",
-            "--human-readable",
-            "--recursive",
-            "--reverse",
-            "--size",
-            "--sort=",
-            "--time=",
-            "--time-style=",
-            "--ignore=",
-            "--classify=?",
-            "--inode",
-            "--no-group",
-            "--si",
-        ),
-        any_option=True,
-    ),
-    "cat": Options(
-        short="AbeEnstTuv",
-        long=("--number", "--number-nonblank", "--show-all", "--show-ends", "--show-tabs", "--squeeze-blank"),
-        any_option=True,
-    ),
-    "head": Options(
-        short="qvz", texts="nc", long=("--lines=", "--bytes=", "--quiet", "--verbose"), numbers=True, any_option=True
-    ),
-    "tail": Options(
-        short="qvzfF",
-        texts="ncs",
-        long=("--lines=", "--bytes=", "--quiet", "--verbose", "--follow=?"),
-        numbers=True,
-        any_option=True,
-    ),
-    "wc": Options(
-        short="clLmw",
-        long=("--lines", "--words", "--bytes", "--chars", "--max-line-length"),
-        any_option=True,
-        option_opens=True,
-    ),
-    "nl": Options(short="p", texts="bdfhilnsvw"),
-    "tac": Options(short="br", texts="s"),
-    "rev": Options(),
-    "cut": Options(
-        short="nsz",
-        texts="bcdf",
-        long=(
-            "--bytes=",
-            "--characters=",
-            "--delimiter=",
-            "--fields=",
-            "--complement",
-            "--only-delimited",
-            "--output-delimiter=",
-        ),
-    ),
-    "tr": Options(
-        short="cCdst", long=("--complement", "--delete", "--squeeze-repeats", "--truncate-set1"), text_operands=2
-    ),
-    "sort": Options(
-        short="bcCdfghiMmnrRsuVz",
-        texts="kt",
-        long=(
-            "--key=",
-            "--field-separator=",
-            "--numeric-sort",
-            "--reverse",
-            "--unique",
-            "--human-numeric-sort",
-            "--version-sort",
-            "--ignore-case",
-            "--stable",
-            "--general-numeric-sort",
-        ),
-    ),
-    "uniq": Options(
-        short="cdDiuz",
-        texts="fsw",
-        long=("--count", "--repeated", "--unique", "--ignore-case", "--skip-fields=", "--skip-chars="),
-        most_operands=1,
-        operands_last=True,
-    ),
-    "comm": Options(short="123z", long=("--nocheck-order", "--check-order", "--total")),
-    "diff": Options(
-        short="abBcdeEiNpqrstTuwy",
-        texts="CUWx",
-        long=(
-            "--brief",
-            "--unified=?",
-            "--recursive",
-            "--side-by-side",
-            "--ignore-all-space",
-            "--ignore-case",
-            "--ignore-space-change",
-            "--ignore-blank-lines",
-            "--color=?",
-            "--exclude=",
-            "--new-file",
-            "--stat",
-            "--suppress-common-lines",
-            "--text",
-            "--width=",
-            "--report-identical-files",
-        ),
-    ),
-    "cmp": Options(short="bls", texts="n"),
-    "paste": Options(short="sz", texts="d"),
-    "join": Options(short="iz", texts="12aejtov"),
-    "fold": Options(short="bs", texts="w"),
-    "fmt": Options(short="cstu", texts="wp"),
-    "expand": Options(short="i", texts="t"),
-    "column": Options(short="txe", texts="sNoc"),
-    "tree": Options(  # a letter with a value takes the next word, whatever letters are joined to it
-        short="adfilpsughDFrtUvACnNqQ",
-        single_dash=("-L", "-I", "-P"),
-        long=("--gitignore", "--dirsfirst", "--noreport", "--du", "--prune", "--filelimit=?", "--charset=?"),
-    ),
-    "stat": Options(short="Lft", texts="c", long=("--format=", "--printf=?", "--dereference", "--file-system")),
-    "file": Options(short="bhiLN", long=("--brief", "--mime", "--mime-type", "--mime-encoding", "--dereference")),
-    "du": Options(
-        short="abchHkLmPsSx0",
-        texts="dBt",
-        long=(
-            "--max-depth=",
-            "--human-readable",
-            "--summarize",
-            "--all",
-            "--total",
-            "--exclude=?",
-            "--apparent-size",
-            "--threshold=",
-        ),
-        any_option=True,
-        option_opens=True,
-    ),
-    "df": Options(short="ahHiklPT", texts="tx", long=("--human-readable", "--total", "--output=?")),
-    "basename": Options(short="az", texts="s", long=("--multiple", "--suffix="), text_operands=99),
-    "dirname": Options(short="z", text_operands=99),
-    "realpath": Options(short="emLPqsz", long=("--relative-to=/", "--relative-base=/", "--canonicalize-existing")),
-    "readlink": Options(short="efmnqsvz", long=("--canonicalize",)),
-    "md5sum": _SUMS,
-    "sha1sum": _SUMS,
-    "sha256sum": _SUMS,
-    "sha512sum": _SUMS,
-    "cksum": Options(),
-    "od": Options(short="abcdfiloxv", texts="AjNt"),
-    "xxd": Options(  # its letters do not go together
-        texts="cgls", single_dash=("-b", "-u", "-e", "-i", "-p"), most_operands=1, operands_last=True
-    ),
-    "hexdump": Options(short="bcCdovx", texts="ns"),
-    "strings": Options(short="afo", texts="net", at_files=True),
-    "nm": Options(short="ABCDgnpruS", at_files=True),
-    "size": Options(short="ABdt", at_files=True),
-    "readelf": Options(short="aehlSsrdVWnuAI", at_files=True),
-    "objdump": Options(  # not here: -S and -l, which open the files that an object names
-        short="dDhftTxprsCw", texts="jM", long=("--no-show-raw-insn", "--disassemble=?"), at_files=True
-    ),
-    "base64": _CODED,
-    "base32": _CODED,
-    "zcat": Options(),
-    "bc": Options(short="lqsw"),
-    "numfmt": Options(
-        long=("--to=", "--from=", "--suffix=", "--padding=", "--field=", "--round=", "--format=", "--header=?"),
-        text_operands=99,
-    ),
-    "getconf": Options(text_operands=1, most_operands=1),
-    "lscpu": Options(most_operands=0),
-    "sleep": Options(text_operands=1, most_operands=1),
-    "seq": Options(short="w", texts="sf", text_operands=3, numbers=True),
-    "pwd": Options(short="LP", most_operands=0),
-    "whoami": Options(most_operands=0),
-    "id": Options(short="gGnru", text_operands=1, most_operands=1),
-    "groups": Options(most_operands=0),
-    "uname": Options(short="amnoprsv", long=("--all",), most_operands=0),
-    "hostname": Options(short="fis", most_operands=0),
-    "nproc": Options(long=("--all",), most_operands=0),
-    "uptime": Options(short="ps", most_operands=0),
-    "free": Options(short="bghkmt", most_operands=0),
-    "arch": Options(most_operands=0),
-    "tty": Options(most_operands=0),
-    "locale": Options(short="a", most_operands=0),
-    "which": Options(short="a", text_operands=99),
-    "type": Options(short="atpP", text_operands=99),
-    "true": Options(text_operands=99),
-    "false": Options(text_operands=99),
-    ":": Options(text_operands=99),
-    "exit": Options(text_operands=1, most_operands=1),
-}
-
-_GREP = Options(
+_GREP_OPTIONS = Options(
     short="abcEFGHhiIlLnoPqrRsTUvwxyzZ",
     texts="ABCedDm",
     files="f",
@@ -218,9 +23,8 @@ _GREP = Options(
     any_option=True,
     option_opens=True,
 )  # fmt: skip
-
 # Not here: --pre and --hostname-bin run a program, -z runs decompressors.
-_RG = Options(
+_RG_OPTIONS = Options(
     short="abcFHhiIlLNnopPqsSuUvwx0.",
     texts="ABCegjmMrtTEd",
     files="f",
@@ -236,5 +40,153 @@ _RG = Options(
     text_operands=1,
     instead=("-e", "-f", "--regexp", "--file", "--files", "--type-list"),
 )  # fmt: skip
+_GREP = Program(_GREP_OPTIONS, searches=True, whole=True)
 
-SEARCHERS: dict[str, Options] = {"grep": _GREP, "egrep": _GREP, "fgrep": _GREP, "rg": _RG}
+READERS: dict[str, Program] = {
+    "grep": _GREP,
+    "egrep": _GREP,
+    "fgrep": _GREP,
+    "rg": Program(_RG_OPTIONS, version=("--version",), searches=True, whole=True),
+    "ls": Program(
+        Options(short="aAbBcCdfFghHiklLmnNopqQrRsStuUvxXZ1", texts="ITw", long=("--all", "--almost-all",
+            "--color=?", "--directory", "--group-directories-first", "--full-time", "--human-readable",
+            "--recursive", "--reverse", "--size", "--sort=", "--time=", "--time-style=", "--ignore=",
+            "--classify=?", "--inode", "--no-group", "--si"), any_option=True),
+        names_only=True, whole=True,
+    ),
+    "cat": Program(
+        Options(short="AbeEnstTuv", long=("--number", "--number-nonblank", "--show-all", "--show-ends",
+            "--show-tabs", "--squeeze-blank"), any_option=True),
+    ),
+    "head": Program(
+        Options(short="qvz", texts="nc", long=("--lines=", "--bytes=", "--quiet", "--verbose"), numbers=True,
+            any_option=True),
+    ),
+    "tail": Program(
+        Options(short="qvzfF", texts="ncs", long=("--lines=", "--bytes=", "--quiet", "--verbose", "--follow=?"),
+            numbers=True, any_option=True),
+    ),
+    "wc": Program(
+        Options(short="clLmw", long=("--lines", "--words", "--bytes", "--chars", "--max-line-length"),
+            any_option=True, option_opens=True),
+        names_only=True,
+    ),
+    "nl": Program(Options(short="p", texts="bdfhilnsvw")),
+    "tac": Program(Options(short="br", texts="s")),
+    "rev": Program(Options()),
+    "cut": Program(
+        Options(short="nsz", texts="bcdf", long=("--bytes=", "--characters=", "--delimiter=", "--fields=",
+            "--complement", "--only-delimited", "--output-delimiter=")),
+    ),
+    "tr": Program(
+        Options(short="cCdst", long=("--complement", "--delete", "--squeeze-repeats", "--truncate-set1"),
+            text_operands=2),
+    ),
+    "sort": Program(
+        Options(short="bcCdfghiMmnrRsuVz", texts="kt", long=("--key=", "--field-separator=", "--numeric-sort",
+            "--reverse", "--unique", "--human-numeric-sort", "--version-sort", "--ignore-case", "--stable",
+            "--general-numeric-sort")),
+    ),
+    "uniq": Program(
+        Options(short="cdDiuz", texts="fsw", long=("--count", "--repeated", "--unique", "--ignore-case",
+            "--skip-fields=", "--skip-chars="), most_operands=1, operands_last=True),
+    ),
+    "comm": Program(Options(short="123z", long=("--nocheck-order", "--check-order", "--total"))),
+    "diff": Program(
+        Options(short="abBcdeEiNpqrstTuwy", texts="CUWx", long=("--brief", "--unified=?", "--recursive",
+            "--side-by-side", "--ignore-all-space", "--ignore-case", "--ignore-space-change",
+            "--ignore-blank-lines", "--color=?", "--exclude=", "--new-file", "--stat", "--suppress-common-lines",
+            "--text", "--width=", "--report-identical-files")),
+        whole=True,
+    ),
+    "cmp": Program(Options(short="bls", texts="n")),
+    "paste": Program(Options(short="sz", texts="d")),
+    "join": Program(Options(short="iz", texts="12aejtov")),
+    "fold": Program(Options(short="bs", texts="w")),
+    "fmt": Program(Options(short="cstu", texts="wp")),
+    "expand": Program(Options(short="i", texts="t")),
+    "column": Program(Options(short="txe", texts="sNoc")),
+    # -L, -I and -P take the next word as their value, whatever letters are joined to them.
+    "tree": Program(
+        Options(short="adfilpsughDFrtUvACnNqQ", long=("--gitignore", "--dirsfirst", "--noreport", "--du", "--prune",
+            "--filelimit=?", "--charset=?"), single_dash=("-L", "-I", "-P")),
+        names_only=True, whole=True,
+    ),
+    "stat": Program(
+        Options(short="Lft", texts="c", long=("--format=", "--printf=?", "--dereference", "--file-system")),
+        names_only=True,
+    ),
+    "file": Program(
+        Options(short="bhiLN", long=("--brief", "--mime", "--mime-type", "--mime-encoding", "--dereference")),
+        names_only=True,
+    ),
+    "du": Program(
+        Options(short="abchHkLmPsSx0", texts="dBt", long=("--max-depth=", "--human-readable", "--summarize",
+            "--all", "--total", "--exclude=?", "--apparent-size", "--threshold="), any_option=True,
+            option_opens=True),
+        names_only=True,
+    ),
+    "df": Program(
+        Options(short="ahHiklPT", texts="tx", long=("--human-readable", "--total", "--output=?")),
+        names_only=True,
+    ),
+    "basename": Program(
+        Options(short="az", texts="s", long=("--multiple", "--suffix="), text_operands=99),
+        names_only=True,
+    ),
+    "dirname": Program(Options(short="z", text_operands=99), names_only=True),
+    "realpath": Program(
+        Options(short="emLPqsz", long=("--relative-to=/", "--relative-base=/", "--canonicalize-existing")),
+        names_only=True,
+    ),
+    "readlink": Program(Options(short="efmnqsvz", long=("--canonicalize",)), names_only=True),
+    "md5sum": _SUMS,
+    "sha1sum": _SUMS,
+    "sha256sum": _SUMS,
+    "sha512sum": _SUMS,
+    "cksum": Program(Options(), names_only=True),
+    "od": Program(Options(short="abcdfiloxv", texts="AjNt")),
+    # The letters of its options cannot be joined.
+    "xxd": Program(
+        Options(texts="cgls", most_operands=1, operands_last=True, single_dash=("-b", "-u", "-e", "-i", "-p")),
+    ),
+    "hexdump": Program(Options(short="bcCdovx", texts="ns")),
+    "strings": Program(Options(short="afo", texts="net", at_files=True)),
+    "nm": Program(Options(short="ABCDgnpruS", at_files=True)),
+    "size": Program(Options(short="ABdt", at_files=True)),
+    "readelf": Program(Options(short="aehlSsrdVWnuAI", at_files=True)),
+    # Not here: -S and -l, which open the files that an object names.
+    "objdump": Program(
+        Options(short="dDhftTxprsCw", texts="jM", long=("--no-show-raw-insn", "--disassemble=?"), at_files=True),
+    ),
+    "base64": _CODED,
+    "base32": _CODED,
+    "zcat": Program(Options()),
+    "bc": Program(Options(short="lqsw")),
+    "numfmt": Program(
+        Options(long=("--to=", "--from=", "--suffix=", "--padding=", "--field=", "--round=", "--format=",
+            "--header=?"), text_operands=99),
+    ),
+    "getconf": Program(Options(text_operands=1, most_operands=1)),
+    "lscpu": Program(Options(most_operands=0)),
+    "sleep": Program(Options(text_operands=1, most_operands=1), names_only=True),
+    "seq": Program(Options(short="w", texts="sf", text_operands=3, numbers=True), names_only=True),
+    "pwd": Program(Options(short="LP", most_operands=0), names_only=True),
+    "whoami": Program(Options(most_operands=0)),
+    "id": Program(Options(short="gGnru", text_operands=1, most_operands=1), names_only=True),
+    "groups": Program(Options(most_operands=0)),
+    "uname": Program(Options(short="amnoprsv", long=("--all",), most_operands=0)),
+    "hostname": Program(Options(short="fis", most_operands=0)),
+    "nproc": Program(Options(long=("--all",), most_operands=0)),
+    "uptime": Program(Options(short="ps", most_operands=0)),
+    "free": Program(Options(short="bghkmt", most_operands=0)),
+    "arch": Program(Options(most_operands=0)),
+    "tty": Program(Options(most_operands=0)),
+    "locale": Program(Options(short="a", most_operands=0)),
+    "which": Program(Options(short="a", text_operands=99), names_only=True),
+    "type": Program(Options(short="atpP", text_operands=99), names_only=True),
+    "true": Program(Options(text_operands=99), names_only=True),
+    "false": Program(Options(text_operands=99), names_only=True),
+    ":": Program(Options(text_operands=99), names_only=True),
+    "exit": Program(Options(text_operands=1, most_operands=1)),
+}  # fmt: skip

@@ -1,13 +1,44 @@
-"""Programs that start another one: what is left of the vector is judged like any other."""
+"""Programs that start another one: the command that they start is judged like any other."""
 
 import re
 from collections.abc import Sequence
 
 from coderelay.policy.recognisers.options import Refused
+from coderelay.policy.recognisers.program import Program
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.translatable import say
 
-WRAPPERS = {"timeout", "nice", "time", "xargs"}
+_OTHER_PERSON = "it runs with the rights of another person"
+_STARTERS = (
+    "env", "nohup", "ionice", "stdbuf", "setsid", "strace", "unshare", "busybox", "ltrace", "valgrind", "perf",
+    "taskset", "chrt", "numactl", "prlimit", "cpulimit", "systemd-run", "unbuffer", "rlwrap", "faketime", "fakeroot",
+    "nsenter", "bwrap", "firejail", "setpriv", "setarch", "linux64", "entr", "hyperfine", "caffeinate", "xvfb-run",
+    "dbus-run-session", "torsocks", "proxychains", "start-stop-daemon", "direnv", "dotenv", "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1", "toybox", "linux32", "i386", "i686", "x86_64", "ssh-agent", "chronic", "proxychains4",
+    "tsocks", "cross-env", "watchexec", "cgexec",
+)  # fmt: skip
+WRAPPERS: dict[str, Program] = {
+    **dict.fromkeys(_STARTERS, Program(starts=0)),
+    "timeout": Program(starts=1, plain_start=True),
+    "nice": Program(starts=0, plain_start=True),
+    "time": Program(starts=0, plain_start=True),
+    "xargs": Program(starts=0, plain_start=True, adds_words=True, runs_input=True),
+    "parallel": Program(starts=0, adds_words=True, runs_input=True),
+    "chroot": Program(starts=1),
+    "watch": Program(starts=0, texts="joined"),
+    "sudo": Program(starts=0, danger=_OTHER_PERSON),
+    "doas": Program(starts=0, danger=_OTHER_PERSON),
+    "pkexec": Program(starts=0, danger=_OTHER_PERSON),
+    "su": Program(starts=0, texts="each", danger=_OTHER_PERSON),
+    "runuser": Program(starts=0, texts="each"),
+    "flock": Program(starts=1, texts="each"),
+    "screen": Program(starts=0, texts="each"),
+    "tmux": Program(starts=1, texts="each"),
+    **dict.fromkeys(("script", "sg", "nix-shell"), Program(texts="each")),
+    "gdb": Program(starts_behind=("--args",), runs_input=True),
+    "lldb": Program(starts_behind=("--",)),
+    "nix": Program(starts_behind=("-c", "--command")),
+}
 _SECONDS = re.compile(r"\d+(?:\.\d+)?[smhd]?")
 _NICE = re.compile(r"-n?\d+")
 _XARGS = re.compile(r"-[0rt]*(?:[nLP]\d+)?")
@@ -15,7 +46,7 @@ _TOUCHES_NO_FILE = {"echo", "basename", "dirname"}
 
 
 def unwrap(name: str, words: Sequence[Word]) -> Sequence[Word]:
-    """The vector that is started. Whatever the wrapper is given first must be known to be harmless."""
+    """The command that is started. Whatever the wrapper is given first must be known to be harmless."""
     rest = list(words)
     match name:
         case "timeout":

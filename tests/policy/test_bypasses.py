@@ -34,6 +34,14 @@ def ruled(command: str) -> str:
     return judge_command(command, "default", FOLDERS, RULES, preset="yolo", sandboxed=True).verdict
 
 
+@pytest.mark.parametrize(
+    "form", ["bash -c '{}'", "fish -c '{}'", "sh <<E\n{}\nE", "strace sh -c '{}'", "env -S '{}'"]
+)
+def test_a_path_that_a_rule_denies_was_read_in_a_text_for_another_shell(form: str) -> None:
+    assert ruled(form.format("cat secrets/x")) == "deny"
+    assert ruled(form.format("cat src/x")) == "allow"
+
+
 @pytest.mark.parametrize("back", ["/ws", ".", "/ws/"])
 def test_a_cd_that_is_not_run_brings_nobody_back_to_the_root(back: str) -> None:
     assert judged(f"cd sub; false && cd {back}; git status") == "ask"

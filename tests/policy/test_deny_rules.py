@@ -36,7 +36,10 @@ WRAPPED = (
     "for x in a b; do {}; done",
     "true && {}", "! {}", "echo $({})", "f() {{ {}; }}; f", "eval '{}'", "env -S '{}'", "bash <<< '{}'",
     "sh <<E\n{}\nE", "echo '{}' | sh", "stdbuf -o L {}", "strace -f {}", "setsid {}", "coproc {}", "ltrace {}",
-    "su me -c '{}'", "flock x -c '{}'", "busybox {}",
+    "su me -c '{}'", "flock x -c '{}'", "busybox {}", "fish -c '{}'", "fish --command='{}'", "nu -c '{}'",
+    "nu -e '{}'", "xonsh -c '{}'", "elvish -c '{}'", "osh -c '{}'", "toybox sh -c '{}'", "catchsegv {}",
+    "gdb --args {}",
+    "script -qc '{}' x", "chrt 5 {}", "strace fish -c '{}'", "parallel '{}' ::: a", "hyperfine '{}'",
 )  # fmt: skip
 
 
@@ -114,6 +117,8 @@ def test_a_rule_on_a_path_never_matched(command: str) -> None:
         ("bash(rm -rf)", "rm -r -f x", "deny"),
         ("bash(export)", "export X=1", "deny"),
         ("bash(git push)", "git $X", "ask"),
+        ("bash(git push)", "xonsh -c '![git push]'", "ask"),
+        ("bash(git push)", "nu -c 'do { git push }'", "deny"),
         ("bash(git push)", "$X push", "ask"),
         ("bash(git push)", '{git,push}', "ask"),
         ("bash(git push)", 'sh -c \'git "$@"\' x push', "ask"),
@@ -182,14 +187,14 @@ def test_a_denied_program_ran_under_another_spelling(command: str, likely: str) 
         ("vim -es -c '!git push' -c q", "ask"), ("tar xf a --to-command='git push'", "ask"),
         ("make --eval='x:;git push' x", "ask"), ("rg --pre 'git push' x", "ask"),
         ("git rebase -x'git push' a", "ask"),
-        ("git -c core.pager='git -C x push' log", "ask"), ("hyperfine --prepare 'git push' ls", "ask"),
+        ("git -c core.pager='git -C x push' log", "ask"), ("hyperfine --prepare 'git push' ls", "deny"),
         ("python3 - <<E\nimport os\nos.system('git push')\nE", "ask"), ("at now <<< 'git push'", "ask"),
         ("EDITOR='git push' git commit", "ask"), ("env EDITOR='git push' git commit", "ask"),
         ("GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0=push git x", "ask"),
         # Programs that start others, and words that they add.
         ("docker exec x git push", "ask"), ("kubectl exec x -- git push", "ask"), ("linux32 git push", "deny"),
         ("find . -name push -exec git {} +", "ask"), ("echo git push | xargs env", "ask"),
-        ("printf 'git push' | xargs -I X bash -c X", "ask"), ("parallel ::: 'git push'", "ask"),
+        ("printf 'git push' | xargs -I X bash -c X", "ask"), ("parallel ::: 'git push'", "deny"),
         # What only says or seeks it is left alone, and so is what has nothing to do with it.
         ("grep -rn 'git push' docs", "allow"), ("sed -n '/`git push`/p' README.md", "allow"),
         ("rg '`git push`' docs | head", "allow"), ("git commit -m 'use `git push` later'", "allow"),

@@ -47,6 +47,22 @@ NETWORK = [
     "CODER_NETWORK=1 make",
     "not ( a command; curl x",
 ]
+# Each of these was given no network, although `bash -c 'curl x'` was.
+STARTED_BY = [
+    "fish -c 'curl x'", "fish --command='curl x'", "fish --init-command 'curl x'", "dash -c 'curl x'",
+    "mksh -c 'curl x'", "csh -c 'curl x'", "tcsh -c 'curl x'", "nu -c 'curl x'", "nu -e 'curl x'",
+    "elvish -c 'curl x'",
+    "xonsh -c 'curl x'", "bash -lc 'curl x'", "busybox sh -c 'curl x'", "toybox sh -c 'curl x'", "strace curl x",
+    "strace -f -o log curl x", "ltrace curl x", "gdb --args curl x", "perf stat curl x", "perf record -- curl x",
+    "catchsegv curl x", "unbuffer curl x", "script -c 'curl x'", "script -qc 'curl x' log", "flock x curl x",
+    "flock x -c 'curl x'", "chrt 5 curl x", "taskset 1 curl x", "numactl -N 0 curl x", "unshare -n curl x",
+    "nsenter -t 1 curl x", "firejail --quiet curl x", "valgrind curl x", "parallel 'curl {}' ::: x",
+    "eatmydata curl x", "hyperfine 'curl x'", "find . -exec curl x {} ;", "uv run curl x", "npx curl x",
+    "eval 'curl x'", "env -S 'curl x'", "bash <<< 'curl x'", "sh <<E\ncurl x\nE", "echo 'curl x' | sh",
+    "su me -c 'curl x'",
+    "strace fish -c 'timeout 5 curl x'", "python3.11 -m pip install x",
+]  # fmt: skip
+
 NOTHING = [
     "ls",
     "git status",
@@ -58,6 +74,10 @@ NOTHING = [
     "go test ./...",
     "rsync -a src/ copy/",
     "echo curl x",
+    "timeout 5 grep curl x",
+    "bash -c 'echo curl'",
+    "strace -o log ls",
+    "rg -l curl | xargs echo",
     "curl -s http://localhost:8000/health",
     "curl -sf 127.0.0.1:3000 -H 'Accept: text/html'",
     "curl -X POST -d '{}' http://[::1]:8080/api",
@@ -78,6 +98,11 @@ NOTHING = [
 
 def test_every_program_that_is_there_for_other_machines_wants_the_network() -> None:
     assert {command: rights_of(command) for command in NETWORK} == dict.fromkeys(NETWORK, ("network",))
+
+
+@pytest.mark.parametrize("command", STARTED_BY)
+def test_a_program_behind_another_shell_or_a_tracer_was_given_no_network(command: str) -> None:
+    assert rights_of(command) == ("network",)
 
 
 def test_nothing_else_does() -> None:

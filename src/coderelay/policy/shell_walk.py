@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.recognisers.options import Refused
+from coderelay.policy.recognisers.program import Program
 from coderelay.policy.recognisers.programs import base_name, find_program
 from coderelay.policy.recognisers.wrappers import unwrap
 from coderelay.policy.shell_words import MOST_CHARACTERS, Word, find_nodes, parse
@@ -36,7 +37,7 @@ _LOOKED_AT = (
     "raw_string", "expansion", "variable_assignment",
 )  # fmt: skip
 _INPUTS = {"file_redirect", "heredoc_body", "herestring_redirect"}
-_TEXT_OPTION = re.compile(r"-\w*c\w*")
+_TEXT_OPTION = re.compile(r"-\w*c\w*|--commands?(?:=.*)?", re.IGNORECASE | re.DOTALL)
 _CODE_OPTIONS = {"-c", "-e", "--eval", "-r", "-p"}
 _SPLIT_OPTION = re.compile(r"(?:--split-string=?|-[A-Za-z0]*S)")
 _OPTION_NAME = re.compile(r"^(?:--?[\w-]+=|-[A-Za-z]|\w+=)")
@@ -177,11 +178,13 @@ class _Walker:
     def _texts(self, words: tuple[str, ...], depth: int) -> Iterator[Record]:
         """The texts among the words of a command that are commands themselves."""
         name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
-        if program.interprets == "commands" and any(map(_TEXT_OPTION.fullmatch, rest)):
+        if program.interprets == "commands" and any(_takes_text(each, program) for each in rest):
             yield Suspicion("it runs a text as a command")
             for each in rest:
-                if not each.startswith("-"):
-                    yield from self._inner(each, depth)
+                text = each.partition("=")[2] if each.startswith("-") else each
+                yield from self._inner(text, depth)
+                if program.own_syntax:
+                    yield PossibleText(text)
         elif program.interprets == "code" and not _CODE_OPTIONS.isdisjoint(rest):
             yield Suspicion(f"it runs a text as a {name} program")
         elif name == "env":
@@ -282,6 +285,10 @@ def _exact_start(name: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
         return tuple(word.text for word in unwrap(base_name(name), [Word(each) for each in rest]))
     except Refused:
         return None
+
+
+def _takes_text(option: str, shell: Program) -> bool:
+    return _TEXT_OPTION.fullmatch(option) is not None or option.partition("=")[0] in shell.text_options
 
 
 def _runs_input(word: str) -> bool:

@@ -47,8 +47,9 @@ class Program(Struct, frozen=True):
     says that `each` word may be the text of a command, or that all words `joined` are one.
 
     Interpreters run `commands` (a shell), `code` in another language, or a `file` in the present shell. A shell runs
-    the text behind `-c`, and behind the `text_options` that it has beside that one. `runs_input`: the program runs
-    what it is given to read, or programs that its input names.
+    the text behind `-c`, and behind the `text_options` that it has beside that one. The text of a shell with its
+    `own_syntax` may hold commands that bash would not see. `runs_input`: the program runs what it is given to read,
+    or programs that its input names.
 
     Danger: `danger` is the reason why a person is asked, `find_danger` finds it from the words, and `publishes` is a
     subcommand that publishes something. `network` lists the subcommands that talk to other machines; EVERY_USE means
@@ -71,6 +72,7 @@ class Program(Struct, frozen=True):
     texts: Literal["", "each", "joined"] = ""
     interprets: Literal["", "commands", "code", "file"] = ""
     text_options: tuple[str, ...] = ()
+    own_syntax: bool = False
     runs_input: bool = False
     danger: str = ""
     find_danger: Callable[[Sequence[str]], str | None] | None = None

@@ -8,7 +8,8 @@ from coderelay.policy.recognisers.program import Program
 from coderelay.policy.shell_words import Word
 
 _NAMES_OF_SHELLS = (
-    "sh", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "bash5",
+    "sh", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "bash5", "bash4",
+    "ksh93", "rksh", "oksh", "loksh", "pdksh", "rzsh", "hush", "osh",
 )  # fmt: skip
 _KEYWORDS = ("then", "do", "else", "!", "{", "(", "if", "elif", "while", "until", "coproc", "exec", "builtin")
 
@@ -21,8 +22,10 @@ def recognise_command(words: Sequence[Word], place: Place) -> None:
 SHELLS: dict[str, Program] = {
     **dict.fromkeys(_NAMES_OF_SHELLS, Program(interprets="commands")),
     "bash": Program(interprets="commands", version=("--version",)),
-    "fish": Program(interprets="commands"),
+    "fish": Program(interprets="commands", text_options=("--init-command",)),
     "pwsh": Program(interprets="commands"),
+    "nu": Program(interprets="commands", text_options=("-e", "--execute"), own_syntax=True),
+    **dict.fromkeys(("elvish", "xonsh", "ysh", "ion", "murex"), Program(interprets="commands", own_syntax=True)),
     "perl": Program(interprets="code", version=("-v", "--version")),
     "ruby": Program(interprets="code", version=("-v", "--version")),
     "php": Program(interprets="code", version=("-v",)),

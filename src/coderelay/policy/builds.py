@@ -5,6 +5,7 @@ known of cargo, rustc, go, yarn and pnpm, which start what the folder asks for e
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from coderelay.policy.recognisers.options import Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
@@ -73,9 +74,9 @@ _PIP = Program(
 )
 
 
-def _only(options: Options, *kept: str) -> Program:
+def _only(options: Options, *kept: str, operands: Literal["files", "targets"] = "files") -> Program:
     """A program that is a build whatever it is given, as long as it is only given these options."""
-    return Program(builds={(): Build(options, kept)})
+    return Program(builds={(): Build(options, kept, operands)})
 
 
 BUILDERS: dict[str, Program] = {
@@ -155,36 +156,21 @@ BUILDERS: dict[str, Program] = {
     "make": Program(version=("--version", "-v"), builds={(): _MAKE}, runs_input=True),
     "cmake": Program(
         version=("--version",),
-        builds={
-            ("--build",): Build(
-                Options(texts="j", long=("--target=", "--config=", "--parallel=?")),
-                kept=("--target", "--config"),
-                operands="targets",
-            )
-        },
+        builds={("--build",): Build(Options(texts="j", long=("--target=", "--config=", "--parallel=?")),
+                                    kept=("--target", "--config"), operands="targets")},
     ),
-    "ctest": Program(
-        builds={
-            (): Build(
-                Options(short="VQ", texts="jR", long=("--output-on-failure", "--verbose"), most_operands=0),
-                operands="targets",
-            )
-        }
+    "ctest": _only(
+        Options(short="VQ", texts="jR", long=("--output-on-failure", "--verbose"), most_operands=0),
+        operands="targets",
     ),
-    "ninja": Program(
-        builds={(): Build(Options(short="v", texts="j", files="C"), kept=("-C",), operands="targets")}
-    ),
+    "ninja": _only(Options(short="v", texts="j", files="C"), "-C", operands="targets"),
     "mvn": Program(builds={("test",): _MAVEN, ("compile",): _MAVEN}),
     "gradle": Program(builds={("test",): _GRADLE, ("build",): _GRADLE}),
     "dotnet": Program(
         builds={
-            ("test",): Build(
-                Options(long=("--no-restore", "--no-build", "--nologo")), kept=("--no-restore", "--no-build"),
-                operands="targets",
-            ),
-            ("build",): Build(
-                Options(long=("--no-restore", "--nologo")), kept=("--no-restore",), operands="targets"
-            ),
+            ("test",): Build(Options(long=("--no-restore", "--no-build", "--nologo")),
+                             kept=("--no-restore", "--no-build"), operands="targets"),
+            ("build",): Build(Options(long=("--no-restore", "--nologo")), kept=("--no-restore",), operands="targets"),
         },
         network=frozenset(("restore", "add")),
     ),

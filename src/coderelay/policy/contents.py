@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from coderelay.policy.recognisers.find import RUN_ACTIONS
 from coderelay.policy.recognisers.options import Given, Operands, Options, Refused, check
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.programs import system_name, system_program
@@ -25,7 +26,6 @@ _PATCH = re.compile(
 _NO_PATCH = re.compile(r"--(?:stat|shortstat|numstat|dirstat|name-only|name-status|summary|no-patch|quiet|raw).*|-s")
 _OBJECT = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
 _PLAIN_PATTERN = re.compile(r"[\w.*?@%+=, -]+")
-_RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
 
 
 class Contents(Struct, frozen=True):
@@ -111,7 +111,7 @@ def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
 
 
 def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
-    ran = next((at for at, text in enumerate(texts) if text in _RUNS), None)
+    ran = next((at for at, text in enumerate(texts) if text in RUN_ACTIONS), None)
     if ran is None or (texts[ran + 1 : ran + 2] and system_program(texts[ran + 1]).names_only):
         return
     plain = not {"!", "-not", "-o", "-or", ",", "("} & {*texts[:ran]}

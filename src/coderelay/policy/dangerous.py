@@ -160,22 +160,14 @@ class _Look:
 
 def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
     """What the person's own rules say about one command."""
-    for rule in rules.deny:
-        match meaning(rule, words, spelling):
-            case "yes":
-                yield Danger(say("a rule denies {rule}", rule=_said(rule)), stop=True)
-            case "maybe":
-                yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
-            case "no":
-                pass
-    for rule in rules.ask:
-        match meaning(rule, words, spelling):
-            case "yes":
-                yield Danger(say("a rule asks about {rule}", rule=_said(rule)), ruled=True)
-            case "maybe":
-                yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
-            case "no":
-                pass
+    for denies, rule in (*((True, rule) for rule in rules.deny), *((False, rule) for rule in rules.ask)):
+        found = meaning(rule, words, spelling)
+        if found == "yes" and denies:
+            yield Danger(f"a rule denies {_said(rule)}", stop=True)
+        elif found == "yes":
+            yield Danger(f"a rule asks about {_said(rule)}", ruled=True)
+        elif found == "maybe":
+            yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
 
 
 def _said(rule: tuple[str, ...]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from coderelay.policy.hosts import host_matches, hosts_named
 from coderelay.policy.rules import Place, Rule, means_path
 from coderelay.policy.shell_walk import Text, walk
-from coderelay.policy.shell_words import find_nodes
+from coderelay.policy.tolerant_words import find_nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node

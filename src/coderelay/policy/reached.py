@@ -11,6 +11,7 @@ from itertools import islice
 from msgspec import Struct
 
 from coderelay.policy.globs import may_meet
+from coderelay.policy.recognisers.find import RUN_ACTIONS
 from coderelay.policy.recognisers.options import Options, Refused, check
 from coderelay.policy.recognisers.paths import Place as Workspace
 from coderelay.policy.recognisers.programs import system_name, system_program
@@ -23,7 +24,6 @@ _MOST_PATHS = 1000
 _MOST_PROGRAMS = 8
 _LONGEST_PATH = 4096
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
-_RUNS = {"-exec", "-execdir", "-ok", "-okdir"}
 
 
 class Reached(Struct, frozen=True):
@@ -103,7 +103,7 @@ def _read_whole(words: Sequence[Word], place: Place, handed_on: bool) -> list[Wo
             return _searched(program.reads, rest, place)
         if name == "git" and (handed_on or any(each.text == "grep" for each in rest)):
             return [Word(".")]
-        if name == "find" and (handed_on or any(each.text in _RUNS for each in rest)):
+        if name == "find" and (handed_on or any(each.text in RUN_ACTIONS for each in rest)):
             begins = next((at for at, each in enumerate(rest) if each.text[:1] in ("-", "(", "!")), len(rest))
             return list(rest[:begins]) or [Word(".")]
         if (name == "diff" and recursive) or (name in ("ls", "tree") and handed_on):

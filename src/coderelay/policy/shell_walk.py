@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from coderelay.policy.recognisers.find import RUN_ACTIONS
 from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.program import Program
 from coderelay.policy.recognisers.programs import base_name, find_program
 from coderelay.policy.recognisers.wrappers import unwrap
-from coderelay.policy.shell_words import MOST_CHARACTERS, Word, find_nodes, parse
-from coderelay.policy.tolerant_words import text_of, words_of
+from coderelay.policy.shell_words import MOST_CHARACTERS, Word, parse
+from coderelay.policy.tolerant_words import find_nodes, text_of, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -41,7 +42,6 @@ _TEXT_OPTION = re.compile(r"-\w*c\w*|--commands?(?:=.*)?", re.IGNORECASE | re.DO
 _CODE_OPTIONS = {"-c", "-e", "--eval", "-r", "-p"}
 _SPLIT_OPTION = re.compile(r"(?:--split-string=?|-[A-Za-z0]*S)")
 _OPTION_NAME = re.compile(r"^(?:--?[\w-]+=|-[A-Za-z]|\w+=)")
-_FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir")
 _UNREAD = re.compile(r"<\(|/dev/(?:stdin|fd/|tcp/|udp/)|/proc/(?:self|thread-self)/fd/")
 _TOO_DEEP = "it hides commands too deep to look at"
 _TOO_MANY = "it holds too many commands to look at"
@@ -203,7 +203,7 @@ class _Walker:
         """The command that a wrapper starts. Its options may take values, so that each of the first operands behind
         its `own` ones is tried as the program."""
         if base_name(name) == "find":
-            starts = [at + 1 for at, each in enumerate(rest) if each in _FIND_RUNS]
+            starts = [at + 1 for at, each in enumerate(rest) if each in RUN_ACTIONS]
             for start in starts[:_MOST_STARTS]:
                 yield from self._command(rest[start:], depth + 1)
             if len(starts) > _MOST_STARTS:

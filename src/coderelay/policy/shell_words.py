@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Parser, Query, Tree
+    from tree_sitter import Language, Node, Parser, Tree
 
 MOST_CHARACTERS = 10_000
 """What is longer is not looked at: to find its way through errors, the parser takes quadratic time (10,000 brackets
@@ -85,16 +85,8 @@ def parse(text: str) -> "Tree":
     return _parser().parse(text.encode(errors="replace"))
 
 
-def find_nodes(root: "Node", *types: str) -> "list[Node]":
-    """All of these types, however deep, in the order they are written, which is not that of the captures."""
-    from tree_sitter import QueryCursor
-
-    found = QueryCursor(_query(types)).captures(root).get("found", [])
-    return sorted(found, key=lambda node: (node.start_byte, -node.end_byte)) if len(found) > 1 else found
-
-
 @cache
-def _language() -> "Language":
+def language() -> "Language":
     import tree_sitter
     import tree_sitter_bash
 
@@ -105,44 +97,28 @@ def _language() -> "Language":
 def _parser() -> "Parser":
     import tree_sitter
 
-    return tree_sitter.Parser(_language())
+    return tree_sitter.Parser(language())
 
 
-@cache
-def _query(types: tuple[str, ...]) -> "Query":
-    import tree_sitter
-
-    return tree_sitter.Query(_language(), f"[{' '.join(f'({each})' for each in types)}] @found")
-
-
+@lru_cache(maxsize=8)
 def read_script(text: str) -> Script:
     """The commands of a text that is literal from the first byte to the last. Raises NotLiteral."""
-    read = _read(text)
-    if isinstance(read, str):
-        raise NotLiteral(read)
-    return read
+    root = parse(text).root_node
+    if root.has_error:
+        raise NotLiteral("it cannot be parsed")
+    reader = _Reader(text.encode())
+    reader.read([root], 0, len(reader.source), {})
+    if not reader.commands:
+        raise NotLiteral("it is empty")
+    return Script(tuple(reader.commands), tuple(reader.redirections))
 
 
 def literal_script(text: str) -> Script | None:
     """None for a text that is not literal, is too long, or holds characters that a person would not see."""
-    if len(text) > MOST_CHARACTERS or odd_character(text):
-        return None
-    read = _read(text)
-    return None if isinstance(read, str) else read
-
-
-@lru_cache(maxsize=8)
-def _read(text: str) -> Script | str:
-    """Kept like the tree. A text that is not literal gives the reason."""
-    root = parse(text).root_node
-    if root.has_error:
-        return "it cannot be parsed"
-    reader = _Reader(text.encode())
     try:
-        reader.read([root], 0, len(reader.source), {})
-    except NotLiteral as refusal:
-        return str(refusal)
-    return Script(tuple(reader.commands), tuple(reader.redirections)) if reader.commands else "it is empty"
+        return None if len(text) > MOST_CHARACTERS or odd_character(text) else read_script(text)
+    except NotLiteral:
+        return None
 
 
 class _Reader:
@@ -397,17 +373,14 @@ def _text(node: "Node", source: bytes) -> str:
 
 
 _NAMES = {
-    "command_substitution": "it runs a command inside another",
-    "process_substitution": "it runs a command inside another",
-    "simple_expansion": "it holds an expansion",
-    "expansion": "it holds an expansion",
-    "arithmetic_expansion": "it holds an expansion",
+    **dict.fromkeys(("command_substitution", "process_substitution"), "it runs a command inside another"),
+    **dict.fromkeys(
+        ("simple_expansion", "expansion", "arithmetic_expansion", "translated_string"), "it holds an expansion"
+    ),
+    **dict.fromkeys(
+        ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"), "it sets a variable"
+    ),
     "ansi_c_string": "it holds an escape",
-    "translated_string": "it holds an expansion",
-    "variable_assignment": "it sets a variable",
-    "variable_assignments": "it sets a variable",
-    "declaration_command": "it sets a variable",
-    "unset_command": "it sets a variable",
     "function_definition": "it defines a function",
     "heredoc_redirect": "it holds a here document",
     "herestring_redirect": "it holds a here string",

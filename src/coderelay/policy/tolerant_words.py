@@ -2,15 +2,33 @@
 
 import re
 import sys
+from functools import cache
 from typing import TYPE_CHECKING
 
+from coderelay.policy.shell_words import language
+
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Query
 
 _NO_WORDS = {"variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"}
 _NUMBERED = re.compile(
     r"\\(?:(x\{[0-9a-fA-F]{1,8}\}|x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3})|(.))", re.DOTALL
 )
+
+
+def find_nodes(root: "Node", *types: str) -> "list[Node]":
+    """All of these types, however deep, in the order they are written, which is not that of the captures."""
+    from tree_sitter import QueryCursor
+
+    found = QueryCursor(_query(types)).captures(root).get("found", [])
+    return sorted(found, key=lambda node: (node.start_byte, -node.end_byte)) if len(found) > 1 else found
+
+
+@cache
+def _query(types: tuple[str, ...]) -> "Query":
+    import tree_sitter
+
+    return tree_sitter.Query(language(), f"[{' '.join(f'({each})' for each in types)}] @found")
 
 
 def words_of(command: "Node") -> "list[Node]":

@@ -10,6 +10,7 @@ from coderelay.policy.recognisers.readers import READERS
 from coderelay.policy.shell_words import Word
 from coderelay.protocol.translatable import say
 
+RUN_ACTIONS = ("-exec", "-execdir", "-ok", "-okdir")
 _ALONE = {
     "-a", "-and", "-o", "-or", "-not", "!", "(", ")", ",", "-empty", "-print", "-print0", "-prune", "-ls", "-quit",
     "-depth", "-xdev", "-mount", "-daystart", "-follow", "-true", "-false", "-readable", "-writable", "-executable",

@@ -7,7 +7,6 @@ from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.program import Program
 from coderelay.policy.shell_words import Word
-from coderelay.protocol.translatable import say
 
 _LISTS = re.compile(r"-?(?=[^t]*t)[tvzjJ]+f")
 _UNZIP_LISTS = ("-l", "-v", "-Z1")

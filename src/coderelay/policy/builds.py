@@ -81,14 +81,11 @@ def _only(options: Options, *kept: str, operands: Literal["files", "targets"] = 
 
 BUILDERS: dict[str, Program] = {
     # Python
-    "python": _PYTHON,
-    "python3": _PYTHON,
+    **dict.fromkeys(("python", "python3"), _PYTHON),
     ".venv/bin/python": Program(builds={("-m", "pytest"): _PYTEST}),
     **dict.fromkeys(("pytest", "py.test", ".venv/bin/pytest"), Program(builds={(): _PYTEST})),
-    "pip": _PIP,
-    "pip3": _PIP,
-    "pipx": Program(network=EVERY_USE),
-    "uvx": Program(network=EVERY_USE),
+    **dict.fromkeys(("pip", "pip3"), _PIP),
+    **dict.fromkeys(("pipx", "uvx"), Program(network=EVERY_USE)),
     "uv": Program(
         version=("--version",), builds={("run", "pytest"): _PYTEST}, starts_behind=("run",),
         network=frozenset(("pip", "sync", "add", "lock", "tool")),

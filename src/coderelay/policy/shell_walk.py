@@ -181,10 +181,10 @@ class _Walker:
         if program.interprets == "commands" and any(_takes_text(each, program) for each in rest):
             yield Suspicion("it runs a text as a command")
             for each in rest:
-                text = each.partition("=")[2] if each.startswith("-") else each
-                yield from self._inner(text, depth)
-                if program.own_syntax:
-                    yield PossibleText(text)
+                if text := each.partition("=")[2] if each.startswith("-") else each:
+                    yield from self._inner(text, depth)
+                    if program.own_syntax:
+                        yield PossibleText(text)
         elif program.interprets == "code" and not _CODE_OPTIONS.isdisjoint(rest):
             yield Suspicion(f"it runs a text as a {name} program")
         elif name == "env":

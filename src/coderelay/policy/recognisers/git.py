@@ -141,14 +141,9 @@ _CHECKS_SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
 
 _DANGERS = {
     "push": "it publishes commits",
-    "reset": "it may discard work",
     "clean": "it removes files",
-    "checkout": "it may discard work",
-    "restore": "it may discard work",
-    "rebase": "it rewrites history",
-    "filter-branch": "it rewrites history",
-    "filter-repo": "it rewrites history",
-    "update-ref": "it rewrites history",
+    **dict.fromkeys(("reset", "checkout", "restore"), "it may discard work"),
+    **dict.fromkeys(("rebase", "filter-branch", "filter-repo", "update-ref"), "it rewrites history"),
     "config": "it changes what git runs",
     "gc": "it removes objects",
 }

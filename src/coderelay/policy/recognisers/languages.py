@@ -124,7 +124,6 @@ def _without_variables(words: Sequence[Word]) -> list[Word]:
 
 LANGUAGES: dict[str, Program] = {
     "sed": Program(recognise=recognise_sed),
-    "awk": Program(recognise=recognise_awk),
-    "gawk": Program(recognise=recognise_awk),
+    **dict.fromkeys(("awk", "gawk"), Program(recognise=recognise_awk)),
     "jq": Program(recognise=recognise_jq, version=("--version",)),
 }

@@ -43,9 +43,7 @@ _RG_OPTIONS = Options(
 _GREP = Program(_GREP_OPTIONS, searches=True, whole=True)
 
 READERS: dict[str, Program] = {
-    "grep": _GREP,
-    "egrep": _GREP,
-    "fgrep": _GREP,
+    **dict.fromkeys(("grep", "egrep", "fgrep"), _GREP),
     "rg": Program(_RG_OPTIONS, version=("--version",), searches=True, whole=True),
     "ls": Program(Options(short="aAbBcCdfFghHiklLmnNopqQrRsStuUvxXZ1", texts="ITw", long=("--all", "--almost-all",
         "--color=?", "--directory", "--group-directories-first", "--full-time", "--human-readable", "--recursive",
@@ -101,10 +99,7 @@ READERS: dict[str, Program] = {
     "realpath": Program(Options(short="emLPqsz", long=("--relative-to=/", "--relative-base=/",
         "--canonicalize-existing")), names_only=True),
     "readlink": Program(Options(short="efmnqsvz", long=("--canonicalize",)), names_only=True),
-    "md5sum": _SUMS,
-    "sha1sum": _SUMS,
-    "sha256sum": _SUMS,
-    "sha512sum": _SUMS,
+    **dict.fromkeys(("md5sum", "sha1sum", "sha256sum", "sha512sum"), _SUMS),
     "cksum": Program(Options(), names_only=True),
     "od": Program(Options(short="abcdfiloxv", texts="AjNt")),
     # The letters of its options cannot be joined.
@@ -118,8 +113,7 @@ READERS: dict[str, Program] = {
     # Not here: -S and -l, which open the files that an object names.
     "objdump": Program(Options(short="dDhftTxprsCw", texts="jM", long=("--no-show-raw-insn", "--disassemble=?"),
         at_files=True)),
-    "base64": _CODED,
-    "base32": _CODED,
+    **dict.fromkeys(("base64", "base32"), _CODED),
     "zcat": Program(Options()),
     "bc": Program(Options(short="lqsw")),
     "numfmt": Program(Options(long=("--to=", "--from=", "--suffix=", "--padding=", "--field=", "--round=",

@@ -90,7 +90,7 @@ class Host:
         self.store = context.store
         self.record = context.records.record
         self._records = context.records
-        self._wakeups = Wakeups(context, self.send)
+        self._wakeups = Wakeups(context, lambda command: self.send(command))  # late: tests put their own there
         self._is_closed = False
 
     async def check(self) -> None:

@@ -114,7 +114,7 @@ class _Look:
         if record.root.has_error and self._strict:
             yield Danger("it cannot be parsed, so that a rule may be about it", ruled=True)
         if secret := secret_in_text(record.text):
-            yield Danger(f"it touches {secret}, where secrets are kept")
+            yield Danger(say("it touches {path}, where secrets are kept", path=secret))
 
     def _command(self, words: tuple[str, ...], *, guessed: bool) -> Iterator[Danger]:
         name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
@@ -155,7 +155,7 @@ class _Look:
             return
         for rule in self._strict:
             if is_mentioned(rule, words, self._spelling) and not is_understood(words):
-                yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+                yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
 
 
 def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
@@ -163,11 +163,11 @@ def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling)
     for denies, rule in (*((True, rule) for rule in rules.deny), *((False, rule) for rule in rules.ask)):
         found = meaning(rule, words, spelling)
         if found == "yes" and denies:
-            yield Danger(f"a rule denies {_said(rule)}", stop=True)
+            yield Danger(say("a rule denies {rule}", rule=_said(rule)), stop=True)
         elif found == "yes":
-            yield Danger(f"a rule asks about {_said(rule)}", ruled=True)
+            yield Danger(say("a rule asks about {rule}", rule=_said(rule)), ruled=True)
         elif found == "maybe":
-            yield Danger(f"it may be what a rule is about, {_said(rule)}", ruled=True)
+            yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
 
 
 def _said(rule: tuple[str, ...]) -> str:

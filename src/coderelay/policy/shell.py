@@ -124,14 +124,16 @@ def assess(
     if len(command) > MOST_CHARACTERS:
         return Assessment("run", "it is too long to be looked at", ruled=unseen)
     if odd := odd_character(command):
-        return Assessment("run", f"it holds a character that is not seen as it is ({odd})", ruled=unseen)
+        return Assessment(
+            "run", say("it holds a character that is not seen as it is ({character})", character=odd), ruled=unseen
+        )
     spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
     danger = find_danger(command, rules.commands, spelling)
     if danger is not None and danger.stop:
         return Assessment("stop", danger.reason)
     place = RulesPlace(folders, home)
     if rule := find_named(rules.deny, command, place):
-        return Assessment("stop", f"a rule denies {rule.text}")
+        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
     asking = find_named(rules.ask, command, place)
     ruled = asking is not None or (danger is not None and danger.ruled)
     reason = say("a rule asks about {rule}", rule=asking.text) if asking else danger.reason if danger else ""

@@ -21,6 +21,7 @@ from coderelay.policy.recognisers.programs import base_name, find_program
 from coderelay.policy.recognisers.wrappers import unwrap
 from coderelay.policy.shell_words import MOST_CHARACTERS, Word, parse
 from coderelay.policy.tolerant_words import find_nodes, text_of, words_of
+from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -186,7 +187,7 @@ class _Walker:
                     if program.own_syntax:
                         yield PossibleText(text)
         elif program.interprets == "code" and not _CODE_OPTIONS.isdisjoint(rest):
-            yield Suspicion(f"it runs a text as a {name} program")
+            yield Suspicion(say("it runs a text as a {language} program", language=name))
         elif name == "env":
             for at, each in enumerate(rest[:MOST_WORDS]):
                 if split := _SPLIT_OPTION.match(each):

@@ -7,6 +7,7 @@ from coderelay.policy.recognisers.options import Refused
 from coderelay.policy.recognisers.paths import Place
 from coderelay.policy.recognisers.program import Program
 from coderelay.policy.shell_words import Word
+from coderelay.protocol.translatable import say
 
 _LISTS = re.compile(r"-?(?=[^t]*t)[tvzjJ]+f")
 _UNZIP_LISTS = ("-l", "-v", "-Z1")
@@ -36,7 +37,7 @@ def _check_names(words: Sequence[Word], place: Place) -> None:
         if word.glob or (word.text.startswith("-") and word.text != "-"):
             raise Refused(f"{word.text} could be an option")
         if not place.holds(word.text):
-            raise Refused(f"{word.text} is outside of the workspace")
+            raise Refused(say("{path} is outside of the workspace", path=word.text))
 
 
 ARCHIVERS: dict[str, Program] = {

@@ -76,7 +76,7 @@ def _check_file(word: Word, place: Place) -> None:
     if word.glob and word.text[0] in "*?":
         raise Refused(f"the pattern {word.text} could become an action")
     if not place.holds(word.text):
-        raise Refused(f"{word.text} is outside of the workspace")
+        raise Refused(say("{path} is outside of the workspace", path=word.text))
 
 
 FIND = Program(recognise=recognise_find, whole=True, starts=0)

@@ -49,7 +49,7 @@ def recognise_edit(words: Sequence[Word], place: Place) -> None:
     """Returns when the command only makes empty files and folders beneath the workspace."""
     edits = system_program(words[0].text).edits
     if edits is None:
-        raise Refused(f"{system_name(words[0].text)} is not known to only edit")
+        raise Refused(say("{program} is not known to only edit", program=system_name(words[0].text)))
     if any(word.glob for word in words):
         raise Refused("a pattern is not a plain word")
     for path in check(words[1:], edits, place).paths:

@@ -45,7 +45,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
         weights.write_text(f"GGUF {behaviour}")
         folder = WeightsFolder(str(tmp_path / "home" / "models"))
         folder.add(Weights("tiny", str(weights), 20, "a test"))
-        paths = os.pathsep.join([DOUBLE, SRC])
+        paths = os.pathsep.join([DOUBLE, SRC, str(Path(__file__).parents[2])])
         return {"CODER_HOME": str(tmp_path / "home"), "PYTHONPATH": paths, "PATH": os.environ["PATH"]}
 
     return build

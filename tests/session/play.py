@@ -50,6 +50,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.session import decide, progress
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
+from coderelay.tools.built_in import SPECS
 from tests.session.proposals import Proposed, ask_of
 from tests.session.rules import Rules
 
@@ -306,7 +307,7 @@ class Play:
         assert turn is not None
         assert settings is not None
         approvals = self.rules.in_force([*self.beyond, *self.state.approvals.values()], settings.cwd)
-        policy = Policy(settings.mode, settings.allowed_tools, approvals)
+        policy = Policy(settings.mode, settings.allowed_tools, approvals, tools=SPECS)
         verdicts = self.rules.judge([each.need for each in proposed], policy)
         seconds = turn.started.answer_within
         deadline = None if seconds is None else self.now + seconds * 1000

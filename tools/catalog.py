@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from coderelay.models.card import Card, Price
 from coderelay.models.catalog import card_of, read_catalog
+from coderelay.models.model_card import Card, Price
 
 THEIRS = {"gemini": "google", "moonshot": "moonshotai", "qwen": "alibaba", "iflow": "iflowcn"}
 

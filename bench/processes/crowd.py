@@ -19,8 +19,8 @@ from pathlib import Path
 from coderelay.app import House
 from coderelay.config.load import load
 from coderelay.host.host import Host
-from coderelay.models.card import Card
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
+from coderelay.models.model_card import Card
 from coderelay.models.providers import Providers
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Call

@@ -13,7 +13,7 @@ from bench.compare import Compared, alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Row
 from coderelay.client.views.cowork import SessionRows
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 
 ALONE = 40
 APPENDERS, EACH = 64, 10

@@ -10,7 +10,7 @@ from bench.answer import pieces
 from bench.compare import alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import Row, at_most
-from coderelay.surfaces.terminal.drawing.written import Written
+from coderelay.surfaces.terminal.drawing.markdown_stream import Written
 
 TOKENS = 20_000
 WIDTH, TAIL_ROWS, FRAME = 100, 10, 0.1

@@ -13,8 +13,8 @@ from bench.processes import FOLLOWER
 from bench.table import INFORMATIONAL, Row, at_most
 from coderelay.app import House
 from coderelay.config.load import load
-from coderelay.models.card import Card
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
+from coderelay.models.model_card import Card
 from coderelay.models.providers import Providers
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, SendPrompt

@@ -34,7 +34,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, SessionId, TurnId, new_id
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 
 EVENTS = 10_000
 STEPS_PER_TURN = 20

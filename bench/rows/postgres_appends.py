@@ -14,7 +14,7 @@ from bench.compare import Compared, alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import INFORMATIONAL, Budget, Row
 from coderelay.client.views.cowork import SessionRows
-from coderelay.store.postgres import PostgresStore
+from coderelay.store.postgres.store import PostgresStore
 from tests.postgres_server import PrivateServer
 
 ALONE = 40

@@ -11,11 +11,11 @@ from typing import Any
 
 from bench.compare import alternate
 from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
-from coderelay.workspace.commands import Commands, Wanted
-from coderelay.workspace.environment import command_environment
-from coderelay.workspace.processes import Processes
-from coderelay.workspace.sandbox.ladder import WAYS
-from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.processes.environment import command_environment
+from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.session_processes import Commands, Wanted
+from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.detect import WAYS
 from coderelay.workspace.sandbox.probe import probe
 from coderelay.workspace.sandbox.sandbox import Sandbox
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from bench.compare import alternate
 from bench.stopwatch import Took
 from bench.table import INFORMATIONAL, Budget, Row, at_most
-from coderelay.workspace.trees import Tree, Trees
-from coderelay.workspace.undo import undo
+from coderelay.workspace.trees.snapshots import Tree, Trees
+from coderelay.workspace.trees.undo import undo
 
 FILES, FOLDERS, CHANGED = 20_000, 1_000, 100
 TEXT = "# the quick brown fox jumps over the lazy dog\n" * 30

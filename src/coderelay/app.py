@@ -13,40 +13,40 @@ from coderelay.agents.native.loop import NativeAgent
 from coderelay.agents.native.step import NativeSettings
 from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
 from coderelay.client.views.cowork import SessionRows
-from coderelay.config.detect_agents import agents_on_path
+from coderelay.config.detect.installed_agents import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import Settings
 from coderelay.host.context import HostContext
 from coderelay.host.exchange import Exchange
 from coderelay.host.folder import Folders
 from coderelay.host.host import Host
+from coderelay.host.mcp_servers import NoServers, Servers
 from coderelay.host.ownership import Ownership
-from coderelay.host.servers import NoServers, Servers
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.workspaces import Workspaces
-from coderelay.models.http.address import without_user
+from coderelay.http.address import without_user
 from coderelay.models.model import Models
 from coderelay.models.providers import Providers
 from coderelay.models.retry import FIRST_SECONDS
-from coderelay.policy.secrets import Secrets, passwords_in, secret_values, worth_hiding
+from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
-from coderelay.protocol.overview import FilesShown, ModelShown
-from coderelay.store.databases import open_owners, open_store
+from coderelay.protocol.session_info import FilesShown, ModelShown
 from coderelay.store.live import LiveFile
-from coderelay.store.lock_holder import when_unlocked
+from coderelay.store.open_store import open_owners, open_store
+from coderelay.store.sqlite.lock_holder import when_unlocked
 from coderelay.store.store import Store
+from coderelay.tools.all_tools import TOOLS
 from coderelay.tools.bash import Bash, BashLimits
-from coderelay.tools.built_in import TOOLS
 from coderelay.tools.skill import Skill
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.web_fetch import Fetch, WebFetch
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.tools.mcp.pool import ServerPool
     from coderelay.tools.mcp.server import Limits as McpLimits
     from coderelay.tools.mcp.servers import McpServers
+    from coderelay.tools.mcp.servers_by_folder import ServerPool
 
 _SHORT_RUN_SECONDS = 0.3
 _OPEN_SECONDS = 0.1
@@ -93,8 +93,8 @@ class House:
         return BashLimits(settings.timeout_s, settings.output_bytes, settings.free_bytes)
 
     def page_fetch(self) -> Fetch:
-        from coderelay.models.http.page import Pages  # with the first page
-        from coderelay.tools.page_fetch import PageFetch
+        from coderelay.http.page import Pages  # with the first page
+        from coderelay.tools.web.page_fetch import PageFetch
 
         return PageFetch(Pages(self.env))
 
@@ -146,7 +146,7 @@ class House:
 
     def turn_files(self) -> TurnFiles:
         from coderelay.host.undo import TurnTrees  # with the first change: most turns make none
-        from coderelay.workspace.trees import Trees
+        from coderelay.workspace.trees.snapshots import Trees
 
         return TurnTrees(Trees(self.config.home, self.env))
 
@@ -158,8 +158,8 @@ class House:
         return None if self._server_pool is None else self._server_pool.of(cwd, wanted)
 
     def new_server_pool(self, limits: "McpLimits") -> "ServerPool":
-        from coderelay.models.http.client import HttpClient
-        from coderelay.tools.mcp.pool import ServerPool
+        from coderelay.http.client import HttpClient
+        from coderelay.tools.mcp.servers_by_folder import ServerPool
 
         return ServerPool(self.env, self.processes, self.secrets, partial(HttpClient, env=self.env), limits)
 
@@ -173,7 +173,7 @@ class House:
         servers = self.mcp_servers(cwd)
         if servers is None:
             return NoServers()
-        from coderelay.tools.mcp.rows import ServerRows
+        from coderelay.tools.mcp.listing import ServerRows
 
         return ServerRows(servers)
 
@@ -186,12 +186,12 @@ class House:
         return self.config.database if url is None else without_user(url).partition("?")[0]
 
     async def offered_models(self, cwd: str) -> list[ModelShown]:
-        from coderelay.models.offered import offered_models  # only people ask
+        from coderelay.models.list_models import offered_models  # only people ask
 
         return await offered_models(self.providers(cwd), self.env, self.config.home)
 
     async def files_in(self, folder: str) -> FilesShown:
-        from coderelay.tools.listing import list_folder  # only people ask
+        from coderelay.tools.search.listing import list_folder  # only people ask
 
         return await list_folder(folder)
 

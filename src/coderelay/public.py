@@ -15,11 +15,11 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
 from coderelay.app import House
-from coderelay.client.asking import understand
+from coderelay.client.ask_text import understand
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
-from coderelay.config.detect import detect
-from coderelay.config.detect_files import learn
+from coderelay.config.detect.detect import detect
+from coderelay.config.detect.other_tools import learn
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By, Decision

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.processes import CannotStart, Processes, ProcessesLost, Running
+from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, Running
 from tests.background.scene import PATIENCE, is_alive
 from tests.house import story
 

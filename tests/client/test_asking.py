@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.client.asking import choices, headline, in_words, understand
+from coderelay.client.ask_text import choices, headline, in_words, understand
 from coderelay.protocol.asks import (
     Allow,
     Answers,

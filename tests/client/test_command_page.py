@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.client.commands.command import GROUPS, SlashCommand
-from coderelay.client.session_commands import COMMANDS
+from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.localized import Localized
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"

@@ -13,14 +13,13 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.app import House
-from coderelay.client.session_commands import COMMANDS, REMOTE_NAMES, SessionCommands
-from coderelay.client.slash import Changes, Left, Moved, Prompted, Slash, Told, classify
+from coderelay.client.slash_commands import COMMANDS, REMOTE_NAMES, SessionCommands
+from coderelay.client.slash_line import Changes, Left, Moved, Prompted, Slash, Told, classify
 from coderelay.config.load import load
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.modes import MODE_NAMES
-from coderelay.protocol.overview import AgentShown, HostShown, ModelShown
 from coderelay.protocol.queries import (
     ExportSession,
     ListAgents,
@@ -31,7 +30,8 @@ from coderelay.protocol.queries import (
     ShowPermissions,
     ShowSession,
 )
-from coderelay.surfaces.terminal.choosing import picker_for
+from coderelay.protocol.session_info import AgentShown, HostShown, ModelShown
+from coderelay.surfaces.terminal.command_pickers import picker_for
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, hangs, proposes, says, script, write
 

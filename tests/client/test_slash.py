@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.client.slash import Prompted, Shell, Slash, classify
+from coderelay.client.slash_line import Prompted, Shell, Slash, classify
 
 pytestmark = pytest.mark.quick
 

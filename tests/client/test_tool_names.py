@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.tools.built_in import SPECS
+from coderelay.tools.all_tools import SPECS
 
 pytestmark = pytest.mark.quick
 

@@ -8,9 +8,9 @@ from coderelay.config import load as loading
 from coderelay.config.load import CurrentConfig
 from coderelay.config.trust import trust, untrust
 from coderelay.host.folder import Folders
-from coderelay.policy.secrets import Secrets
+from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.errors import BadInput
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes.processes import Processes
 from tests.config.written import Places
 
 

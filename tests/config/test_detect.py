@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from coderelay.config.detect import Found, detect
-from coderelay.config.detect_files import Learned
+from coderelay.config.detect.detect import Found, detect
+from coderelay.config.detect.other_tools import Learned
 from coderelay.config.load import Config
 from coderelay.models.local.weights import Weights, WeightsFolder
 from coderelay.models.provider import KNOWN, ProviderSettings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.detect_files import CLAUDE, IFLOW, Learned, learn
+from coderelay.config.detect.other_tools import CLAUDE, IFLOW, Learned, learn
 
 KEY = "sk-very-secret-0123456789"
 

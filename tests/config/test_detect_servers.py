@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.local_servers import PROVIDERS, LocalServer, find_servers
+from coderelay.models.local.running_servers import PROVIDERS, LocalServer, find_servers
 from coderelay.models.provider import ProviderSettings
 from coderelay.models.providers import Providers
 from tests.guide.nobody import nobody_listens

@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from coderelay.config.document import read_document
-from coderelay.config.rules import RULES
+from coderelay.config.folder_limits import RULES
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.skills import Body, Skill, Skills, find_skills
-from coderelay.config.text_places import Place, places_of
+from coderelay.config.texts.folders import Place, places_of
+from coderelay.config.texts.skills import Body, Skill, Skills, find_skills
 from tests.config.shelf import Shelf
 
 

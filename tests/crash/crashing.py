@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from coderelay import cli
 from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import House
-from coderelay.cli import house
+from coderelay.cli import open_app
 from coderelay.config.load import Config, load
-from coderelay.host import record, snapshots
+from coderelay.host import record, session_file
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
@@ -35,7 +35,7 @@ from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, R
 from coderelay.protocol.ids import SessionId
 from coderelay.session import progress
 from coderelay.session.state import State
-from coderelay.store.databases import open_owners
+from coderelay.store.open_store import open_owners
 from coderelay.store.store import Store
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
@@ -177,19 +177,19 @@ def main() -> int:
         HostTurn.may_spend = _may_always_spend
     if crashing.mutant == "no-epoch":
         HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
-    house.new_house = lambda cwd=None: crashing
+    open_app.new_house = lambda cwd=None: crashing
     return cli.main()
 
 
 def _fail_around_snapshots(failpoint: Failpoint) -> None:
-    write_whole = snapshots.write_whole
+    write_whole = session_file.write_whole
 
     def failing(path: str, content: bytes, mode: int) -> None:
         failpoint.reach("before", "snapshot")
         write_whole(path, content, mode)
         failpoint.reach("after", "snapshot")
 
-    snapshots.write_whole = failing
+    session_file.write_whole = failing
 
 
 def _is_my_turn(self: HostTurn, state: State) -> bool:

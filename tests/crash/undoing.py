@@ -23,7 +23,7 @@ from coderelay.protocol.events import TurnUndone
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.session import decide
-from coderelay.workspace.beneath import Beneath
+from coderelay.workspace.trees.tree_files import Beneath
 from tests.crash.crashing import CrashingHouse, Failpoint
 
 BY = By("anne", "test")

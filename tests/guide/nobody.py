@@ -4,7 +4,7 @@ import socket
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 
-from coderelay.models.local_servers import PROVIDERS
+from coderelay.models.local.running_servers import PROVIDERS
 
 
 @contextmanager

@@ -4,8 +4,8 @@ import pytest
 
 from coderelay.agents.guide.intents import plan_for
 from coderelay.agents.guide.plans import Proposal
+from coderelay.agents.guide.replies import Words
 from coderelay.agents.guide.steps import replay
-from coderelay.agents.guide.words import Words
 
 
 def _first(text: str) -> Proposal | str | None:

@@ -13,7 +13,7 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.asks import Allow, Answers, Ask, Decision, QuestionAsk
 from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Recorded
 from coderelay.protocol.ids import SessionId, new_id
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from tests.guide.guiding import END, END_ZH, Guided
 from tests.house import InHouse, house, story
 from tests.model_server import script

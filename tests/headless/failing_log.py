@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from coderelay import cli
 from coderelay.app import House
-from coderelay.cli import house
+from coderelay.cli import open_app
 from coderelay.config.load import load
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import StoreFailed
@@ -45,5 +45,5 @@ class FailingHouse(House):
 
 
 if __name__ == "__main__":
-    house.new_house = lambda cwd=None: FailingHouse(load(os.environ, cwd))
+    open_app.new_house = lambda cwd=None: FailingHouse(load(os.environ, cwd))
     cli.run()

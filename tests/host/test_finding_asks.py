@@ -12,7 +12,7 @@ from coderelay.protocol.errors import UnknownAsk
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ListAsks
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import Store
 from coderelay.testing.store_suite import prompt
 from tests.house import house, story

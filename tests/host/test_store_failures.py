@@ -12,7 +12,7 @@ from coderelay.config.load import Config
 from coderelay.protocol.errors import StoreFull
 from coderelay.protocol.events import AnyEvent, CallEnded, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import Projection, Store
 from tests.house import house, story
 from tests.model_server import bash, proposes, says, script

@@ -24,7 +24,7 @@ from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListPrompts, ShowDiff
 from coderelay.session.state import PastTurn
 from coderelay.testing.model_server import without_notes
-from coderelay.workspace.trees import Trees
+from coderelay.workspace.trees.snapshots import Trees
 from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, call, hangs, http_error, proposes, read, says, script, write
 from tests.patience import PATIENCE

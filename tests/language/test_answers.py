@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from coderelay.client.asking import agrees, choices, refuses, understand
+from coderelay.client.ask_text import agrees, choices, refuses, understand
 from coderelay.client.language import retell, speak, t
 from coderelay.protocol.asks import (
     Allow,

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.client import old_log_texts
 from coderelay.client.language import retell, speak
-from coderelay.policy.secrets import Secrets
+from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import CallId, Denied, Failed, Finished, one_line
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, UnknownSession
@@ -47,7 +47,7 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def recognise(text: str, language: str) -> str:
         raise AssertionError(f"a text without a template: {text}")
 
-    monkeypatch.setattr("coderelay.client.retelling.recognise", recognise)
+    monkeypatch.setattr("coderelay.client.translate.recognise", recognise)
     speak("zh")
     yield
     speak("en")

@@ -13,15 +13,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.models.card import Card
 from coderelay.models.endpoint import Endpoint
+from coderelay.models.local.downloads import Offer, Part
 from coderelay.models.local.install import install
-from coderelay.models.local.offers import Offer, Part
 from coderelay.models.local.provider import LocalModels
 from coderelay.models.local.runtime import LocalServer
 from coderelay.models.local.weights import WeightsFolder
 from coderelay.models.model import Completion, Request, TextPiece
-from coderelay.models.schema_chat import SchemaChat
+from coderelay.models.model_card import Card
+from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.session.transcript import UserMessage

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.card import Card
 from coderelay.models.local.provider import LocalModels
 from coderelay.models.local.weights import Weights, WeightsFolder
 from coderelay.models.model import Completion, Piece, Request
-from coderelay.models.openai_chat import OpenAIChat
+from coderelay.models.model_card import Card
+from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import ProviderSettings
 from coderelay.models.providers import Providers
-from coderelay.models.schema_chat import SchemaChat
+from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.session.transcript import UserMessage

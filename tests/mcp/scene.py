@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 from coderelay.config.settings import McpServer
-from coderelay.models.http.client import HttpClient
+from coderelay.http.client import HttpClient
 from coderelay.tools.mcp.server import Limits
 from coderelay.tools.mcp.servers import McpServers
 from coderelay.tools.toolbox import Toolbox
-from coderelay.workspace.environment import command_environment
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes.environment import command_environment
+from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.patience import PATIENCE
 from tests.tools.scene import Scene

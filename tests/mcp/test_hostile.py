@@ -10,11 +10,11 @@ import pytest
 
 from coderelay.client.overview import tools_in_words
 from coderelay.config.settings import McpServer
-from coderelay.protocol.overview import ToolShown
 from coderelay.protocol.queries import ListTools
-from coderelay.tools.mcp.names import tool_names
-from coderelay.tools.mcp.rows import ServerRows
+from coderelay.protocol.session_info import ToolShown
+from coderelay.tools.mcp.listing import ServerRows
 from coderelay.tools.mcp.server import Limits
+from coderelay.tools.mcp.tool_names import tool_names
 from tests.hooks.scene import hook
 from tests.hooks.scene import script as program
 from tests.house import InHouse, house

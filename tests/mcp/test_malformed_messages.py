@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.tools.mcp.failures import Refused, ServerFailed
-from coderelay.tools.mcp.line import Hear, Lose
-from coderelay.tools.mcp.peer import Peer
+from coderelay.tools.mcp.json_rpc import Peer
+from coderelay.tools.mcp.transport import Hear, Lose
 
 
 class LoopLine:

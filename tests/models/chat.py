@@ -5,10 +5,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from coderelay.models.card import Card
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Completion, Model, Piece, Request, TextPiece, ThinkingPiece
-from coderelay.models.openai_chat import OpenAIChat
+from coderelay.models.model_card import Card
+from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.events import Think
 from coderelay.session.transcript import Message, UserMessage

@@ -4,10 +4,10 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
-from coderelay.models.anthropic import Anthropic
-from coderelay.models.card import Card
+from coderelay.models.anthropic.model import Anthropic
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Completion, Model, Piece, Request
+from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Thinking
 from coderelay.protocol.events import Think

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 
 from msgspec import Struct
 
-from coderelay.models.anthropic import Anthropic
-from coderelay.models.card import Card
+from coderelay.models.anthropic.model import Anthropic
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Model
-from coderelay.models.openai_chat import OpenAIChat
-from coderelay.models.openai_responses import OpenAIResponses
+from coderelay.models.model_card import Card
+from coderelay.models.openai_chat.model import OpenAIChat
+from coderelay.models.openai_responses.model import OpenAIResponses
 from tests.model_server import ModelServer, Script, model_server
 from tests.models.chat import KEY
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.models.anthropic_answer import Answer
+from coderelay.models.anthropic.answer import Answer
 from coderelay.models.model import Completion, TextPiece
 from coderelay.models.sse import EventLines
 from coderelay.protocol.content import Text, Thinking, Usage

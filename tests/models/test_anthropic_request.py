@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.models.anthropic_history import MARK, History
-from coderelay.models.card import Card
+from coderelay.models.anthropic.history import MARK, History
 from coderelay.models.model import Request
+from coderelay.models.model_card import Card
 from coderelay.protocol.content import Image, Text, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import Think

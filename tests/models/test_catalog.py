@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from coderelay.models.card import Card, Price
 from coderelay.models.catalog import LOCAL, Offer, card_of, cheap_of, models_of, read_catalog
+from coderelay.models.model_card import Card, Price
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.content import Usage
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from coderelay.models.card import Card
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Model
-from coderelay.models.schema_chat import SchemaChat
+from coderelay.models.model_card import Card
+from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.errors import ModelFailed
 from tests.models.chat import HEAD, KEY, asking, complete
 from tests.models.endless import ENDLESS, Endless

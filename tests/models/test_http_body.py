@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coderelay.models.http.body import ChunkedBody, SizedBody, body_of
-from coderelay.models.http.failures import Broken
-from coderelay.models.http.head import parse_head
+from coderelay.http.body import ChunkedBody, SizedBody, body_of
+from coderelay.http.failures import Broken
+from coderelay.http.head import parse_head
 
 Chunk = tuple[bytes, bytes, bytes]  # data, extension, end of line
 

@@ -8,8 +8,8 @@ from ssl import SSLContext
 
 import pytest
 
-from coderelay.models.http.address import parse_address
-from coderelay.models.http.proxy import proxy_for
+from coderelay.http.address import parse_address
+from coderelay.http.proxy import proxy_for
 from coderelay.protocol.errors import ModelFailed
 from tests.models.certificates import Certificate
 from tests.models.raw import RawServer, Visit, client, fetch, fetch_from, in_loop, keeps_answering, raw_server

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.models.model import Completion, TextPiece
-from coderelay.models.openai_chat_answer import Answer
+from coderelay.models.openai_chat.answer import Answer
 from coderelay.models.sse import EventLines
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Text, Thinking, Usage

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.card import Card
 from coderelay.models.model import Request
-from coderelay.models.openai_chat import OpenAIChat
+from coderelay.models.model_card import Card
+from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
 from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.errors import ModelFailed

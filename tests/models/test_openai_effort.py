@@ -2,8 +2,8 @@
 
 import pytest
 
-from coderelay.models.card import Card
 from coderelay.models.effort import effort
+from coderelay.models.model_card import Card
 from coderelay.protocol.events import Think
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.models.card import Card
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Completion, TextPiece, ThinkingPiece
-from coderelay.models.openai_responses import OpenAIResponses
-from coderelay.models.openai_responses_answer import Answer
+from coderelay.models.model_card import Card
+from coderelay.models.openai_responses.answer import Answer
+from coderelay.models.openai_responses.model import OpenAIResponses
 from coderelay.models.sse import EventLines
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Text, Thinking, Usage

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.card import Card
 from coderelay.models.model import Request
-from coderelay.models.openai_chat import OpenAIChat
-from coderelay.models.openai_responses import OpenAIResponses
-from coderelay.models.openai_responses_reasoning import Reasoning
+from coderelay.models.model_card import Card
+from coderelay.models.openai_chat.model import OpenAIChat
+from coderelay.models.openai_responses.model import OpenAIResponses
+from coderelay.models.openai_responses.reasoning import Reasoning
 from coderelay.models.providers import Providers
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.content import Image, Seal, Text, Thinking

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from coderelay.models.card import Card, Price
-from coderelay.models.openai_chat import OpenAIChat
+from coderelay.models.model_card import Card, Price
+from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import KNOWN, ProviderSettings
 from coderelay.models.providers import Providers
 from coderelay.protocol.content import Text

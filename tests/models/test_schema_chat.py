@@ -10,18 +10,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coderelay.models.card import Card
 from coderelay.models.endpoint import Endpoint
-from coderelay.models.json_string import JsonString
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
-from coderelay.models.schema_answer import SchemaAnswer
-from coderelay.models.schema_chat import SchemaChat
+from coderelay.models.model_card import Card
+from coderelay.models.schema_chat.answer import SchemaAnswer
+from coderelay.models.schema_chat.json_string import JsonString
+from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Text, Thinking, Usage, text_of, thinking_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
-from coderelay.tools.built_in import SPECS
+from coderelay.tools.all_tools import SPECS
 from tests.model_server import (
     ModelServer,
     Script,

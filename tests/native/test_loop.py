@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.agents.native.repeats import REPEATED
+from coderelay.agents.native.loop_detection import REPEATED
 from coderelay.agents.native.step import NativeSettings
 from coderelay.app import House
 from coderelay.protocol.asks import By

@@ -12,7 +12,7 @@ from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import Mode
 from coderelay.session.snapshot import openai_tool
 from coderelay.testing.model_server import without_notes
-from coderelay.tools.built_in import SPECS
+from coderelay.tools.all_tools import SPECS
 from tests.house import house, story
 from tests.model_server import Answer, Body, bash, call, proposes, read, replies, says, script, write
 from tests.native.requests import check_snapshot, readable, results, users

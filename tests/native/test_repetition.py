@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.repeats import REPEATED
+from coderelay.agents.native.loop_detection import REPEATED
 from coderelay.protocol.events import MessageAdded
 from tests.config.written import Places
 from tests.house import house, story

@@ -2,9 +2,9 @@
 
 import pytest
 
-from coderelay.policy.shell import judge_command
-from coderelay.policy.shell_words import read_script
-from coderelay.policy.signatures import Signature, covers_command, signature_of
+from coderelay.policy.shell.approval_prefixes import Signature, covers_command, signature_of
+from coderelay.policy.shell.command_verdict import judge_command
+from coderelay.policy.shell.parser import read_script
 from tests.policy.written_rules import read_rules
 
 pytestmark = pytest.mark.quick

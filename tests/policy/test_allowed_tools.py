@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.tools.built_in import SPECS
+from coderelay.tools.all_tools import SPECS
 
 pytestmark = pytest.mark.quick
 

@@ -11,7 +11,7 @@ from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Kind, Need, Question
 from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.tools.built_in import SPECS
+from coderelay.tools.all_tools import SPECS
 
 pytestmark = pytest.mark.quick
 

@@ -15,7 +15,7 @@ from coderelay.protocol.ids import CallId
 from coderelay.tools.ask_user import AskUser, AskUserArguments
 from coderelay.tools.plan_exit import PlanExit, PlanExitArguments
 from coderelay.tools.toolbox import Toolbox
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.quick

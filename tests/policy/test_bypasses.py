@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 
 from coderelay.policy.approvals import approval_of, covers
-from coderelay.policy.shell import judge_command
-from coderelay.policy.signatures import Signature, covers_command
+from coderelay.policy.shell.approval_prefixes import Signature, covers_command
+from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import Preset
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.workspace.environment import command_environment
+from coderelay.workspace.processes.environment import command_environment
 from tests.policy.written_rules import read_rules
 
 pytestmark = pytest.mark.quick

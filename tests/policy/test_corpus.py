@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import msgspec
 import pytest
 
-from coderelay.policy.shell import assess, judge_command
+from coderelay.policy.shell.command_verdict import assess, judge_command
 from coderelay.protocol.events import Mode
 
 Worst = Literal["read", "edit", "build", "run", "danger"]

@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.host.command_facts import facts_about
 from coderelay.policy.judge import Policy, judge
-from coderelay.policy.shell import judge_command
+from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.calls import Need
 from tests.policy.written_rules import read_rules
 

@@ -7,7 +7,7 @@ import pytest
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.events import Mode
-from coderelay.tools.built_in import SPECS
+from coderelay.tools.all_tools import SPECS
 
 pytestmark = pytest.mark.quick
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.recognisers.git import SUBCOMMANDS
-from coderelay.policy.recognisers.options import Options, Refused
-from coderelay.policy.recognisers.paths import Place
-from coderelay.policy.recognisers.readers import READERS
-from coderelay.policy.recognisers.recogniser import recognise
-from coderelay.policy.shell_words import Word
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.git import SUBCOMMANDS
+from coderelay.policy.shell.programs.options import Options, Refused
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.read_only import recognise
+from coderelay.policy.shell.programs.readers import READERS
 
 CANARY = "canary-7261"
 SECRET = "SECRET"  # stands for a file outside of the workspace

@@ -4,8 +4,8 @@ import pytest
 
 from coderelay.policy.approvals import approval_of, covers, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.rights import rights_of, without_rights
 from coderelay.policy.rules import Rules
+from coderelay.policy.shell.rights import rights_of, without_rights
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 from coderelay.protocol.events import Mode, Preset

@@ -8,7 +8,7 @@ import pytest
 from coderelay.host.command_facts import facts_about
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rules
-from coderelay.policy.shell import judge_command
+from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.calls import Need
 from coderelay.protocol.secret_places import places_at_home, secret_beneath_home, secret_place
 from tests.coder_process import Coder

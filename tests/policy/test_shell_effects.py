@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.shell import judge_command
+from coderelay.policy.shell.command_verdict import judge_command
 from tests.policy.test_corpus import CORPUS
 from tests.policy.test_shell_tables import EVERYDAY
 

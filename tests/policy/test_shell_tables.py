@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from coderelay.policy.shell import ShellVerdict, assess, judge_command
-from coderelay.policy.tables import table_of
+from coderelay.policy.mode_matrix import table_of
+from coderelay.policy.shell.command_verdict import ShellVerdict, assess, judge_command
 from coderelay.protocol.events import Mode
 
 MODES: tuple[Mode, ...] = get_args(Mode)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.shell import judge_command
-from coderelay.policy.shell_words import NotLiteral, Script, Word, read_script
+from coderelay.policy.shell.command_verdict import judge_command
+from coderelay.policy.shell.parser import NotLiteral, Script, Word, read_script
 
 BASH = shutil.which("bash") or "/bin/bash"
 _FRAGMENTS = [

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.commands import Commands, Wanted
-from coderelay.workspace.environment import command_environment
-from coderelay.workspace.processes import Finished, Processes, Running
-from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.processes.environment import command_environment
+from coderelay.workspace.processes.processes import Finished, Processes, Running
+from coderelay.workspace.processes.session_processes import Commands, Wanted
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.sandbox import IDLE_SECONDS, Sandbox
 
 

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from coderelay.workspace.sandbox.ladder import WAYS
-from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.detect import WAYS
 from coderelay.workspace.sandbox.probe import probe
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.workspace.sandbox import bubblewrap, ladder
-from coderelay.workspace.sandbox.hints import sandbox_hint
-from coderelay.workspace.sandbox.ladder import Found, find_rung, rung_here
-from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.sandbox import bubblewrap, detect
+from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.detect import Found, find_rung, rung_here
+from coderelay.workspace.sandbox.failure_hints import sandbox_hint
 from coderelay.workspace.sandbox.probe import probe
 
 
@@ -51,7 +51,7 @@ def test_why_there_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     found = find_rung(str(tmp_path / "coder"))
     assert found.why_not["bubblewrap"] == "bwrap: setting up uid map: Permission denied"
     monkeypatch.setattr(bubblewrap, "_SYSTEM", ())
-    monkeypatch.setattr(ladder, "WAYS", ("bubblewrap",))
+    monkeypatch.setattr(detect, "WAYS", ("bubblewrap",))
     assert find_rung(str(tmp_path / "coder")) == Found("none", {"bubblewrap": "bwrap is not installed"})
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.processes import CannotStart, ProcessesLost
-from coderelay.workspace.programs import find_program, outside_path
+from coderelay.workspace.processes.find_program import find_program, outside_path
+from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.caches import cache_folder
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.credentials import credential_places
-from coderelay.workspace.sandbox.place import Rung
-from coderelay.workspace.sandbox.private import PrivateFolder
-from coderelay.workspace.trees import Tree, Trees
+from coderelay.workspace.sandbox.private_folder import PrivateFolder
+from coderelay.workspace.trees.snapshots import Tree, Trees
 from tests.house import story
 from tests.patience import PATIENCE
 from tests.sandbox.confined import confined, eventually, git, make_repository

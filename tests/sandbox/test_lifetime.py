@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.processes import CannotStart, ProcessesLost
-from coderelay.workspace.sandbox.place import Rung
-from coderelay.workspace.supervision import SUPERVISOR
+from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
+from coderelay.workspace.processes.supervision import SUPERVISOR
+from coderelay.workspace.sandbox.confinement import Rung
 from tests.house import story
 from tests.patience import GROWING_LIMITS, PATIENCE
 from tests.sandbox.confined import confined, eventually

@@ -50,7 +50,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.session import decide, progress
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
-from coderelay.tools.built_in import SPECS
+from coderelay.tools.all_tools import SPECS
 from tests.session.proposals import Proposed, ask_of
 from tests.session.rules import Rules
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from coderelay.host.spending import budget_ask
+from coderelay.host.budget import budget_ask
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, BudgetAsk, By, PermissionAsk

@@ -9,7 +9,7 @@ import pytest
 from coderelay.protocol.asks import Allow, Answers, Deny, DenyAndStop, PlanDecision
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.summary import Phase
-from coderelay.store.migrations import migrate
+from coderelay.store.sqlite.migrations import migrate
 from tests.session.play import Play
 from tests.session.proposals import asked, questions
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.host.live_output import LiveOutput, Screen
-from coderelay.policy.secrets import Secrets
+from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Finished, Stopped
 from coderelay.protocol.events import CallEnded, MessageAdded, Recorded
 from coderelay.protocol.ids import CallId, MessageId

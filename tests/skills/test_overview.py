@@ -9,13 +9,13 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Description
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.app import House
+from coderelay.client.other_commands import completions
 from coderelay.client.overview import context_in_words, tools_in_words
-from coderelay.client.session_commands import COMMANDS, SessionCommands
-from coderelay.client.slash import Prompted, Slash
-from coderelay.client.typed_commands import completions
+from coderelay.client.slash_commands import COMMANDS, SessionCommands
+from coderelay.client.slash_line import Prompted, Slash
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.overview import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
 from coderelay.protocol.queries import ListSkills, ListTools, ShowContext
+from coderelay.protocol.session_info import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
 from coderelay.session.state import Settings
 from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
@@ -218,14 +218,14 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
     ours = {
         "coderelay.agents.native.prompt.skills",
         "coderelay.client.commands",
-        "coderelay.client.session_commands",
-        "coderelay.client.typed_commands",
-        "coderelay.config.custom_commands",
-        "coderelay.config.front_matter",
-        "coderelay.config.skills",
-        "coderelay.config.text_places",
-        "coderelay.config.texts",
-        "coderelay.host.overview",
+        "coderelay.client.slash_commands",
+        "coderelay.client.other_commands",
+        "coderelay.config.texts.custom_commands",
+        "coderelay.config.texts.front_matter",
+        "coderelay.config.texts.skills",
+        "coderelay.config.texts.folders",
+        "coderelay.config.texts.texts",
+        "coderelay.host.session_queries",
         "coderelay.session.context",
     }
     assert "coderelay.app" in modules

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.store import sqlite as sqlite_module
-from coderelay.store.sqlite import SqliteStore
-from coderelay.store.sqlite_file import open_file
+from coderelay.store.sqlite import store as sqlite_module
+from coderelay.store.sqlite.open_file import open_file
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, prompt, whole_turn
 from tests.store.databases import HEAD, A, B, use
 

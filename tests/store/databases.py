@@ -9,7 +9,7 @@ import pytest
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from tests.store.outside import digest
 
 A, B = SessionId("a"), SessionId("b")

@@ -11,7 +11,7 @@ from pathlib import Path
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import CoderError, HeadMoved
 from coderelay.protocol.ids import SessionId
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, prompt, turn_started
 
 

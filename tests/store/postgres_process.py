@@ -9,8 +9,8 @@ from collections.abc import Callable
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import CoderError, HeadMoved
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres import PostgresStore
-from coderelay.store.postgres_owners import PostgresOwners
+from coderelay.store.postgres.owners import PostgresOwners
+from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import created, prompt, turn_started
 
 

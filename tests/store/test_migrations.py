@@ -8,9 +8,9 @@ import pytest
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import SessionId
-from coderelay.store import migrations
-from coderelay.store.migrations import APPLICATION_ID, MAJOR, STEPS
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite import migrations
+from coderelay.store.sqlite.migrations import APPLICATION_ID, MAJOR, STEPS
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, whole_turn, write
 from tests.store.databases import use
 from tests.store.outside import connected, events, is_whole, rows, tables

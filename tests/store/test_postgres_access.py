@@ -10,10 +10,10 @@ import pytest
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed, StoreLocked, StoreNewer, StoreReadOnly
 from coderelay.protocol.ids import SessionId
-from coderelay.store import postgres_migrations
-from coderelay.store.postgres import PostgresStore
-from coderelay.store.postgres_connection import Server
-from coderelay.store.postgres_migrations import MAJOR, STEPS
+from coderelay.store.postgres import migrations
+from coderelay.store.postgres.connection import Server
+from coderelay.store.postgres.migrations import MAJOR, STEPS
+from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.store import Projection, Store
 from coderelay.testing import store_suite as suite
 from coderelay.testing.store_suite import Clock, created, prompt, run, write
@@ -137,9 +137,7 @@ async def test_a_step_that_fails_leaves_the_database_as_it_was(
 ) -> None:
     await _fill(database)
     before = _everything(database)
-    monkeypatch.setattr(
-        postgres_migrations, "STEPS", (*STEPS, "CREATE TABLE half (done INT); DROP TABLE event; BOOM")
-    )
+    monkeypatch.setattr(migrations, "STEPS", (*STEPS, "CREATE TABLE half (done INT); DROP TABLE event; BOOM"))
     error = await refusal(StoreFailed, database)
     assert "syntax error" in error.message
     assert _everything(database) == before
@@ -171,7 +169,7 @@ async def test_a_role_that_may_not_write_is_told_so(postgres: PrivateServer, dat
 async def test_a_log_that_another_program_holds_is_given_up_after_a_while(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = "coderelay.store.postgres_connection._SETTINGS"
+    settings = "coderelay.store.postgres.connection._SETTINGS"
     monkeypatch.setattr(settings, "SET lock_timeout = '50ms'")
     await _fill(database)
     with psycopg.connect(database) as outside:

@@ -10,8 +10,8 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId
 from coderelay.store.owners import Alive, Dead
-from coderelay.store.postgres import PostgresStore
-from coderelay.store.postgres_owners import PostgresOwners
+from coderelay.store.postgres.owners import PostgresOwners
+from coderelay.store.postgres.store import PostgresStore
 from tests.house import story
 from tests.patience import PATIENCE
 from tests.postgres_server import PrivateServer, rows

@@ -3,8 +3,8 @@
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres import PostgresStore
-from coderelay.store.postgres_migrations import MAJOR, STEPS
+from coderelay.store.postgres.migrations import MAJOR, STEPS
+from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import summary_of
 from tests.house import story
 from tests.postgres_server import PrivateServer, rows

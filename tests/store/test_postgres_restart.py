@@ -17,8 +17,8 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import Fenced, HeadMoved, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, SessionDeleted
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres import PostgresStore
-from coderelay.store.postgres_changes import SEND_SECONDS
+from coderelay.store.postgres.changes import SEND_SECONDS
+from coderelay.store.postgres.store import PostgresStore
 from coderelay.testing.store_suite import BY, claimed, created, messages_of, prompt, summary_of, whole_turn, write
 from tests.house import story
 from tests.patience import PATIENCE

@@ -14,8 +14,8 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import BadInput, CoderError, HeadMoved, StoreFailed
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionCreated, SessionDeleted
 from coderelay.protocol.ids import PromptId, SessionId
-from coderelay.store import postgres_migrations
-from coderelay.store.postgres import PostgresStore
+from coderelay.store.postgres import migrations
+from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.store import Projection, Store
 from coderelay.testing import store_suite as suite
 from coderelay.testing.store_suite import (
@@ -149,9 +149,9 @@ def test_a_broken_store_is_found_out(build: type[PostgresStore], check: Check, d
 def test_every_line_of_the_append_is_needed(
     line: str, instead: str, check: Check, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step, *later = postgres_migrations.STEPS
+    step, *later = migrations.STEPS
     assert line in step
-    monkeypatch.setattr(postgres_migrations, "STEPS", (step.replace(line, instead), *later))
+    monkeypatch.setattr(migrations, "STEPS", (step.replace(line, instead), *later))
     with pytest.raises((AssertionError, CoderError)):
         run(check, _opener(PostgresStore, database))
 
@@ -306,7 +306,7 @@ async def test_a_cancelled_read_leaves_the_connection_to_the_next(database: str)
 
 
 def test_nobody_pays_for_postgres_who_does_not_use_it() -> None:
-    program = "import sys, coderelay.app, coderelay.cli.turn; assert 'psycopg' not in sys.modules"
+    program = "import sys, coderelay.app, coderelay.cli.run_session; assert 'psycopg' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
@@ -316,7 +316,7 @@ import sys
 sys.modules["psycopg"] = None
 from coderelay.protocol.errors import StoreFailed
 try:
-    from coderelay.store.postgres import PostgresStore
+    from coderelay.store.postgres.store import PostgresStore
 except StoreFailed as error:
     print(error.hint)
 """

@@ -46,7 +46,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import APPROVALS, AskId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.summary import Summary
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import BY, created, prompt, whole_turn, write
 from tests.store.outside import connected, dictionaries, events, rows, tables
 

@@ -12,8 +12,8 @@ import pytest
 
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import HeadMoved, StoreDamaged, StoreFailed, StoreLocked
-from coderelay.store import sqlite as sqlite_module
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite import store as sqlite_module
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, everything, prompt, refused, write
 from tests.store.databases import HEAD, A, B, refusal, use
 from tests.store.other_process import hold, start, use_read_only

@@ -11,9 +11,9 @@ import pytest
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreDamaged, StoreFailed, StoreNewer
 from coderelay.protocol.ids import SessionId
-from coderelay.store.migrations import APPLICATION_ID, MAJOR, STEPS
-from coderelay.store.sqlite import SqliteStore
-from coderelay.store.sqlite_file import check_file
+from coderelay.store.sqlite.migrations import APPLICATION_ID, MAJOR, STEPS
+from coderelay.store.sqlite.open_file import check_file
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, everything, prompt, refused, whole_turn, write
 from tests.store.databases import HEAD, A, B, refusal, use
 from tests.store.outside import connected, digest, rows, tables

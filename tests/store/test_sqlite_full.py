@@ -8,7 +8,7 @@ import pytest
 
 from coderelay.protocol.errors import StoreFull
 from coderelay.protocol.ids import SessionId
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, everything, prompt, refused, whole_turn
 from tests.store.databases import HEAD, A, B, refusal, use
 from tests.store.outside import events, is_whole

@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.ids import SessionId
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, write
 from tests.store.databases import use
 from tests.store.other_process import append_forever, contend, create, start

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import prompt, refused, write
 from tests.store.databases import HEAD, A, B, use
 from tests.store.other_process import append_forever, create, start

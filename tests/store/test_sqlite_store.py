@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import Projection, Store
 from coderelay.testing.store_suite import CHECKS, Check, Clock, name, run
 

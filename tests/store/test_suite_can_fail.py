@@ -11,7 +11,7 @@ from coderelay.protocol.errors import CoderError, HeadMoved, StoreDamaged, Store
 from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, SessionDeleted, Unrecognised
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
-from coderelay.store.sqlite import SqliteStore
+from coderelay.store.sqlite.store import SqliteStore
 from coderelay.store.store import Projection, Store
 from coderelay.testing import store_suite as suite
 from coderelay.testing.store_suite import CHECKS, Blank, Check, Clock, name, run

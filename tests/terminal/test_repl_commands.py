@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.client.session_commands import NAMES
+from coderelay.client.slash_commands import NAMES
 from coderelay.protocol.modes import MODE_NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.tools.walk import Walk
+from coderelay.tools.search.walk import Walk
 from tests.tools.scene import lay_out
 
 FILES = [

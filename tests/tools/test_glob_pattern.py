@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.tools.matching import Glob, PathPattern, alternatives
+from coderelay.tools.search.glob_pattern import Glob, PathPattern, alternatives
 
 
 @pytest.mark.quick

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.errors import CannotRun
-from coderelay.protocol.overview import FilesShown
 from coderelay.protocol.queries import ListFiles
+from coderelay.protocol.session_info import FilesShown
 from tests.house import house, story
 from tests.model_server import script
 

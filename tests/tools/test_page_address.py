@@ -5,7 +5,7 @@ from ipaddress import ip_address
 import pytest
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.page_address import checked_place, is_public, page_address
+from coderelay.tools.web.page_address import checked_place, is_public, page_address
 
 ONE_FORM = {
     "https://Docs.Python.org": "https://docs.python.org/",

@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from coderelay.tools.page_text import page_text
+from coderelay.tools.web.page_text import page_text
 
 URL = "https://site.example/docs/index.html"
 

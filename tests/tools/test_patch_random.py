@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.hunks import apply_hunks
-from coderelay.tools.patch_format import parse_patch
-from coderelay.workspace.disk import Content, Disk
-from coderelay.workspace.files import FilesOnDisk
-from coderelay.workspace.line_diff import unified_diff, with_ends
+from coderelay.tools.editing.hunks import apply_hunks
+from coderelay.tools.editing.patch_format import parse_patch
+from coderelay.workspace.files.disk import Content, Disk
+from coderelay.workspace.files.files import FilesOnDisk
+from coderelay.workspace.files.line_diff import unified_diff, with_ends
 from tests.tools.scene import contents, lay_out, scene
 
 LINE = st.sampled_from(["a\n", "b\n", "c\n", "\n", " a\n", "-- \n", "--- x\n", "+++ y\n", "@@\n", "d\r\n", "\\ e\n"])

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.content import Image
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files.disk import Disk
 from tests.house import story
 from tests.tools.scene import lay_out, scene
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.disk import Content
-from coderelay.workspace.known import KnownFiles
+from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.read_files import KnownFiles
 from tests.house import story
 from tests.tools.scene import lay_out, scene
 

@@ -7,8 +7,8 @@ import pytest
 from coderelay.client.old_log_texts import recognise
 from coderelay.client.overview import tools_in_words
 from coderelay.protocol.calls import ToolSpec, first_sentence
-from coderelay.protocol.overview import ToolShown
-from coderelay.tools.built_in import SPECS, TOOLS
+from coderelay.protocol.session_info import ToolShown
+from coderelay.tools.all_tools import SPECS, TOOLS
 from tests.language.literals import PLACE
 
 pytestmark = pytest.mark.quick

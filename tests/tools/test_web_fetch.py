@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.models.http.page import Pages
-from coderelay.policy.hosts import host_of
+from coderelay.http.page import Pages
+from coderelay.policy.host_patterns import host_of
 from coderelay.policy.judge import Policy, judge
 from coderelay.protocol.calls import Need
-from coderelay.tools.page_address import IPAddress, is_public
-from coderelay.tools.page_fetch import PageFetch
+from coderelay.tools.web.page_address import IPAddress, is_public
+from coderelay.tools.web.page_fetch import PageFetch
 from coderelay.tools.web_fetch import WebFetch
 from tests.models.certificates import Certificate
 from tests.models.raw import RawServer, Talk, Visit, answers, in_loop, raw_server

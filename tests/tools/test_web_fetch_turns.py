@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from coderelay.app import House
-from coderelay.models.http.page import Pages
+from coderelay.http.page import Pages
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
-from coderelay.tools.page_fetch import PageFetch
+from coderelay.tools.web.page_fetch import PageFetch
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import house

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from coderelay.app import House
-from coderelay.client.asking import in_words
+from coderelay.client.ask_text import in_words
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.events import Mode
-from coderelay.workspace.sandbox.ladder import rung_here
+from coderelay.workspace.sandbox.detect import rung_here
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
@@ -147,4 +147,4 @@ def test_a_turn_without_changes_loads_nothing_of_the_workflow(tmp_path: Path, se
     ran = coder.start("-p", "say hi", program=("-X", "importtime", "-m", "coderelay.cli")).wait()
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines() if "coderelay" in line}
     rules = {name for name in loaded if name.startswith("coderelay.agents.native.workflow.")}
-    assert rules == {"coderelay.agents.native.workflow.gate", "coderelay.agents.native.workflow.settings"}
+    assert rules == {"coderelay.agents.native.workflow.quick_check", "coderelay.agents.native.workflow.settings"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.failure import Run, Trouble, run_of, trouble_of
+from coderelay.agents.native.workflow.verify_result import Run, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished, Stopped, Unknown
 from tests.house import story
 from tests.tools.scene import lay_out, scene

@@ -8,7 +8,7 @@ import pytest
 from coderelay.agents.native.workflow.project_files import ProjectFiles
 from coderelay.agents.native.workflow.project_type import infer_command
 from coderelay.agents.native.workflow.verify_command import Choice
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files.disk import Disk
 from tests.tools.scene import lay_out
 
 TESTED = json.dumps({"scripts": {"test": "vitest run"}})

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.agents.native.workflow.failure import Run
 from coderelay.agents.native.workflow.project_files import ProjectFiles
 from coderelay.agents.native.workflow.settings import VerificationSettings
 from coderelay.agents.native.workflow.verification import (
@@ -22,12 +21,13 @@ from coderelay.agents.native.workflow.verification import (
     verification_due,
 )
 from coderelay.agents.native.workflow.verify_command import Choice
-from coderelay.agents.native.workflow.words import best_effort, not_run, repair_prompt, still_failing
+from coderelay.agents.native.workflow.verify_result import Run
+from coderelay.agents.native.workflow.verify_text import best_effort, not_run, repair_prompt, still_failing
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded, Mode
 from coderelay.session.fold import fold
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files.disk import Disk
 from tests.house import house, story
 from tests.model_server import bash, call, proposes, read, says, script, write
 from tests.tools.scene import lay_out

@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 
-from coderelay.workspace.census import Limits
-from coderelay.workspace.trees import NotTaken, Tree, Trees
-from coderelay.workspace.undo import Undone, undo
+from coderelay.workspace.trees.snapshots import NotTaken, Tree, Trees
+from coderelay.workspace.trees.tree_writer import Limits
+from coderelay.workspace.trees.undo import Undone, undo
 
 Kept = dict[bytes, tuple[int, bytes]]
 

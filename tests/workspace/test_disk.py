@@ -10,8 +10,8 @@ import pytest
 
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace import openat
-from coderelay.workspace.disk import Content, Disk, Entry
+from coderelay.workspace.files import openat
+from coderelay.workspace.files.disk import Content, Disk, Entry
 
 MANY = 1 << 20
 

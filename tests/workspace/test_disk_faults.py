@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace import openat
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files import openat
+from coderelay.workspace.files.disk import Disk
 
 NOBODY = 65534
 

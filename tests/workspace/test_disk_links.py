@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace import openat
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files import openat
+from coderelay.workspace.files.disk import Disk
 
 SECRET = b"secret"
 

@@ -16,8 +16,8 @@ from threading import Event, Thread
 import pytest
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace import openat
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files import openat
+from coderelay.workspace.files.disk import Disk
 
 SECRET = b"secret"
 AT_FDCWD, RENAME_EXCHANGE = -100, 2

@@ -9,10 +9,10 @@ import pytest
 
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.disk import Content, Disk
-from coderelay.workspace.environment import command_environment
-from coderelay.workspace.files import Files, FilesOnDisk, LentFiles
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.files.disk import Content, Disk
+from coderelay.workspace.files.files import Files, FilesOnDisk, LentFiles
+from coderelay.workspace.processes.environment import command_environment
+from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.house import story
 

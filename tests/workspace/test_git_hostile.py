@@ -9,7 +9,7 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from coderelay.workspace.trees import NotTaken, Tree
+from coderelay.workspace.trees.snapshots import NotTaken, Tree
 from tests.patience import PATIENCE
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.git_index import UnreadableIndex, indexed_paths
+from coderelay.workspace.trees.git_index import UnreadableIndex, indexed_paths
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.file_changes import FileChange
-from coderelay.workspace.git import GitFailed
-from coderelay.workspace.repository import NoRepository
-from coderelay.workspace.trees import LeftOut, NotTaken, Tree, Trees
-from coderelay.workspace.undo import Undone, undo
+from coderelay.workspace.trees.git import GitFailed
+from coderelay.workspace.trees.repository import NoRepository
+from coderelay.workspace.trees.snapshots import LeftOut, NotTaken, Tree, Trees
+from coderelay.workspace.trees.undo import Undone, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 TAKER = """
 import asyncio, os, sys
-from coderelay.workspace.trees import Trees
+from coderelay.workspace.trees.snapshots import Trees
 async def main():
     trees = Trees(sys.argv[1], os.environ)
     for _ in range(int(sys.argv[3])):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.workspace.line_diff import Difference, count_changes, cut, differences, unified_diff, with_ends
+from coderelay.workspace.files.line_diff import Difference, count_changes, cut, differences, unified_diff, with_ends
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=12)
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from coderelay.workspace.environment import command_environment
-from coderelay.workspace.processes import CannotStart, Finished, Processes, ProcessesLost
+from coderelay.workspace.processes.environment import command_environment
+from coderelay.workspace.processes.processes import CannotStart, Finished, Processes, ProcessesLost
 from tests.patience import GROWING_LIMITS, PATIENCE
 
 ENV = {"PATH": os.environ["PATH"]}
@@ -34,7 +34,7 @@ MEMBERS = ("leader", "child", "session", "daemon")
 PARENTS = ("keeper", "supervisor")
 OWNER = """
 import asyncio, sys
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes.processes import Processes
 asyncio.run(Processes().run(["bash", "-c", sys.argv[2]], cwd=sys.argv[1], env={"PATH": sys.argv[3]}, seconds=90))
 """
 RELAY = """
@@ -381,7 +381,7 @@ async def test_a_supervisor_that_closes_its_socket_and_stays_does_not_hold_the_o
 async def test_a_supervisor_that_does_not_answer_does_not_hold_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("coderelay.workspace.supervision.LEAVING_MAY_TAKE", 0.1)
+    monkeypatch.setattr("coderelay.workspace.processes.supervision.LEAVING_MAY_TAKE", 0.1)
     processes = impostor(tmp_path, f'open("{tmp_path}/pid", "w").write(f"{{os.getpid()}} "); time.sleep(60)')
     running = asyncio.ensure_future(bash(processes, "true"))
     await eventually(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith(" "))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.file_changes import FileChange
-from coderelay.workspace.trees import LeftOut, Tree
-from coderelay.workspace.undo import Unchanged, Undone, undo
+from coderelay.workspace.trees.snapshots import LeftOut, Tree
+from coderelay.workspace.trees.undo import Unchanged, Undone, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 UNKNOWN = "git ignored it, so it is not known whether it was there before"

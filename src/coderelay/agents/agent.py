@@ -13,10 +13,10 @@ from coderelay.protocol.calls import Call, Finished, Need, Outcome, ToolSpec
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live import Live
-from coderelay.protocol.overview import CommandShown
+from coderelay.protocol.session_info import CommandShown
 from coderelay.session.next_action import Action
 from coderelay.session.state import Settings, State
-from coderelay.workspace.background import Background
+from coderelay.workspace.processes.background import Background
 
 
 class Description(Struct, frozen=True):

@@ -11,15 +11,15 @@ import argparse
 import sys
 
 from coderelay.cli.arguments import Arguments
-from coderelay.cli.house import me, run_with_house
-from coderelay.client.asking import headline, understand
+from coderelay.cli.open_app import me, run_with_house
+from coderelay.client.ask_text import headline, understand
 from coderelay.client.language import retell, t
 from coderelay.host.host import Host
 from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ShowSession, WhyNotRun, WhyWaiting
-from coderelay.surfaces.headless.carry_on import carry_on
-from coderelay.surfaces.headless.run import PARKED
+from coderelay.surfaces.headless.follow_turn import carry_on
+from coderelay.surfaces.headless.run_prompt import PARKED
 
 
 def main(arguments: list[str]) -> int:

@@ -5,8 +5,8 @@ import sys
 import msgspec
 
 from coderelay.cli.arguments import Arguments
-from coderelay.cli.house import run_with_house
-from coderelay.client.asking import headline
+from coderelay.cli.open_app import run_with_house
+from coderelay.client.ask_text import headline
 from coderelay.client.language import t
 from coderelay.client.visible import visible
 from coderelay.host.host import Host

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from coderelay.client.asking import agrees
+from coderelay.client.ask_text import agrees
 from coderelay.client.language import t
 from coderelay.config.load import home_of
 from coderelay.config.trust import agree_to_broad, is_agreed_to

@@ -16,20 +16,20 @@ from msgspec import Struct
 from coderelay import __version__
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.interrupts import run_loop
-from coderelay.client.columns import padded, width_of
 from coderelay.client.language import retell, speak, t
-from coderelay.config.detect import GUIDE, Found, detect
-from coderelay.config.detect_agents import PROGRAMS, agents_on_path
+from coderelay.client.text_width import padded, width_of
+from coderelay.config.detect.detect import GUIDE, Found, detect
+from coderelay.config.detect.installed_agents import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
-from coderelay.models.http.address import parse_address
+from coderelay.http.address import parse_address
+from coderelay.models.local.running_servers import LocalServer, find_servers
 from coderelay.models.local.weights import WeightsFolder
-from coderelay.models.local_servers import LocalServer, find_servers
 from coderelay.models.provider import KNOWN
 from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.translatable import encode_plain, say
-from coderelay.store.sqlite_file import check_file
-from coderelay.workspace.sandbox.ladder import find_rung
+from coderelay.store.sqlite.open_file import check_file
+from coderelay.workspace.sandbox.detect import find_rung
 
 _DATABASE_SECONDS = 3.0
 _SILENCE_SECONDS = 0.3  # more than at a start: here somebody wants to know
@@ -220,9 +220,9 @@ def _log_to_be_made(config: Config) -> Finding:
 async def _postgres(url: str) -> Finding:
     """Connects as the log does, and changes nothing."""
     try:
-        from coderelay.store.postgres_connection import Server  # its driver is an extra
-        from coderelay.store.postgres_driver import psycopg
-        from coderelay.store.postgres_migrations import check_version
+        from coderelay.store.postgres.connection import Server  # its driver is an extra
+        from coderelay.store.postgres.driver import psycopg
+        from coderelay.store.postgres.migrations import check_version
 
         server = Server(url)
     except StoreFailed as error:

@@ -3,13 +3,13 @@
 import os
 
 from coderelay.cli.current_folder import real_folder
-from coderelay.cli.house import new_house, run_with_house
 from coderelay.cli.interrupts import run_loop
-from coderelay.client.asking import headline
+from coderelay.cli.open_app import new_house, run_with_house
+from coderelay.client.ask_text import headline
 from coderelay.client.permission_asks import approval_in_words
 from coderelay.config.load import load
 from coderelay.host.host import Host
-from coderelay.models.local.offers import offers
+from coderelay.models.local.downloads import offers
 from coderelay.models.local.weights import WeightsFolder, models_folder
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import ListApprovals, ListAsks, ListSessions

@@ -10,17 +10,17 @@ from typing import Any
 from coderelay.app import House
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import real_folder
-from coderelay.cli.house import new_house
 from coderelay.cli.interrupts import run_loop
+from coderelay.cli.open_app import new_house
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
+from coderelay.config.edit_config import add_server, remove_server
 from coderelay.config.load import home_of
-from coderelay.config.person_servers import add_server, remove_server
-from coderelay.config.place import person_file, printable, shown
+from coderelay.config.paths import person_file, printable, shown
 from coderelay.protocol.errors import BadInput, CoderError
-from coderelay.protocol.servers import ServerRow
+from coderelay.protocol.mcp_info import ServerRow
 from coderelay.protocol.translatable import join_texts, say
-from coderelay.tools.mcp.rows import ServerRows
+from coderelay.tools.mcp.listing import ServerRows
 from coderelay.tools.mcp.server import Limits
 
 _SECONDS = 10.0

@@ -11,15 +11,15 @@ import msgspec
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.broad_folder import broad_in_words
 from coderelay.cli.current_folder import is_broad, real_folder
-from coderelay.cli.house import me, new_house, run_with_house
-from coderelay.client.asking import agrees
+from coderelay.cli.open_app import me, new_house, run_with_house
+from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.client.permission_asks import approval_in_words
 from coderelay.client.session_names import session_by_id
-from coderelay.config.folder_texts import folder_texts
 from coderelay.config.load import home_of
-from coderelay.config.place import folder_file, printable, shown
+from coderelay.config.paths import folder_file, printable, shown
+from coderelay.config.texts.digests import folder_texts
 from coderelay.config.trust import (
     agree_to_broad,
     is_agreed_to,
@@ -31,9 +31,9 @@ from coderelay.config.trust import (
 )
 from coderelay.host.command_facts import facts_about
 from coderelay.host.host import Host
-from coderelay.policy.disk_facts import DiskFacts
-from coderelay.policy.rights import rights_of
-from coderelay.policy.shell import ShellVerdict, judge_command
+from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
+from coderelay.policy.shell.disk_facts import DiskFacts
+from coderelay.policy.shell.rights import rights_of
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.events import Mode

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from coderelay.surfaces import standard_streams
-from coderelay.surfaces.terminal.opening import Opening
+from coderelay.surfaces.terminal.first_prompt import Opening
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
@@ -20,6 +20,6 @@ async def _work(options: argparse.Namespace, folder: str, opening: Opening) -> i
 
 
 def _load() -> Callable[[argparse.Namespace, str, Opening], Awaitable[int]]:
-    from coderelay.cli.behind_prompt import work  # takes longer than the prompt may
+    from coderelay.cli.repl_startup import work  # takes longer than the prompt may
 
     return work

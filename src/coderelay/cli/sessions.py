@@ -10,14 +10,14 @@ import msgspec
 
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import real_folder
-from coderelay.cli.house import me, run_with_house
 from coderelay.cli.interrupts import RaisedInterrupts
+from coderelay.cli.open_app import me, run_with_house
 from coderelay.client.background import background_line
 from coderelay.client.changed_files import changed_line
-from coderelay.client.columns import padded
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak, t
 from coderelay.client.session_names import session_by_id
+from coderelay.client.text_width import padded
 from coderelay.client.visible import visible
 from coderelay.config.load import load
 from coderelay.host.host import Host
@@ -73,7 +73,7 @@ def _parser() -> Arguments:
 
 def _back_up(file: str) -> int:
     """Without a house: a log that cannot be written to any more can still be copied."""
-    from coderelay.store.sqlite_backup import back_up  # the other actions need none of it
+    from coderelay.store.sqlite.backup import back_up  # the other actions need none of it
 
     try:
         config = load(os.environ)

@@ -76,9 +76,9 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
             from coderelay.cli import repl
 
             return repl.run(options, folder)
-    from coderelay.cli import turn
+    from coderelay.cli.run_session import run_session
 
-    return turn.run(options, folder, prompt)
+    return run_session(options, folder, prompt)
 
 
 def _why_not_in(folder: str) -> str:

@@ -2,8 +2,8 @@
 
 import re
 
-from coderelay.client.columns import padded, width_of
 from coderelay.client.language import t
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.file_changes import FileChange, FilesDiff
 
 _KINDS = ("added", "modified", "deleted", "renamed")

@@ -40,6 +40,6 @@ def retell(text: str, said: "Translatable | None" = None) -> str:
     shown to people, and never for what a model or a program said."""
     if _language == "en":
         return text
-    from coderelay.client.retelling import translate  # English has no need of it
+    from coderelay.client.translate import translate  # English has no need of it
 
     return translate(text, said, _language)

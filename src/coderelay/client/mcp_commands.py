@@ -4,8 +4,8 @@ from coderelay.client.client import Client
 from coderelay.client.language import t
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.mcp_info import PromptRow, ServerRow
 from coderelay.protocol.queries import ListServers, ReadFromServer
-from coderelay.protocol.servers import PromptRow, ServerRow
 
 _TOOLS_SHOWN = 20
 

@@ -1,10 +1,10 @@
 """Tools, skills, agents and what fills the window, as text."""
 
-from coderelay.client.columns import padded, width_of
 from coderelay.client.language import retell, t
+from coderelay.client.text_width import padded, width_of
 from coderelay.client.visible import visible
 from coderelay.protocol.calls import Kind, first_sentence
-from coderelay.protocol.overview import AgentShown, ContextShown, SkillShown, SkillsShown, ToolShown
+from coderelay.protocol.session_info import AgentShown, ContextShown, SkillShown, SkillsShown, ToolShown
 
 _LINE = 100
 _KINDS: dict[Kind, str] = {

@@ -104,7 +104,7 @@ def _kept(words: tuple[str, ...], prefix: bool) -> str:
     said = " ".join(word if word and not set(word) & set(" \t\n'\"") else repr(word) for word in words)
     if not prefix:
         return said
-    from coderelay.policy.signatures import takes_files  # with the first one that is shown
+    from coderelay.policy.shell.approval_prefixes import takes_files  # with the first one that is shown
 
     if takes_files(words):
         return t("{command}, with any files here and harmless options", command=said)

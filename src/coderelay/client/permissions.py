@@ -1,8 +1,8 @@
 """What needs no asking in a session, as text: the table in force, the rules, what was approved, the sandbox."""
 
-from coderelay.client.columns import padded, width_of
 from coderelay.client.language import retell, t
 from coderelay.client.permission_asks import approval_in_words
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.permissions import PermissionsShown
 
 _CELLS = {"allow": "allow", "sandboxed": "allow in the sandbox, else ask", "ask": "ask", "deny": "deny"}

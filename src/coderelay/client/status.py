@@ -2,8 +2,8 @@
 
 from coderelay import __version__
 from coderelay.client.client import Client
-from coderelay.client.columns import padded, width_of
 from coderelay.client.language import retell, t
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowContext, ShowHost, ShowPermissions, ShowSession, WhyWaiting
 from coderelay.protocol.summary import Summary

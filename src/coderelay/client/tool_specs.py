@@ -7,6 +7,6 @@ from coderelay.protocol.tool_specs import ToolSpecs
 
 @cache
 def tool_specs() -> ToolSpecs:
-    from coderelay.tools.built_in import SPECS  # with the first call that is shown: a prompt is there before that
+    from coderelay.tools.all_tools import SPECS  # with the first call that is shown: a prompt is there before that
 
     return SPECS

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from coderelay.client.asking import headline
+from coderelay.client.ask_text import headline
 from coderelay.client.language import t
 from coderelay.protocol.asks import Allow, Ask, By, Decision, Deny, PermissionAsk, PlanAsk, PlanDecision
 from coderelay.protocol.commands import AnswerAsk

@@ -7,7 +7,7 @@ from contextlib import suppress
 import msgspec
 
 from coderelay.config.document import parse_object
-from coderelay.config.place import beneath, folder_file, printable, read_folder_file, shown
+from coderelay.config.paths import beneath, folder_file, printable, read_folder_file, shown
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.translatable import say

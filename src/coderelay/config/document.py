@@ -8,8 +8,8 @@ from typing import cast
 
 import msgspec
 
+from coderelay.config.paths import printable, shown
 from coderelay.config.permissions import refuse_odd_rules
-from coderelay.config.place import printable, shown
 from coderelay.config.secrets import refuse_secrets
 from coderelay.config.settings import Settings
 from coderelay.config.tree import Tree, count_keys, holds_null
@@ -76,12 +76,12 @@ def _join(tree: Tree, more: Tree) -> bool:
 
 
 def _about_text(content: bytes, file: str) -> BadInput:
-    from coderelay.config.complaint import about_text  # when something is wrong
+    from coderelay.config.error_text import about_text  # when something is wrong
 
     return about_text(content, file)
 
 
 def _about_value(tree: Tree, file: str) -> BadInput:
-    from coderelay.config.complaint import about_value  # when something is wrong
+    from coderelay.config.error_text import about_value  # when something is wrong
 
     return about_value(tree, file)

@@ -5,7 +5,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from coderelay.config.rules import Path, keys_in, rule_of
+from coderelay.config.folder_limits import Path, keys_in, rule_of
 from coderelay.config.settings import Settings
 
 Tree = dict[str, Any]

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from coderelay.config.place import OWN_FOLDER, folder_file, person_file
+from coderelay.config.config_files import folder_settings, person_settings
+from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.settings import Language, Settings, Unattended
-from coderelay.config.sources import folder_settings, person_settings
 from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES, locale_language

@@ -1,6 +1,6 @@
 """Rules about what needs no asking: whether each of them means something."""
 
-from coderelay.config.place import printable
+from coderelay.config.paths import printable
 from coderelay.config.settings import Permissions
 from coderelay.policy.rules import EXPECTED, OddRule, read_rule
 from coderelay.protocol.errors import BadInput
@@ -12,7 +12,7 @@ def refuse_odd_rules(written: Permissions, file: str) -> None:
     """Raises BadInput. A rule that nobody understands would protect nobody."""
     if not (written.allow or written.ask or written.deny):
         return
-    from coderelay.tools.built_in import SPECS  # most people have no rules, and then nobody needs the tools here
+    from coderelay.tools.all_tools import SPECS  # most people have no rules, and then nobody needs the tools here
 
     for name, texts in (("allow", written.allow), ("ask", written.ask), ("deny", written.deny)):
         for number, text in enumerate(texts):

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from coderelay.models.provider import ProviderSettings
 from coderelay.protocol.errors import BadInput
-from coderelay.workspace.environment import LOGIN_IN_ADDRESS, SECRET_NAME
+from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS, SECRET_NAME
 
 HIDDEN = "***"
 _HEADERS = {"authorization", "proxy-authorization", "cookie"}

@@ -13,12 +13,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.config.place import folder_file, shown
+from coderelay.config.config_files import folder_settings, person_settings
+from coderelay.config.paths import folder_file, shown
 from coderelay.config.settings import Settings
-from coderelay.config.sources import folder_settings, person_settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
-from coderelay.workspace.replacement import write_whole
+from coderelay.workspace.files.atomic_write import write_whole
 
 T = TypeVar("T")
 

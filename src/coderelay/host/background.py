@@ -15,8 +15,8 @@ from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import BackgroundId, SessionId
 from coderelay.session import background, decide
 from coderelay.session.state import BackgroundCommand, State
-from coderelay.workspace.background import Look
-from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
+from coderelay.workspace.processes.background import Look
+from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, Running
 
 log = logging.getLogger(__name__)
 

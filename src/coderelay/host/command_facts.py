@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.policy.disk_facts import DiskFacts
-from coderelay.policy.rights import without_rights
 from coderelay.policy.rules import Rules
+from coderelay.policy.shell.disk_facts import DiskFacts
+from coderelay.policy.shell.rights import without_rights
 from coderelay.protocol.secret_places import is_often_shared, may_name_secret, secret_place
-from coderelay.workspace.git_index import indexed_paths
-from coderelay.workspace.repository import read_regular
+from coderelay.workspace.trees.git_index import indexed_paths
+from coderelay.workspace.trees.repository import read_regular
 
 if TYPE_CHECKING:
-    from coderelay.policy.contents import Contents
+    from coderelay.policy.shell.shown_files import Contents
 
 _MOST_ENTRIES = 100_000
 _MOST_HOPS = 16
@@ -45,9 +45,9 @@ def facts_about(command: str, folders: tuple[str, ...], rules: Rules, home: str)
 
 
 def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) -> Sought:
-    from coderelay.policy.contents import contents_of  # with the first command: most turns have none
-    from coderelay.policy.dangerous import words_in
-    from coderelay.policy.reached import paths_of
+    from coderelay.policy.shell.command_paths import paths_of
+    from coderelay.policy.shell.danger import words_in
+    from coderelay.policy.shell.shown_files import contents_of  # with the first command: most turns have none
 
     text = without_rights(command)
     strict = (*rules.commands.deny, *rules.commands.ask)

@@ -1,6 +1,6 @@
 """What each command does. The decision is the session's; here it is written."""
 
-from coderelay.host.ability import folder_exists
+from coderelay.host.can_run import folder_exists
 from coderelay.host.record import Decide, Record
 from coderelay.protocol.commands import (
     Accepted,

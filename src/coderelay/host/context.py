@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.agents.agent import Agent
+from coderelay.host.budget import Spending
 from coderelay.host.exchange import Exchange
 from coderelay.host.folder import Folders
 from coderelay.host.judging import Judging
 from coderelay.host.ownership import Ownership
 from coderelay.host.records import Records
-from coderelay.host.spending import Spending
 from coderelay.host.turn_files import OpenTurnFiles
-from coderelay.policy.secrets import Secrets
+from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.store.store import Store
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
     from coderelay.host.background import Backgrounds
-    from coderelay.host.surroundings import Machine
+    from coderelay.host.machine_queries import Machine
 
 
 Send = Callable[[Command], Awaitable[Outcome]]

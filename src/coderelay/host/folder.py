@@ -9,18 +9,18 @@ from msgspec import Struct
 
 from coderelay.client.tool_specs import tool_specs
 from coderelay.config.load import Config, CurrentConfig
-from coderelay.config.place import text_folders
+from coderelay.config.paths import text_folders
 from coderelay.config.settings import Settings
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
-from coderelay.policy.secrets import Secrets, worth_hiding
+from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import Mode
-from coderelay.protocol.overview import SkillsShown
-from coderelay.workspace.processes import Processes
+from coderelay.protocol.session_info import SkillsShown
+from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.config.texts import Texts
+    from coderelay.config.texts.texts import Texts
     from coderelay.host.hooks.hooks import Hooks
 
 
@@ -71,7 +71,7 @@ class Folder(Struct, frozen=True, dict=True):
         """What commands run in here. The first to ask may have to wait until it has been tried."""
         if not self.settings.sandbox.enabled:
             return "none"
-        from coderelay.workspace.sandbox.ladder import rung_here  # with the first command
+        from coderelay.workspace.sandbox.detect import rung_here  # with the first command
 
         return rung_here(self.config.home)
 
@@ -110,7 +110,7 @@ class Folders:
 
     def texts(self, path: str) -> "Texts":
         """Skills and custom commands there, which are looked for anew each time and need no configuration."""
-        from coderelay.config.texts import Texts  # when people look, or an agent chooses a skill
+        from coderelay.config.texts.texts import Texts  # when people look, or an agent chooses a skill
 
         return Texts(home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands)
 
@@ -136,6 +136,6 @@ class Folders:
 
 def _built_in_commands() -> frozenset[str]:
     """Loaded where a person has commands of their own: the records of ours bring their functions along."""
-    from coderelay.client.session_commands import NAMES
+    from coderelay.client.slash_commands import NAMES
 
     return NAMES

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from coderelay.host.ability import folder_exists, why_not, why_not_so
-from coderelay.host.asks import find_ask, open_asks, permissions_open
+from coderelay.host.can_run import folder_exists, why_not, why_not_so
 from coderelay.host.commands import carry_out
 from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
+from coderelay.host.open_asks import find_ask, open_asks, permissions_open
 from coderelay.host.record import Record
-from coderelay.host.snapshots import export_state, write_snapshot
+from coderelay.host.session_file import export_state, write_snapshot
 from coderelay.host.wakeups import Wakeups
 from coderelay.policy.approvals import approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
@@ -80,8 +80,8 @@ from coderelay.session.todos import todos
 
 if TYPE_CHECKING:
     from coderelay.host.children import Children
-    from coderelay.host.overview import Look
-    from coderelay.host.surroundings import Around
+    from coderelay.host.machine_queries import Around
+    from coderelay.host.session_queries import Look
 
 
 class Host:
@@ -231,14 +231,14 @@ class Host:
         return settings.cwd
 
     async def _look(self, query: "Look") -> object:
-        from coderelay.host.overview import look  # only people look
+        from coderelay.host.session_queries import look  # only people look
 
         state = (await self.record(query.session)).state
         decide.require(state)
         return look(query, state, self.context)
 
     async def _look_around(self, query: "Around") -> object:
-        from coderelay.host.surroundings import Lookout  # only people look
+        from coderelay.host.machine_queries import Lookout  # only people look
 
         state = (await self.record(query.session)).state
         decide.require(state)

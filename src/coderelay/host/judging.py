@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from coderelay.client.tool_specs import tool_specs
-from coderelay.host.asks import ask_about
 from coderelay.host.command_facts import Sought, look_up, sought_for
 from coderelay.host.deadlines import now
 from coderelay.host.folder import Folder, Folders
+from coderelay.host.open_asks import ask_about
 from coderelay.host.records import Records
 from coderelay.policy.approvals import SANDBOXES, in_force
-from coderelay.policy.disk_facts import NO_FACTS, DiskFacts
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.tables import in_words, table_of
+from coderelay.policy.mode_matrix import in_words, table_of
+from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
@@ -25,7 +25,7 @@ from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.progress import SecondLook, settled
 from coderelay.session.state import CallState, Settings, State
-from coderelay.workspace.folders import is_in, real_path
+from coderelay.workspace.files.folders import is_in, real_path
 
 
 class Judging:

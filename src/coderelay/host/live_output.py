@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from coderelay.protocol.ids import CallId
 from coderelay.protocol.live import OutputDelta
-from coderelay.workspace.output import Output
+from coderelay.workspace.processes.output import Output
 
 SECONDS = 0.1
 _AT_ONCE = 8_000

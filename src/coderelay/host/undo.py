@@ -12,8 +12,8 @@ from coderelay.protocol.file_changes import FileChange, FilesDiff
 from coderelay.protocol.ids import TurnId
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, State
-from coderelay.workspace.trees import NotTaken, Tree, Trees
-from coderelay.workspace.undo import undo
+from coderelay.workspace.trees.snapshots import NotTaken, Tree, Trees
+from coderelay.workspace.trees.undo import undo
 
 _MOST_NAMED = 20
 

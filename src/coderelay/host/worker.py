@@ -9,12 +9,12 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
-from coderelay.host.ability import why_not
+from coderelay.host.can_run import why_not
+from coderelay.host.checkpoints import files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.record import Record
-from coderelay.host.snapshots import write_snapshot
-from coderelay.host.trees_taken import files_left
+from coderelay.host.session_file import write_snapshot
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
@@ -25,7 +25,7 @@ from coderelay.session import background, progress, shell
 from coderelay.session.children import cut_off, open_tasks
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
-from coderelay.workspace.orphans import end_orphans
+from coderelay.workspace.processes.orphans import end_orphans
 
 log = logging.getLogger(__name__)
 
@@ -235,7 +235,7 @@ class Worker:
         """No agent has to do with the person's own commands."""
         if not shell.is_next(state):
             return self._agent(state)
-        from coderelay.host.shell import Shell  # with the first command of the person's own
+        from coderelay.host.person_shell import Shell  # with the first command of the person's own
 
         return Shell(self._context)
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from coderelay.agents.agent import Turn
 from coderelay.host.folder import Folders
-from coderelay.workspace.commands import Wanted
-from coderelay.workspace.environment import command_environment
-from coderelay.workspace.processes import Processes
+from coderelay.workspace.processes.environment import command_environment
+from coderelay.workspace.processes.processes import Processes
+from coderelay.workspace.processes.session_processes import Wanted
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Workspaces:
         places = os.path.join(self._home, "sandboxes")
         if not os.path.isdir(places) or not {*os.listdir(places)} - _ALWAYS_IN_SANDBOXES:
             return []
-        from coderelay.workspace.sandbox.private import recover  # there is hardly ever anything to mend
+        from coderelay.workspace.sandbox.private_folder import recover  # there is hardly ever anything to mend
 
         return recover(self._home)
 

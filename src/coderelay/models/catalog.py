@@ -5,7 +5,7 @@ from functools import cache
 
 from msgspec import Struct, json, structs
 
-from coderelay.models.card import Card, Price
+from coderelay.models.model_card import Card, Price
 
 LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm", "local")
 _FREE = Price(0, 0)

@@ -2,7 +2,7 @@
 
 import re
 
-from coderelay.models.card import Card
+from coderelay.models.model_card import Card
 from coderelay.protocol.events import Think
 
 _NONE = r"gpt-(5\.\d|[6-9])|gemini-2\.5-flash"  # can leave it altogether

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 
-from coderelay.models.http.client import HttpClient, Response
-from coderelay.models.refusal import reason_in, refusal
+from coderelay.http.client import HttpClient, Response
+from coderelay.models.http_error import reason_in, refusal
 from coderelay.models.sse import EventLines
 from coderelay.protocol.errors import ModelFailed
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from coderelay.models.card import Card
+from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Block, Usage
 from coderelay.protocol.events import StopReason, Think

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.models.card import Card
+from coderelay.models.model_card import Card
 
 Kind = Literal["anthropic", "openai-chat", "openai-responses"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from coderelay.models.card import Card
+from coderelay.http.address import parse_address, without_user
 from coderelay.models.catalog import card_of, cheap_of, models_of
 from coderelay.models.endpoint import Endpoint
-from coderelay.models.http.address import parse_address, without_user
 from coderelay.models.model import Model
+from coderelay.models.model_card import Card
 from coderelay.models.provider import KNOWN, Kind, Provider, ProviderSettings
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.translatable import say
@@ -174,19 +174,19 @@ def _form(kind: Kind, card: Card) -> Callable[[str, Card, Endpoint], Model]:
     """Only the wire form that is spoken is loaded."""
     match kind:
         case "anthropic":
-            from coderelay.models.anthropic import Anthropic
+            from coderelay.models.anthropic.model import Anthropic
 
             return Anthropic
         case "openai-responses":
-            from coderelay.models.openai_responses import OpenAIResponses
+            from coderelay.models.openai_responses.model import OpenAIResponses
 
             return OpenAIResponses
         case "openai-chat" if card.calls == "schema":
-            from coderelay.models.schema_chat import SchemaChat
+            from coderelay.models.schema_chat.model import SchemaChat
 
             return SchemaChat
         case "openai-chat":
-            from coderelay.models.openai_chat import OpenAIChat
+            from coderelay.models.openai_chat.model import OpenAIChat
 
             return OpenAIChat
 

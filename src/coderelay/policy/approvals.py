@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from coderelay.policy.rights import rights_of
+from coderelay.policy.shell.rights import rights_of
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 
@@ -79,6 +79,6 @@ def _covers_command(approval: Approval, need: Need, folders: tuple[str, ...]) ->
         return True
     if not approval.words or rights or approval.rights:
         return False  # what was given a right is the very text that a person saw
-    from coderelay.policy.signatures import Signature, covers_command  # with the first approved command
+    from coderelay.policy.shell.approval_prefixes import Signature, covers_command  # with the first approved command
 
     return covers_command(Signature(approval.words, approval.prefix), need.command, folders)

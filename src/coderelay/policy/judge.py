@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from coderelay.policy.approvals import SANDBOXES, covers, wanted
-from coderelay.policy.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.mode_matrix import Answer, files_others_obey, named, table_of
 from coderelay.policy.rules import Place, Rule, Rules, find_rule
-from coderelay.policy.tables import Answer, files_others_obey, named, table_of
+from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.events import Mode, Preset
@@ -148,7 +148,7 @@ def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
             "deny" if denied else "ask",
             say("{tool} runs a command, {reason}", tool=need.tool, reason=named(policy.mode, policy.preset)),
         )
-    from coderelay.policy.shell import judge_command  # with the first command: most turns have none
+    from coderelay.policy.shell.command_verdict import judge_command  # with the first command: most turns have none
 
     found = judge_command(
         need.command,

@@ -14,8 +14,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.globs import matches
-from coderelay.policy.hosts import host_matches, host_of, is_host_pattern
+from coderelay.policy.host_patterns import host_matches, host_of, is_host_pattern
+from coderelay.policy.rule_patterns import matches
 from coderelay.protocol.calls import Need
 from coderelay.protocol.tool_specs import ToolSpecs
 

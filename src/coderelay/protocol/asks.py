@@ -3,7 +3,7 @@
 Four kinds of ask: may this call run, what is the answer to these questions, is this plan approved, may more be
 spent. An ask is opened once; exactly one answer, or the end of its turn, closes it. Every kind may be denied; apart
 from that it is `answered_by` one kind of decision, and `misfit` is what a person is told who tries another. How each
-kind is shown and which words answer it is in `client/asking`.
+kind is shown and which words answer it is in `client/ask_text`.
 """
 
 from typing import ClassVar, Literal

@@ -9,7 +9,9 @@ from coderelay.protocol.background import BackgroundRow
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.file_changes import FilesDiff
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.overview import (
+from coderelay.protocol.mcp_info import ServerRow
+from coderelay.protocol.permissions import PermissionsShown
+from coderelay.protocol.session_info import (
     AgentShown,
     CommandsShown,
     ContextShown,
@@ -20,8 +22,6 @@ from coderelay.protocol.overview import (
     ToolShown,
     TurnShown,
 )
-from coderelay.protocol.permissions import PermissionsShown
-from coderelay.protocol.servers import ServerRow
 from coderelay.protocol.summary import AskRow, MessageRow, Summary
 from coderelay.protocol.todos import Item
 

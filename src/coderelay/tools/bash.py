@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from coderelay.policy.rights import rights_of
+from coderelay.policy.shell.rights import rights_of
 from coderelay.protocol.calls import CommandEnd, Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
-from coderelay.workspace.disk_space import FREE_BYTES
-from coderelay.workspace.processes import CannotStart, ProcessesLost, Running
-from coderelay.workspace.processes import Finished as Ended
-from coderelay.workspace.programs import find_program
+from coderelay.workspace.processes.disk_space import FREE_BYTES
+from coderelay.workspace.processes.find_program import find_program
+from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, Running
+from coderelay.workspace.processes.processes import Finished as Ended
 from coderelay.workspace.workspace import Workspace
 
 _MOST_SECONDS = 3600
@@ -149,7 +149,7 @@ def _seconds(arguments: BashArguments, limits: BashLimits) -> float:
 
 
 def _hint(output: str, workspace: Workspace, rights: tuple[Right, ...]) -> str:
-    from coderelay.workspace.sandbox.hints import sandbox_hint  # few commands fail
+    from coderelay.workspace.sandbox.failure_hints import sandbox_hint  # few commands fail
 
     return sandbox_hint(output, workspace.commands.rung, rights)
 

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.ids import BackgroundId
-from coderelay.workspace.background import Look
+from coderelay.workspace.processes.background import Look
 from coderelay.workspace.workspace import Workspace
 
 

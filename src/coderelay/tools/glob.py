@@ -10,9 +10,9 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.matching import Glob
-from coderelay.tools.start import Start, start_at
-from coderelay.tools.walk import Walk
+from coderelay.tools.search.glob_pattern import Glob
+from coderelay.tools.search.search_root import Start, start_at
+from coderelay.tools.search.walk import Walk
 from coderelay.workspace.workspace import Workspace
 
 _SHOWN = 200

@@ -12,11 +12,11 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.glob import glob_of
-from coderelay.tools.search import BAD_PATTERN
-from coderelay.tools.start import Start, start_at
-from coderelay.tools.walk import Walk
-from coderelay.workspace.processes import CannotStart, ProcessesLost
-from coderelay.workspace.processes import Finished as Ended
+from coderelay.tools.search.py_grep import BAD_PATTERN
+from coderelay.tools.search.search_root import Start, start_at
+from coderelay.tools.search.walk import Walk
+from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
+from coderelay.workspace.processes.processes import Finished as Ended
 from coderelay.workspace.workspace import Workspace
 
 _SHOWN = 200
@@ -27,7 +27,7 @@ _COUNTING_SECONDS = 0.5
 _OUTPUT_BYTES = 4 * 1024 * 1024
 _SCRIPT = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from coderelay.tools.search import main; sys.exit(main(*sys.argv[2:]))"
+    "from coderelay.tools.search.py_grep import main; sys.exit(main(*sys.argv[2:]))"
 )
 
 

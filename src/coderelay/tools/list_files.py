@@ -4,10 +4,10 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.translatable import say
-from coderelay.tools.start import Start, start_at
-from coderelay.tools.walk import is_ignored, rules_in
-from coderelay.workspace.disk import Entry
-from coderelay.workspace.folders import shown
+from coderelay.tools.search.search_root import Start, start_at
+from coderelay.tools.search.walk import is_ignored, rules_in
+from coderelay.workspace.files.disk import Entry
+from coderelay.workspace.files.folders import shown
 from coderelay.workspace.workspace import Workspace
 
 _SHOWN = 500

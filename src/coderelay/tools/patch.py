@@ -8,12 +8,12 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
-from coderelay.tools.hunks import apply_hunks
-from coderelay.tools.patch_format import FilePatch, Hunk, parse_patch
-from coderelay.tools.preview import need_of
-from coderelay.tools.text_file import TextFile, text_file
-from coderelay.workspace.disk import Content
+from coderelay.tools.editing.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
+from coderelay.tools.editing.hunks import apply_hunks
+from coderelay.tools.editing.patch_format import FilePatch, Hunk, parse_patch
+from coderelay.tools.editing.preview import need_of
+from coderelay.tools.editing.text_file import TextFile, text_file
+from coderelay.workspace.files.disk import Content
 from coderelay.workspace.workspace import Workspace
 
 

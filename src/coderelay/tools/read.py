@@ -8,9 +8,9 @@ from coderelay.protocol.calls import Finished, Need, Seen, ToolSpec
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
+from coderelay.tools.editing.text_file import lines_of, text_file
 from coderelay.tools.notebook import notebook_text
-from coderelay.tools.text_file import lines_of, text_file
-from coderelay.workspace.disk import Content
+from coderelay.workspace.files.disk import Content
 from coderelay.workspace.workspace import Workspace
 
 _LINES = 2000

@@ -5,10 +5,10 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.changes import Change, check_known, current, current_on_disk, make, summed_up
-from coderelay.tools.preview import need_of
-from coderelay.tools.text_file import lines_of, text_file
-from coderelay.workspace.disk import Content
+from coderelay.tools.editing.changes import Change, check_known, current, current_on_disk, make, summed_up
+from coderelay.tools.editing.preview import need_of
+from coderelay.tools.editing.text_file import lines_of, text_file
+from coderelay.workspace.files.disk import Content
 from coderelay.workspace.workspace import Workspace
 
 

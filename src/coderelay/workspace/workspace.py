@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
-from coderelay.workspace.background import Background, no_background
-from coderelay.workspace.commands import Commands, Wanted
-from coderelay.workspace.disk import Disk
-from coderelay.workspace.files import Editor, Files, FilesOnDisk, LentFiles
-from coderelay.workspace.known import KnownFiles
-from coderelay.workspace.processes import Heard, Processes
-from coderelay.workspace.tasks import GiveTask, no_tasks
+from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.files.files import Editor, Files, FilesOnDisk, LentFiles
+from coderelay.workspace.files.read_files import KnownFiles
+from coderelay.workspace.processes.background import Background, no_background
+from coderelay.workspace.processes.processes import Heard, Processes
+from coderelay.workspace.processes.session_processes import Commands, Wanted
+from coderelay.workspace.subagent import GiveTask, no_tasks
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from coderelay.client.session_commands import COMMANDS
-from coderelay.client.typed_commands import built_in_help
+from coderelay.client.other_commands import built_in_help
+from coderelay.client.slash_commands import COMMANDS
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.lines import error_line, greeting, note, plain, turn_end, user_line
+from coderelay.surfaces.terminal.drawing.notices import error_line, greeting, note, plain, turn_end, user_line
 from coderelay.surfaces.terminal.drawing.paint import without_colours
 from tests.terminal.drawing.marks import marked
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.columns import width_of
 from coderelay.surfaces.terminal.drawing.markdown import drawn_markdown
+from coderelay.surfaces.terminal.drawing.markdown_stream import Written
 from coderelay.surfaces.terminal.drawing.paint import without_colours
-from coderelay.surfaces.terminal.drawing.written import Written
 from tests.terminal.drawing.marks import marked
 
 _HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.paint import without_colours
-from coderelay.surfaces.terminal.drawing.thought import Thought, drawn_thought
+from coderelay.surfaces.terminal.drawing.thinking import Thought, drawn_thought
 from tests.terminal.drawing.marks import marked
 
 _THOUGHT = "The person wants\x1b[2J a test.\n\n\n**So** I write one, which takes a while to explain.\n我想一想。\n"

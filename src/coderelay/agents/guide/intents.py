@@ -9,7 +9,7 @@ from functools import partial
 
 from coderelay.agents.guide import plans
 from coderelay.agents.guide.plans import Plan, create_file, find_files, list_files, read_file, search_text
-from coderelay.agents.guide.words import Words
+from coderelay.agents.guide.replies import Words
 
 _PATH = r"(?P<path>[^\s，。：]+)"
 _FILE = r"(?P<path>[\w`'\"~./-]*[./][\w`'\"~./-]*)"  # a dot or a slash tells a file from other words

@@ -9,7 +9,7 @@ from shlex import quote
 
 from msgspec import Struct
 
-from coderelay.agents.guide.words import Topic, Words
+from coderelay.agents.guide.replies import Topic, Words
 from coderelay.protocol.asks import Answers
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.session.state import CallState

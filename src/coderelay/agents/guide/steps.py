@@ -6,7 +6,7 @@ import msgspec
 
 from coderelay.agents.guide.intents import plan_for
 from coderelay.agents.guide.plans import Plan, Proposal
-from coderelay.agents.guide.words import Words
+from coderelay.agents.guide.replies import Words
 from coderelay.protocol.calls import Call
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, new_id

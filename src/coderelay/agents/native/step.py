@@ -12,23 +12,23 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Turn
 from coderelay.agents.native import compaction
 from coderelay.agents.native.compaction import CompactionSettings
+from coderelay.agents.native.loop_detection import REPEATED, repeated, was_told
 from coderelay.agents.native.prompt.notes import news, what_counts
 from coderelay.agents.native.prompt.system import system_prompt
-from coderelay.agents.native.repeats import REPEATED, repeated, was_told
 from coderelay.agents.native.turn_tools import TurnTools
-from coderelay.agents.native.workflow.gate import has_edited, may_be_complex
+from coderelay.agents.native.workflow.quick_check import has_edited, may_be_complex
 from coderelay.agents.native.workflow.settings import WorkflowSettings
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
 from coderelay.models.retry import FIRST_SECONDS, pause_before_retry
 from coderelay.models.text_calls import with_text_call
-from coderelay.policy.secrets import Secrets
+from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Block, Note, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.overview import SkillShown
+from coderelay.protocol.session_info import SkillShown
 from coderelay.protocol.translatable import say
 from coderelay.session.progress import together
 from coderelay.session.state import State
@@ -38,7 +38,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from coderelay.agents.native.workflow.checking import Checking
+    from coderelay.agents.native.workflow.verify_steps import Checking
 
 MOST_CALLS = 64
 """How many calls one message may make. With more, none of them is run, because nobody could look through them all."""
@@ -145,12 +145,14 @@ class Steps:
             return False
         if self._turn.settings.parent is not None or not may_be_complex(turn.started.said):
             return False
-        from coderelay.agents.native.workflow.first_list import begin_list  # short prompts need none
+        from coderelay.agents.native.workflow.initial_todos import begin_list  # short prompts need none
 
         return await begin_list(self._turn, self._toolbox, self._workspace, self._settings.workflow.language)
 
     def _checking(self, workspace: Workspace | None = None) -> "Checking":
-        from coderelay.agents.native.workflow.checking import Checking  # with the first change: most turns make none
+        from coderelay.agents.native.workflow.verify_steps import (
+            Checking,  # with the first change: most turns make none
+        )
 
         return Checking(self._turn, self._toolbox, workspace or self._workspace, self._settings.workflow)
 

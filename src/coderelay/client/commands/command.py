@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.client.client import Client
 from coderelay.client.language import localize, t
-from coderelay.client.slash import Told
+from coderelay.client.slash_line import Told
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId

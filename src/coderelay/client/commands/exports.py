@@ -11,7 +11,7 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import ExportSession, ReadMessages, ShowSession
 from coderelay.protocol.summary import Summary
-from coderelay.workspace.replacement import write_whole
+from coderelay.workspace.files.atomic_write import write_whole
 
 _REPLACE = "!"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -7,12 +7,12 @@ from coderelay.client.changed_files import changed_line, diff_of
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.client.slash import Changes
+from coderelay.client.slash_line import Changes
 from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.localized import Localized
-from coderelay.protocol.overview import TurnShown
 from coderelay.protocol.queries import ListTurns, ShowDiff, ShowSession
+from coderelay.protocol.session_info import TurnShown
 
 
 async def add_folder(here: Context, path: str) -> str:

@@ -3,16 +3,16 @@
 from difflib import get_close_matches
 
 from coderelay.client.client import Client
-from coderelay.client.columns import padded, width_of
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.model_names import GUIDE, agent_for, with_provider
+from coderelay.client.text_width import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.localized import Localized
-from coderelay.protocol.overview import ModelShown
 from coderelay.protocol.queries import ListModels, ShowSession, WhyNotRun
+from coderelay.protocol.session_info import ModelShown
 
 _NEAREST = 3
 

@@ -1,7 +1,7 @@
 """`/init` and `/review`: prompts that people send so often that they have a command."""
 
 from coderelay.client.commands.command import WORK, Context, SlashCommand
-from coderelay.client.slash import Prompted
+from coderelay.client.slash_line import Prompted
 from coderelay.client.standing_prompts import init_prompt, review_prompt
 from coderelay.protocol.localized import Localized
 

@@ -5,7 +5,7 @@ import os
 from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
 from coderelay.client.language import retell, t
 from coderelay.client.session_names import find_session, is_known, session_line
-from coderelay.client.slash import Left, Moved
+from coderelay.client.slash_line import Left, Moved
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId, new_id

@@ -2,7 +2,7 @@
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
-from coderelay.client.slash import Prompted
+from coderelay.client.slash_line import Prompted
 from coderelay.protocol.commands import Accepted, CompactHistory, EditPrompt, RecallPrompt, SendPrompt
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import PromptAdmitted

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from coderelay.client.tool_specs import tool_specs
 from coderelay.config.settings import HookEvent
-from coderelay.host.hooks.said import Said
+from coderelay.host.hooks.hook_output import Said
 
 Configured = Mapping[HookEvent, Sequence["Hook"]]
 

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Turn
 from coderelay.config.settings import HookEvent
-from coderelay.host.asks import ask_about
-from coderelay.host.hooks import heard
+from coderelay.host.hooks import hook_input
 from coderelay.host.hooks.hook import Configured, Hook, Run
-from coderelay.host.hooks.said import Said
+from coderelay.host.hooks.hook_output import Said
 from coderelay.host.hooks.variables import sorted_out
-from coderelay.policy.secrets import Secrets
+from coderelay.host.open_asks import ask_about
+from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import EnvironmentSetUp, Judged, MessageAdded
@@ -67,7 +67,7 @@ class Hooks:
         """A call that succeeded, with what the model is to be told of it."""
         need = turn.state.calls[call.id].judged.need
         shown = replace(finished, output=self._secrets.hide(finished.output))
-        about = heard.of_call(call, need) | heard.of_result(shown)
+        about = hook_input.of_call(call, need) | hook_input.of_result(shown)
         answers = await self._ask("PostToolUse", turn, about, call.name, need.plain)
         told = [text for each in answers if (text := _feedback(each))]
         return replace(finished, feedback="\n".join(told)) if told else finished
@@ -76,7 +76,7 @@ class Hooks:
         """What speaks against ending the turn with this message; usually nothing."""
         open_turn = turn.state.turn
         assert open_turn is not None
-        about: heard.Fields = {"stop_hook_active": bool(open_turn.prolonged)}
+        about: hook_input.Fields = {"stop_hook_active": bool(open_turn.prolonged)}
         if (last := _last_said(turn.state, message)) is not None:
             about |= {"stop_reason": last.stop_reason, "last_assistant_message": text_of(last.blocks)}
         answers = await self._ask(_ending(turn.state), turn, about)
@@ -102,7 +102,7 @@ class Hooks:
         need = judged.need
         if judged.verdict == "deny" or need.problem is not None:
             return judged
-        answers = await self._ask("PreToolUse", turn, heard.of_call(call, need), call.name, need.plain)
+        answers = await self._ask("PreToolUse", turn, hook_input.of_call(call, need), call.name, need.plain)
         denials = [each.words for each in answers if each.denies]
         if denials:
             return replace(judged, verdict="deny", reason=join_texts("; ", denials), ask=None)
@@ -113,12 +113,12 @@ class Hooks:
             return replace(judged, verdict="ask", reason=reason, ask=ask)
         return replace(judged, reason=reason)
 
-    async def _ask(self, event: HookEvent, turn: Turn, about: heard.Fields, *tool: str) -> list[_Heard]:
+    async def _ask(self, event: HookEvent, turn: Turn, about: hook_input.Fields, *tool: str) -> list[_Heard]:
         """All that are meant, at the same time; in the order they were written. A `tool` may have two names."""
         meant = [each for each in self._configured.get(event, ()) if not tool or each.is_for(*tool)]
         if not meant:
             return []
-        told = heard.in_json(heard.of_session(event, turn.state) | about)
+        told = hook_input.in_json(hook_input.of_session(event, turn.state) | about)
         answers = await _together([self._hear(event, hook, told, turn) for hook in meant])
         for each in answers:
             self._tell(turn, each)

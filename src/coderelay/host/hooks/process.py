@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from coderelay.host.hooks.hook import Hook
-from coderelay.host.hooks.said import Said, understand
+from coderelay.host.hooks.hook_output import Said, understand
 from coderelay.protocol.translatable import say
-from coderelay.workspace.environment import person_environment
-from coderelay.workspace.piped import run_piped
-from coderelay.workspace.processes import CannotStart, Processes, ProcessesLost
+from coderelay.workspace.processes.environment import person_environment
+from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost
+from coderelay.workspace.processes.run_with_input import run_piped
 
 _OUTPUT_BYTES = 256 * 1024
 

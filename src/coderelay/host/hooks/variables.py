@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from coderelay.policy.secrets import Secrets
-from coderelay.workspace.environment import ALLOWED, LOGIN_IN_ADDRESS, SECRET_NAME
+from coderelay.policy.secrets.masking import Secrets
+from coderelay.workspace.processes.environment import ALLOWED, LOGIN_IN_ADDRESS, SECRET_NAME
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OURS = re.compile(r"CODER\w*|HOME|USER|LOGNAME|SHELL|TERM|TMPDIR")

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import IO
 
-from coderelay.models.local.offers import Part
+from coderelay.models.local.downloads import Part
 from coderelay.protocol.errors import CoderError
 
 _CHUNK = 1 << 20

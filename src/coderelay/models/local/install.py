@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from msgspec import Struct
 
 from coderelay.models.local.assembly import Assembly, InstallFailed, assembly_at
-from coderelay.models.local.offers import Offer, Part
+from coderelay.models.local.downloads import Offer, Part
 from coderelay.models.local.weights import Weights, WeightsFolder, check_name
 from coderelay.protocol.translatable import say
 

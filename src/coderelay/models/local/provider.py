@@ -5,11 +5,11 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from importlib.util import find_spec
 
-from coderelay.models.card import Card
 from coderelay.models.local.runtime import LocalServer
 from coderelay.models.local.weights import WeightsFolder, models_folder
 from coderelay.models.model import Piece, Request
-from coderelay.models.schema_chat import SchemaChat
+from coderelay.models.model_card import Card
+from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.translatable import say
 

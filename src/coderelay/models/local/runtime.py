@@ -15,7 +15,7 @@ import msgspec
 
 from coderelay.models.endpoint import Endpoint
 from coderelay.protocol.errors import ModelFailed
-from coderelay.workspace.environment import command_environment
+from coderelay.workspace.processes.environment import command_environment
 
 _SERVE = Path(__file__).with_name("serve.py")
 _KEPT = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "CUDA_VISIBLE_DEVICES")

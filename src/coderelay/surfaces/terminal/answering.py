@@ -1,6 +1,6 @@
 """What is typed while something is asked: one key, or a line, or a line for each question."""
 
-from coderelay.client.asking import shown, understand
+from coderelay.client.ask_text import shown, understand
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId

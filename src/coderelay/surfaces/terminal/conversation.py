@@ -27,9 +27,9 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.surfaces.terminal.drawing.calls import call_ended, call_line
-from coderelay.surfaces.terminal.drawing.lines import note, turn_end, user_line
 from coderelay.surfaces.terminal.drawing.markdown import drawn_markdown
-from coderelay.surfaces.terminal.drawing.thought import drawn_thought
+from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_line
+from coderelay.surfaces.terminal.drawing.thinking import drawn_thought
 from coderelay.surfaces.terminal.running_call import RunningCall
 from coderelay.surfaces.terminal.streamed import Streamed
 

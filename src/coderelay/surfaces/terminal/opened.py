@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from coderelay.client.client import Client
-from coderelay.client.session_commands import RememberModel
+from coderelay.client.slash_commands import RememberModel
 from coderelay.protocol.asks import By
 from coderelay.protocol.ids import SessionId
 

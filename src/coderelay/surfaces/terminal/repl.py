@@ -10,26 +10,26 @@ from prompt_toolkit.buffer import Buffer
 
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
-from coderelay.client.slash import Left, Moved
+from coderelay.client.slash_line import Left, Moved
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
 from coderelay.protocol.errors import CoderError, StoreFailed
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import next_mode_by_key
 from coderelay.surfaces.terminal.answering import decides_at_once
-from coderelay.surfaces.terminal.attention import Attention
-from coderelay.surfaces.terminal.dialogue import Dialogue, GivenBack, Sent
-from coderelay.surfaces.terminal.drawing.lines import error_line, note
+from coderelay.surfaces.terminal.drawing.notices import error_line, note
 from coderelay.surfaces.terminal.input.attachments import Attachments
 from coderelay.surfaces.terminal.input.completion import InputCompleter
+from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.keys import make_bindings
-from coderelay.surfaces.terminal.input.offers import SessionOffers
 from coderelay.surfaces.terminal.input.placeholders import Placeholders
+from coderelay.surfaces.terminal.input_lines import Dialogue, GivenBack, Sent
+from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.notifications import Attention
 from coderelay.surfaces.terminal.opened import Opened
-from coderelay.surfaces.terminal.region import Region
 from coderelay.surfaces.terminal.screen import Screen
-from coderelay.surfaces.terminal.visit import Visit
+from coderelay.surfaces.terminal.session_view import Visit
 
 log = logging.getLogger(__name__)
 

@@ -3,9 +3,9 @@
 from coderelay.client.language import t
 from coderelay.protocol.ids import MessageId
 from coderelay.protocol.live import TextDelta, ThinkingDelta
-from coderelay.surfaces.terminal.drawing.lines import note
-from coderelay.surfaces.terminal.drawing.thought import Thought
-from coderelay.surfaces.terminal.drawing.written import Written
+from coderelay.surfaces.terminal.drawing.markdown_stream import Written
+from coderelay.surfaces.terminal.drawing.notices import note
+from coderelay.surfaces.terminal.drawing.thinking import Thought
 
 
 class Streamed:

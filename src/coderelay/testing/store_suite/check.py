@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from coderelay.client.views.cowork import SessionRows
-from coderelay.store.sqlite import wall_clock
+from coderelay.store.sqlite.store import wall_clock
 from coderelay.store.store import Projection, Store
 
 Clock = Callable[[], int]

@@ -11,9 +11,8 @@ from msgspec import Raw
 
 from coderelay import __version__
 from coderelay.tools.mcp.failures import ServerFailed, Silent
-from coderelay.tools.mcp.line import Line
-from coderelay.tools.mcp.peer import Peer
-from coderelay.tools.mcp.words import (
+from coderelay.tools.mcp.json_rpc import Peer
+from coderelay.tools.mcp.schema import (
     CallResult,
     Content,
     Greeting,
@@ -25,6 +24,7 @@ from coderelay.tools.mcp.words import (
     ReadResult,
     Resource,
 )
+from coderelay.tools.mcp.transport import Line
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _PAGES = 100

@@ -9,7 +9,7 @@ from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.image_kind import MOST_BYTES, image_kind
-from coderelay.tools.mcp.words import CallResult, Content, Part
+from coderelay.tools.mcp.schema import CallResult, Content, Part
 from coderelay.tools.shortened import shortened
 
 _IMAGES = 5

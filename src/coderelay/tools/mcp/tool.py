@@ -10,10 +10,10 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.failures import Refused, ServerFailed
-from coderelay.tools.mcp.names import on_one_line, plain_name, short
 from coderelay.tools.mcp.results import finished
+from coderelay.tools.mcp.schema import ListedTool
 from coderelay.tools.mcp.server import Server
-from coderelay.tools.mcp.words import ListedTool
+from coderelay.tools.mcp.tool_names import on_one_line, plain_name, short
 from coderelay.workspace.workspace import Workspace
 
 DESCRIPTION_CHARS = 2000

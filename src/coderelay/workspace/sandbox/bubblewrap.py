@@ -5,9 +5,9 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Literal
 
-from coderelay.workspace.folders import is_in
+from coderelay.workspace.files.folders import is_in
 from coderelay.workspace.sandbox.profile import Profile
-from coderelay.workspace.sandbox.unlinked import folder_of
+from coderelay.workspace.sandbox.safe_open import folder_of
 
 PROGRAM = "bwrap"
 _SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin")

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from coderelay.workspace.openat import LOOK, make_folder
+from coderelay.workspace.files.openat import LOOK, make_folder
 
 _OWN = {
     "XDG_CACHE_HOME": "xdg",

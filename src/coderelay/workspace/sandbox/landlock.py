@@ -15,11 +15,11 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from coderelay.protocol.obeyed_files import obeyed_by
-from coderelay.workspace.folders import is_in
+from coderelay.workspace.files.folders import is_in
 from coderelay.workspace.sandbox.limits import PROCESSES
 from coderelay.workspace.sandbox.profile import Profile
 
-_SCRIPT = Path(__file__).with_name("landlocked.py")
+_SCRIPT = Path(__file__).with_name("landlock_child.py")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 _OF_OTHER_PROCESSES = ["pidfd_getfd", "process_vm_readv"]  # they take what our supervisor speaks through
 _READ_BY_GIT = ("config", "commondir", "gitdir", "config.worktree", ".git")

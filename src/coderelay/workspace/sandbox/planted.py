@@ -7,8 +7,8 @@ write it, and stays.
 
 from collections.abc import Iterable
 
-from coderelay.workspace.sandbox.guarded import files_below, obeyed_files_in, open_folders
-from coderelay.workspace.sandbox.mend import move_aside
+from coderelay.workspace.sandbox.guarded_paths import files_below, obeyed_files_in, open_folders
+from coderelay.workspace.sandbox.restore import move_aside
 
 
 class Planted:

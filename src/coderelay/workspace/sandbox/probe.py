@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
-from coderelay.workspace.sandbox.guarded import Guarded
-from coderelay.workspace.sandbox.place import Rung
-from coderelay.workspace.sandbox.private import PrivateFolder
+from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.guarded_paths import Guarded
+from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.profile import profile
 from coderelay.workspace.sandbox.wrapper import wrapped
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from coderelay.workspace.folders import is_in
+from coderelay.workspace.files.folders import is_in
 from coderelay.workspace.sandbox.credentials import credential_places
-from coderelay.workspace.sandbox.guarded import Guarded
+from coderelay.workspace.sandbox.guarded_paths import Guarded
 
 _RUN = ("/run", "/var/run")
 _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system")  # NixOS

@@ -11,18 +11,18 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
-from coderelay.workspace.processes import CannotStart, Processes
+from coderelay.workspace.processes.processes import CannotStart, Processes
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
+from coderelay.workspace.sandbox.confinement import Place, Rung
+from coderelay.workspace.sandbox.detect import forget, rung_here
 from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.guarded import Guarded, guarded
-from coderelay.workspace.sandbox.ladder import forget, rung_here
+from coderelay.workspace.sandbox.guarded_paths import Guarded, guarded
 from coderelay.workspace.sandbox.limits import ProcessGroup, resource_limits
-from coderelay.workspace.sandbox.mend import Before, Mended, look, mend
-from coderelay.workspace.sandbox.place import Place, Rung
 from coderelay.workspace.sandbox.planted import Planted
-from coderelay.workspace.sandbox.private import PrivateFolder
+from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.profile import around, profile
+from coderelay.workspace.sandbox.restore import Before, Mended, look, mend
 from coderelay.workspace.sandbox.wrapper import wrapped
 
 IDLE_SECONDS = 60.0

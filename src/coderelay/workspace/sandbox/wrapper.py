@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
-from coderelay.workspace.sandbox.place import Rung
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.profile import Profile
 
 

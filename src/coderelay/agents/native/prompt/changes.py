@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.content import Note
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files.disk import Disk
 
 _LOOKED_AT = 200  # the files that were read last
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 
 from coderelay.protocol.content import Note
-from coderelay.workspace.git_head import branch_of
+from coderelay.workspace.trees.git_head import branch_of
 
 
 def environment_note(cwd: str, folders: Sequence[str]) -> Note:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 
 from coderelay.protocol.content import Note
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.disk import Disk
-from coderelay.workspace.git_head import root_of
+from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.trees.git_head import root_of
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024

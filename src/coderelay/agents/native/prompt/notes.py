@@ -10,9 +10,9 @@ from coderelay.agents.native.prompt.instructions import instruction_notes
 from coderelay.agents.native.prompt.modes import mode_note
 from coderelay.agents.native.prompt.todos import todo_notes
 from coderelay.protocol.content import Note
-from coderelay.protocol.overview import SkillShown
+from coderelay.protocol.session_info import SkillShown
 from coderelay.session.state import State
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files.disk import Disk
 
 
 def what_counts(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown]) -> list[Note]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from coderelay.protocol.content import Note
-from coderelay.protocol.overview import SkillShown
+from coderelay.protocol.session_info import SkillShown
 
 TOPIC = "skills"
 _SHARE = 0.16  # bytes for each token of the window: a twenty-fifth of it

@@ -1,7 +1,7 @@
 """The session's folder as project types look at it."""
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.disk import Disk
+from coderelay.workspace.files.disk import Disk
 
 _MOST_BYTES = 1 << 20
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from coderelay.agents.native.workflow.failure import Run, Trouble, trouble_of
 from coderelay.agents.native.workflow.project_type import Files, infer_command
 from coderelay.agents.native.workflow.settings import VerificationSettings
 from coderelay.agents.native.workflow.verify_command import Choice, choose_command
-from coderelay.agents.native.workflow.wish import wish_of
-from coderelay.agents.native.workflow.words import Reason
+from coderelay.agents.native.workflow.verify_result import Run, Trouble, trouble_of
+from coderelay.agents.native.workflow.verify_text import Reason
+from coderelay.agents.native.workflow.verify_wish import wish_of
 from coderelay.protocol.calls import Finished, Unknown
 from coderelay.protocol.events import Mode
 from coderelay.session.state import CallState

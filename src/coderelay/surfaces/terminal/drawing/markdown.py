@@ -1,7 +1,7 @@
 """Markdown that is there as a whole."""
 
 from coderelay.surfaces.terminal.drawing.columns import rows_of
-from coderelay.surfaces.terminal.drawing.written import Written
+from coderelay.surfaces.terminal.drawing.markdown_stream import Written
 
 
 def drawn_markdown(text: str, width: int) -> str:

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Iterable
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from coderelay.protocol.overview import CommandShown
+from coderelay.protocol.session_info import CommandShown
+from coderelay.surfaces.terminal.input.completion_sources import Offer, Offers
 from coderelay.surfaces.terminal.input.fuzzy import best_of
 from coderelay.surfaces.terminal.input.mentions import mention_of, unfinished_mention
-from coderelay.surfaces.terminal.input.offers import Offer, Offers
 
 _COMMAND = re.compile(r"\s*/(?P<name>\S*)")
 _ARGUMENT = re.compile(r"\s*/(?P<name>\S+)\s+(?P<typed>\S*)")

@@ -1,0 +1,127 @@
+"""The check of a turn's work, one step after the other. Each is decided from the log, so that any process can go on.
+
+The check is a call of bash that the model did not propose: judged, asked about, recorded and run as any other.
+"""
+
+import os
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.agents.agent import Turn
+from coderelay.agents.native.workflow.message import workflow_message
+from coderelay.agents.native.workflow.project_files import ProjectFiles
+from coderelay.agents.native.workflow.settings import WorkflowSettings
+from coderelay.agents.native.workflow.verification import (
+    CannotTell,
+    Passed,
+    Repair,
+    Skip,
+    StillFailing,
+    Verify,
+    Work,
+    after_run,
+    edited_in,
+    verification_due,
+)
+from coderelay.agents.native.workflow.verify_command import COMMANDS, Choice
+from coderelay.agents.native.workflow.verify_result import run_of
+from coderelay.agents.native.workflow.verify_text import best_effort, not_run, passed, repair_prompt, still_failing
+from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need
+from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.ids import CallId, new_id
+from coderelay.session.state import CallState
+from coderelay.tools.all_tools import SPECS
+from coderelay.tools.toolbox import Toolbox
+from coderelay.workspace.workspace import Workspace
+
+BASH = "bash"
+
+
+class CheckArguments(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Of bash, and beside them where it runs: a name of a folder never becomes part of a command."""
+
+    command: str
+    folder: str = ""
+
+
+class Checking:
+    def __init__(self, turn: Turn, toolbox: Toolbox, workspace: Workspace, settings: WorkflowSettings) -> None:
+        self._turn = turn
+        self._toolbox = toolbox
+        self._workspace = workspace
+        self._settings = settings
+
+    def due(self) -> Verify | Skip | None:
+        return verification_due(self._work(), self._settings.verification, ProjectFiles(self._workspace.disk))
+
+    async def go_on(self) -> None:
+        """The model proposes nothing more: check its work, or say what came of the check."""
+        last = self._turn.state.history[-1]
+        if isinstance(last, MessageAdded) and last.author == "workflow" and last.calls:
+            await self._conclude(self._turn.state.calls[last.calls[0].id])
+            return
+        match self.due():
+            case Verify(choice):
+                await self._propose(choice)
+            case Skip(reason):
+                await self._end(not_run(reason, self._settings.language))
+            case None:
+                await self._turn.finish()
+
+    async def run(self, call: Call) -> Finished | Failed:
+        arguments = msgspec.json.decode(call.arguments, type=CheckArguments)
+        if arguments.command not in COMMANDS:
+            return Failed(f"{arguments.command} is not on the list of checks")
+        folder = os.path.join(self._workspace.root, arguments.folder)
+        return await self._toolbox.run(_as_bash(call.id, arguments), self._workspace.at(folder))
+
+    async def _propose(self, choice: Choice) -> None:
+        arguments = CheckArguments(choice.command, choice.folder)
+        call = Call(CallId(f"call_{new_id()}"), BASH, msgspec.json.encode(arguments).decode())
+        await self._turn.add(workflow_message(self._turn.id, calls=(call,)), [self._need(call, choice)], final=False)
+
+    def _need(self, call: Call, choice: Choice) -> Need:
+        need = self._toolbox.need(_as_bash(call.id, CheckArguments(choice.command)), self._workspace)
+        if not choice.folder:
+            return need
+        return msgspec.structs.replace(need, title=f"{need.title}  (in {choice.folder})", folder=choice.folder)
+
+    async def _conclude(self, check: CallState) -> None:
+        assert check.outcome is not None
+        command = msgspec.json.decode(check.call.arguments, type=CheckArguments).command
+        language, work = self._settings.language, self._work()
+        if isinstance(check.outcome, Denied):
+            await self._end(not_run("not allowed", language))
+            return
+        match after_run(run_of(check.outcome), command, work, self._settings.verification):
+            case Passed():
+                await self._end(passed(command, language))
+            case Repair():
+                await self._turn.add(
+                    workflow_message(self._turn.id, repair_prompt(command, language)), [], final=False
+                )
+            case StillFailing():
+                await self._end(still_failing(command, work.runs, language))
+            case CannotTell(trouble):
+                await self._end(best_effort(command, trouble, language))
+
+    async def _end(self, words: str) -> None:
+        await self._turn.add(workflow_message(self._turn.id, words), [], final=True)
+
+    def _work(self) -> Work:
+        state, settings = self._turn.state, self._turn.settings
+        assert state.turn is not None
+        calls = [state.calls[call_id] for call_id in state.turn.calls]
+        here = any(spec.name == BASH for spec in self._toolbox.specs)
+        return Work(
+            mode=settings.mode,
+            prompts=(state.turn.started.said, *state.turn.taken),
+            edited=edited_in(calls, self._workspace.disk.relative),
+            runs=sum(1 for each in calls if each.author == "workflow" and each.call.name == BASH),
+            bash=here and SPECS.is_allowed(BASH, settings.allowed_tools),
+        )
+
+
+def _as_bash(call_id: CallId, arguments: CheckArguments) -> Call:
+    return Call(call_id, BASH, msgspec.json.encode({"command": arguments.command}).decode())

@@ -1,0 +1,73 @@
+"""What people and the model are told of a check, in English and Chinese."""
+
+from typing import Literal
+
+from coderelay.agents.native.workflow.settings import Language
+from coderelay.agents.native.workflow.verify_result import Trouble
+
+Reason = Literal["no command", "refused", "not allowed"]
+
+NOT_RUN: dict[Language, str] = {"en": "automatic verification was not run", "zh": "未执行自动验证"}
+REPAIR: dict[Language, str] = {"en": "Please repair this and verify again", "zh": "请修复并再次验证"}
+
+FIRST_LIST: dict[Language, str] = {
+    "en": "<reminder>A todo list was begun from this request: you find it below. Work through it and keep it up to "
+    "date with the todo tool; give a better list in its place as soon as you know more.</reminder>",
+    "zh": "<reminder>已根据此请求自动初始化 todo 列表，见下文。请按列表推进，用 todo 工具保持更新；"
+    "了解更多后可用更合适的列表替换它。</reminder>",
+}
+
+USUAL_STEPS: dict[Language, list[str]] = {
+    "en": ["Understand the request and the code", "Make the changes", "Verify the result"],
+    "zh": ["理解需求并查看代码", "实现改动", "验证结果"],
+}
+
+_REASONS: dict[Reason, dict[Language, str]] = {
+    "no command": {
+        "en": "no listed command fits this project; `workflow.verify_commands` can name one",
+        "zh": "没有适合本项目的白名单命令，可在 `workflow.verify_commands` 中指定",
+    },
+    "refused": {"en": "you asked for that", "zh": "按你的要求"},
+    "not allowed": {"en": "the command was not allowed", "zh": "命令未获许可"},
+}
+_TROUBLES: dict[Trouble, dict[Language, str]] = {
+    "tool missing": {"en": "a program it needs is missing", "zh": "缺少所需的程序"},
+    "module missing": {"en": "a module it needs is not installed", "zh": "缺少所需的依赖模块"},
+    "no network": {"en": "it needs the network", "zh": "需要网络"},
+    "no tests": {"en": "there are no tests", "zh": "没有可运行的测试"},
+    "not permitted": {"en": "it was not permitted", "zh": "权限不足"},
+    "wrong use": {"en": "the command does not fit this project", "zh": "该命令不适用于本项目"},
+    "no room": {"en": "there is no room left", "zh": "磁盘或内存不足"},
+    "too slow": {"en": "it did not end in time", "zh": "执行超时"},
+    "killed": {"en": "it was killed", "zh": "进程被终止"},
+    "not run": {"en": "it did not run", "zh": "命令没有执行"},
+    "cut off": {"en": "it was cut off and may have run", "zh": "执行被中断，可能已经运行"},
+}
+_COLON: dict[Language, str] = {"en": ": ", "zh": "："}
+
+
+def not_run(reason: Reason, language: Language) -> str:
+    return f"{NOT_RUN[language]}{_COLON[language]}{_REASONS[reason][language]}"
+
+
+def best_effort(command: str, trouble: Trouble, language: Language) -> str:
+    why = _TROUBLES[trouble][language]
+    if language == "zh":
+        return f"best-effort 警告：`{command}` 未能验证改动（{why}），自动验证结束"
+    return f"best-effort warning: `{command}` could not verify the changes ({why}); verification ends here"
+
+
+def still_failing(command: str, runs: int, language: Language) -> str:
+    if language == "zh":
+        return f"`{command}` 运行 {runs} 次后仍未通过，自动验证结束"
+    times = "time" if runs == 1 else "times"
+    return f"`{command}` still fails after it ran {runs} {times}; verification ends here"
+
+
+def passed(command: str, language: Language) -> str:
+    return f"自动验证通过：`{command}`" if language == "zh" else f"verified: `{command}` passed"
+
+
+def repair_prompt(command: str, language: Language) -> str:
+    """For the model, which has the output before its eyes."""
+    return f"`{command}` 未通过。{REPAIR['zh']}。" if language == "zh" else f"`{command}` failed. {REPAIR['en']}."

@@ -1,0 +1,125 @@
+"""The session that the options mean: a new one, or one that is there already."""
+
+import argparse
+import os
+
+from msgspec import Struct
+
+from coderelay.app import House
+from coderelay.client.client import Client
+from coderelay.client.language import retell, t
+from coderelay.client.model_names import GUIDE, agent_for, with_provider
+from coderelay.client.session_names import find_session, is_known
+from coderelay.client.visible import visible
+from coderelay.config.detect.detect import Found, detect
+from coderelay.protocol.asks import By
+from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession
+from coderelay.protocol.errors import BadInput, CannotRun
+from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.queries import ListSessions, WhyNotRun
+from coderelay.protocol.summary import Summary
+
+
+class Chosen(Struct, frozen=True):
+    """`after` is where its log stood before anything was added. `detected` is why a new one has its model, `problem`
+    why this process cannot run one that is there already. `newest` says which one it is if nobody named it."""
+
+    session: SessionId
+    after: int
+    detected: Found | None = None
+    problem: str | None = None
+    newest: str = ""
+
+
+async def choose_session(
+    client: Client, options: argparse.Namespace, folder: str, house: House, by: By, *, to_run: bool = True
+) -> Chosen:
+    """Raises CannotRun if nobody can run it here; unless it is there already and is only to be followed."""
+    allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
+    known = await _known_session(client, options, folder)
+    if known is None:
+        return await _new_session(client, options, folder, house, by, allowed)
+    model = with_provider(options.model, known.model) if options.model else None
+    agent = options.agent or (agent_for(model) if model else None)
+    problem = await client.get(WhyNotRun(known.id, model=model, agent=agent))
+    if problem is not None and model:
+        raise CannotRun(problem)
+    if problem is not None:
+        problem = t("session {session} cannot go on here: {problem}", session=known.id, problem=retell(problem))
+        if to_run:
+            raise CannotRun(problem)
+    outcome = await client.send(
+        ConfigureSession(
+            session=known.id,
+            by=by,
+            mode=options.mode,
+            model=model,
+            agent=agent,
+            allowed_tools=allowed or None,
+        )
+    )
+    await client.send(OpenSession(session=known.id, by=by))
+    return Chosen(known.id, outcome.head, problem=problem, newest=_in_words(known) if options.latest else "")
+
+
+async def _new_session(
+    client: Client, options: argparse.Namespace, folder: str, house: House, by: By, allowed: tuple[str, ...]
+) -> Chosen:
+    found = await detect(house.config, os.environ, flag=options.model, settings=house.config.settings.providers)
+    agent = options.agent or found.agent
+    if agent == "native" and found.model == GUIDE:
+        raise CannotRun(found.line)
+    if agent == "native" and (problem := house.models(folder).why_not(found.model)) is not None:
+        raise CannotRun(problem)
+    session = SessionId(new_id())
+    outcome = await client.send(
+        CreateSession(
+            session=session,
+            cwd=folder,
+            model=found.model,
+            mode=options.mode or house.config.settings.mode,
+            agent=agent,
+            allowed_tools=allowed,
+            by=by,
+        )
+    )
+    return Chosen(session, outcome.head, detected=found)
+
+
+def untrusted_words(house: House) -> str:
+    """What the folder wants and does not get, and how it would; nothing if it wants nothing."""
+    if not house.config.untrusted:
+        return ""
+    return t(
+        ".coder/config.json of this folder wants {keys}, which is not in force; `coder permissions trust` shows "
+        "it and puts it in force",
+        keys=", ".join(house.config.untrusted),
+    )
+
+
+def mended_words(house: House) -> str:
+    """What commands of a process that was killed had left for git to obey, and was moved aside; usually nothing."""
+    mended = house.workspaces.recover()
+    if not mended:
+        return ""
+    return t(
+        "commands of an earlier process, which was killed, had changed what git obeys. It was put back as it was or "
+        "moved aside (*.moved-*): {paths}",
+        paths=", ".join(map(visible, mended)),
+    )
+
+
+async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> Summary | None:
+    if options.resume is not None:
+        return await find_session(client, options.resume, t("`coder sessions` shows what there is."))
+    if options.latest:
+        newest = await client.get(ListSessions(cwd=folder))
+        if not newest:
+            raise BadInput(t("there is no session in {folder} to continue", folder=folder), t("`coder` starts one."))
+        return next(filter(is_known, newest), newest[0])  # rather than one that was opened and never used
+    return None
+
+
+def _in_words(row: Summary) -> str:
+    title = visible(row.title or row.last_prompt.strip().partition("\n")[0])
+    return t("going on with {session}  {title}", session=row.id, title=title).rstrip()

@@ -1,0 +1,55 @@
+"""A house for the time of one command."""
+
+import getpass
+import os
+import sys
+from collections.abc import Awaitable, Callable
+
+from coderelay.app import House
+from coderelay.cli.interrupts import run_loop
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell, speak
+from coderelay.client.visible import visible
+from coderelay.config.detect.other_tools import learn
+from coderelay.config.load import load
+from coderelay.host.host import Host
+from coderelay.protocol.asks import By
+from coderelay.protocol.errors import CoderError
+from coderelay.surfaces import standard_streams
+
+
+def new_house(cwd: str | None = None) -> House:
+    """With what other programs' files say of keys, where the environment says nothing. From here on people are
+    spoken to in the language that is set."""
+    config = load(os.environ, cwd)
+    speak(config.lang)
+    house = House(config, learn(os.environ).added_to(os.environ))
+    house.tell = _tell
+    return house
+
+
+def _tell(text: str) -> None:
+    sys.stderr.write(f"coder: {visible(retell(text))}\n")
+    sys.stderr.flush()
+
+
+def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
+    """Exit code of `work`; 1 and the reason on stderr if it is refused."""
+    standard_streams.write_behind()
+    try:
+        return run_loop(_run(work, new_house()))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
+        return 1
+
+
+async def _run(work: Callable[[Host], Awaitable[int]], house: House) -> int:
+    host = await house.open_patiently()
+    try:
+        return await work(host)
+    finally:
+        await house.close(host)
+
+
+def me(via: str = "cli") -> By:
+    return By(who=getpass.getuser(), via=via)

@@ -1,0 +1,80 @@
+"""What is loaded and opened while the first prompt is there already."""
+
+import argparse
+import asyncio
+import gc
+import os
+
+from coderelay.app import House
+from coderelay.cli.choose_session import Chosen, choose_session, mended_words, untrusted_words
+from coderelay.cli.open_app import me, new_house
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell
+from coderelay.client.visible import visible
+from coderelay.config.chosen_model import remember_model
+from coderelay.host.host import Host
+from coderelay.protocol.asks import By
+from coderelay.protocol.errors import CoderError, StoreFull
+from coderelay.surfaces.terminal.drawing.notices import note
+from coderelay.surfaces.terminal.first_prompt import Opening
+from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.opened import Opened
+from coderelay.surfaces.terminal.repl import Repl
+
+_ROOM_SECONDS = 1.0
+
+
+async def work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
+    """Until the person leaves; the exit code."""
+    gc.freeze()  # what was loaded stays; from here on there is garbage
+    gc.enable()
+    try:
+        return await _show(options, folder, opening, new_house(folder))
+    except CoderError as error:
+        opening.screen.print(visible(f"coder: {error_in_words(error)}"))
+        return 1
+
+
+async def _show(options: argparse.Namespace, folder: str, opening: Opening, house: House) -> int:
+    screen = opening.screen
+    house.tell = lambda text: screen.print(note(retell(text), screen.width))
+    host = await house.open_patiently()
+    try:
+        by = me("terminal")
+        chosen = await _choose_when_there_is_room(host, options, folder, house, by)
+        opened = Opened(
+            client=host,
+            session=chosen.session,
+            by=by,
+            remember_model=remember_model,
+            told=_told(chosen, house),
+            is_known=chosen.detected is None,
+            while_running=house.config.settings.input_while_running,
+            history=os.path.join(house.config.home, "history"),
+            max_steps=options.max_steps,
+        )
+        return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
+    finally:
+        await house.close(host)
+
+
+async def _choose_when_there_is_room(
+    host: Host, options: argparse.Namespace, folder: str, house: House, by: By
+) -> Chosen:
+    """On a full disk the prompt stays, and with it what the person has typed meanwhile."""
+    is_told = False
+    while True:
+        try:
+            return await choose_session(host, options, folder, house, by, to_run=False)
+        except StoreFull as error:
+            if not is_told:
+                house.tell(str(error))
+                is_told = True
+        await asyncio.sleep(_ROOM_SECONDS)
+
+
+def _told(chosen: Chosen, house: House) -> tuple[str, ...]:
+    found = chosen.detected
+    why = retell(found.line) if found is not None else ""
+    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(house), mended_words(house))
+    return tuple(filter(None, words))

@@ -1,0 +1,172 @@
+"""From options to a session and a surface on it."""
+
+import argparse
+import asyncio
+import gc
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from coderelay.app import House
+from coderelay.cli.choose_session import Chosen, choose_session, mended_words, untrusted_words
+from coderelay.cli.interrupts import is_ignored, run_loop
+from coderelay.cli.open_app import me, new_house
+from coderelay.client.client import Client
+from coderelay.client.errors import error_in_words
+from coderelay.client.language import retell, t
+from coderelay.client.unattended import Unattended
+from coderelay.config.chosen_model import remember_model
+from coderelay.protocol.asks import By
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ShowSession
+from coderelay.surfaces import standard_streams
+from coderelay.surfaces.headless.output import open_output
+from coderelay.surfaces.headless.run_prompt import DONE, FAILED, INTERRUPTED, PARKED, Fate, Run
+
+log = logging.getLogger(__name__)
+
+
+def run_session(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
+    gc.freeze()  # what was loaded stays; from here on there is garbage
+    gc.enable()
+    standard_streams.write_behind()
+    try:
+        return run_loop(_run(options, folder, prompt, new_house(folder)))
+    except CoderError as error:
+        sys.stderr.write(f"coder: {error_in_words(error)}\n")
+        return FAILED
+    except KeyboardInterrupt:
+        standard_streams.hurry()
+        return INTERRUPTED
+
+
+async def _run(options: argparse.Namespace, folder: str, prompt: str | None, house: House) -> int:
+    host = await house.open_patiently()
+    try:
+        by = me("terminal" if prompt is None else "headless")
+        for told in filter(None, (untrusted_words(house), mended_words(house))):
+            sys.stderr.write(f"coder: {told}\n")
+        await host.check()
+        chosen = await choose_session(host, options, folder, house, by)
+        _tell_detected(chosen, options)
+        if chosen.newest and prompt is None:
+            sys.stdout.write(f"{chosen.newest}\n")
+        if prompt is not None:
+            return await _headless(host, options, house, chosen.session, chosen.after, prompt, by)
+        from coderelay.surfaces.terminal.plain_repl import LineLoop  # only the terminal needs it
+
+        loop = LineLoop(host, chosen.session, by, remember_model, partial(_unattended, options, house))
+        ending = await loop.run(chosen.after, house.config.settings.input_while_running)
+        if ending == "parked":
+            sys.stderr.write(_parked(loop.session, t("a question is open; the lines after it are not sent")))
+        return {"left": DONE, "parked": PARKED, "stopped": INTERRUPTED}[ending]
+    finally:
+        await house.close(host)
+
+
+def _tell_detected(chosen: Chosen, options: argparse.Namespace) -> None:
+    found = chosen.detected
+    if found is None:
+        return
+    if options.prompt is None:
+        sys.stdout.write(f"{retell(found.line)}\n")
+    elif found.agent == "guide" and options.model is None:
+        sys.stderr.write(f"coder: {retell(found.line)}\n")
+
+
+async def _headless(
+    client: Client, options: argparse.Namespace, house: House, session: SessionId, after: int, prompt: str, by: By
+) -> int:
+    cwd = (await client.get(ShowSession(session))).cwd  # not always the folder we are in
+    run = Run(client, session, open_output(options.output, session), _unattended(options, house, cwd), by)
+    main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop() -> None:
+        if await run.stop():
+            main.cancel()
+
+    def interrupt() -> None:
+        standard_streams.hurry()
+        if main.done():
+            return  # the house is being closed: there is nothing left to stop
+        if stopping or run.is_over:
+            for each in stopping:
+                each.cancel()  # it may wait for a locked log
+            main.cancel()  # a second Ctrl-C leaves at once; the turn is carried on by whoever opens it next
+        else:
+            stopping.append(asyncio.create_task(stop()))
+
+    def leave() -> None:
+        standard_streams.hurry()
+        main.cancel()
+
+    _on_signals(interrupt, leave)
+    try:
+        code = await main
+    except asyncio.CancelledError:
+        return INTERRUPTED
+    except CoderError as error:
+        return await _tell_failure(run, session, error_in_words(error))
+    except Exception as error:
+        log.exception("a prompt failed")
+        return await _tell_failure(run, session, f"{type(error).__name__}: {error}")
+    finally:
+        await asyncio.gather(*stopping, return_exceptions=True)
+    if run.deaf:
+        return INTERRUPTED
+    if code == PARKED:
+        earlier = t("an earlier question is still open; the prompt is queued")
+        sys.stderr.write(_parked(session, earlier if run.behind_others else t("a question is open")))
+    for told in run.unanswered:
+        sys.stderr.write(f"coder: {told}\n")
+    return code
+
+
+async def _tell_failure(run: Run, session: SessionId, problem: str) -> int:
+    """With what has become of the prompt: whoever does not know that would send it again."""
+    fate = _in_words(await run.give_up(), session)
+    sys.stderr.write("\n".join(filter(None, (f"coder: {problem}", fate))) + "\n")
+    return FAILED
+
+
+def _in_words(fate: Fate, session: SessionId) -> str:
+    match fate:
+        case "not admitted":
+            return ""
+        case "taken back":
+            return t("The prompt was taken back before anything was done. It can be sent again.")
+        case "waiting":
+            return t(
+                "The prompt waits in session {session} and has not begun. `coder resume {session}` carries it on, "
+                "`coder sessions delete {session}` drops it.",
+                session=session,
+            )
+        case "begun":
+            return t(
+                "The turn had begun and may have changed files; session {session} holds what is known of it. "
+                "`coder resume {session}` carries it on; the prompt sent once more could do things twice.",
+                session=session,
+            )
+        case "unknown":
+            return t(
+                "Whether the prompt was saved is not known; `coder sessions show {session}` tells.", session=session
+            )
+
+
+def _unattended(options: argparse.Namespace, house: House, cwd: str) -> Unattended:
+    return options.unattended or house.folders.of(cwd).settings.unattended or "deny"
+
+
+def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) -> None:
+    loop = asyncio.get_running_loop()
+    for number, react in ((signal.SIGINT, interrupt), (signal.SIGTERM, leave), (signal.SIGHUP, leave)):
+        if not is_ignored(number):
+            loop.add_signal_handler(number, react)
+
+
+def _parked(session: SessionId, why: str) -> str:
+    return f"coder: {t('parked, {why}', why=why)}\n{t('session {session}', session=session)}\n"

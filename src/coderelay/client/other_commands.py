@@ -1,0 +1,117 @@
+"""What is typed after a `/` and is not built in: a command of the agent, one of people's own, or a skill."""
+
+import os
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from itertools import groupby
+
+from coderelay.client.client import Client
+from coderelay.client.commands.command import SlashCommand
+from coderelay.client.language import localize, retell, t
+from coderelay.client.slash_line import Prompted, Slash
+from coderelay.client.text_width import padded
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ExpandCommand, ListCommands
+from coderelay.protocol.session_info import CommandShown, CommandsShown
+
+_AGENTS = "/"  # `//name` means the agent's, even if something else has that name
+_HEADINGS = {
+    "agent": "Commands of the agent",
+    "command": "Commands of your own and of this folder",
+    "skill": "Skills",
+}
+_NEAREST = 3
+_WIDTH = 28
+_PATH = re.compile(r"(?:\\.|[^\s\\])+")  # as a shell or a file that is dragged in writes it
+
+
+async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCommand], slash: Slash) -> Prompted:
+    """The prompt it stands for; a line that begins with the path of a file is one already. Raises BadInput."""
+    known = await client.get(ListCommands(session))
+    forced = slash.name.startswith(_AGENTS)
+    name = slash.name.removeprefix(_AGENTS)
+    found = next((each for each in known.found if each.name == name and (each.origin == "agent" or not forced)), None)
+    line = f"/{name} {slash.rest}".rstrip()
+    if found is None and (forced or not _begins_with_path(line)):
+        raise _unknown(slash.name, built_in, known, forced)
+    if found is None or found.origin == "agent":
+        return Prompted(line)
+    return Prompted(await client.get(ExpandCommand(session, name, slash.rest)))
+
+
+def _begins_with_path(line: str) -> bool:
+    """Of a file that is there, and not of the root."""
+    path = _PATH.match(line)
+    return path is not None and path[0].strip("/") != "" and os.path.exists(re.sub(r"\\(.)", r"\1", path[0]))
+
+
+def _unknown(name: str, built_in: Sequence[SlashCommand], known: CommandsShown, forced: bool) -> BadInput:
+    if forced:
+        theirs = ", ".join(f"//{each.name}" for each in known.found if each.origin == "agent")
+        return BadInput(t("the agent has no command {name}; it has {names}", name=name, names=theirs or t("none")))
+    names = [*sorted(each.name for each in built_in), *(each.name for each in known.found)]
+    near = get_close_matches(name, names, _NEAREST) or sorted(
+        each for each in names if name and each.startswith(name)
+    )
+    if not near:
+        return BadInput(t("unknown command /{name}; /help shows what there is", name=name))
+    meant = t(" or ").join(f"/{each}" for each in near[:_NEAREST])
+    return BadInput(
+        t("unknown command /{name}; did you mean {names}? /help shows what there is", name=name, names=meant)
+    )
+
+
+async def help_text(client: Client, session: SessionId, built_in: Sequence[SlashCommand]) -> str:
+    known = await client.get(ListCommands(session))
+    parts = [built_in_help(built_in)]
+    for origin, heading in _HEADINGS.items():
+        lines = [_line(each) for each in known.found if each.origin == origin]
+        parts += ["\n".join([t(heading), *lines])] if lines else []
+    parts += ["\n".join(f"({retell(note)})" for note in known.notes)] if known.notes else []
+    return "\n\n".join(parts)
+
+
+def built_in_help(built_in: Sequence[SlashCommand]) -> str:
+    groups = groupby((each for each in built_in if each.offered), lambda each: each.group)
+    return "\n\n".join(
+        "\n".join([localize(group), *(_help_line(each.usage, localize(each.text)) for each in members)])
+        for group, members in groups
+    )
+
+
+def _help_line(usage: str, text: str) -> str:
+    return f"  {padded(usage, _WIDTH)}  {text}".rstrip()
+
+
+async def help_of(client: Client, session: SessionId, built_in: Sequence[SlashCommand], name: str) -> str:
+    """The help of one command, built in or not. Raises BadInput if there is none."""
+    wanted = name.removeprefix("/")
+    command = next((each for each in built_in if each.name == wanted), None)
+    if command is not None:
+        detail = [localize(command.detail)] if command.detail is not None else []
+        example = [t("for example: {line}", line=command.example)] if command.example else []
+        return "\n".join([command.help, *detail, *example])
+    known = await client.get(ListCommands(session))
+    found = next((each for each in known.found if each.name == wanted), None)
+    if found is None:
+        raise _unknown(wanted, built_in, known, forced=False)
+    return "\n".join([t(_HEADINGS[found.origin]), _line(found)])
+
+
+def _line(command: CommandShown) -> str:
+    return _help_line(f"/{command.name} {command.hint}".rstrip(), command.description)
+
+
+async def completions(client: Client, session: SessionId, built_in: Sequence[SlashCommand]) -> list[CommandShown]:
+    """Everything that can be typed after a `/`; of two with one name, only the one that counts."""
+    known = await client.get(ListCommands(session))
+    first = {
+        each.name: CommandShown(each.name, "built-in", localize(each.text), each.shown_hint)
+        for each in built_in
+        if each.offered
+    }
+    for each in known.found:
+        first.setdefault(each.name, each)
+    return list(first.values())

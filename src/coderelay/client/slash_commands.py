@@ -1,0 +1,76 @@
+"""The slash commands of a session, shared by all surfaces where people type."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from coderelay.client.client import Client
+from coderelay.client.commands import exports, files, models, modes, prompts, sessions, show, turns
+from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
+from coderelay.client.language import t
+from coderelay.client.other_commands import resolve
+from coderelay.client.slash_line import Changes, Moved, Prompted, Slash, Told
+from coderelay.client.visible import visible
+from coderelay.protocol.asks import By
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.ids import PromptId, SessionId
+
+__all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands"]
+
+COMMANDS: tuple[SlashCommand, ...] = tuple(
+    sorted(
+        (each for file in (models, modes, turns, sessions, exports, files, show, prompts) for each in file.COMMANDS),
+        key=lambda each: GROUPS.index(each.group),
+    )
+)
+"""In the order of `/help`."""
+
+_BY_NAME = {each.name: each for each in COMMANDS}
+NAMES = frozenset(_BY_NAME)
+REMOTE_NAMES = frozenset(each.name for each in COMMANDS if each.remote)
+"""All that a browser or a chat may offer; elsewhere than at the terminal the other commands are ordinary text."""
+
+
+class SessionCommands:
+    """`on_prompt` is told of every prompt before a command sends it. `keys` is for `/help`: the keys of this surface.
+    After a Moved, the commands are about the session moved to."""
+
+    def __init__(
+        self,
+        client: Client,
+        session: SessionId,
+        by: By,
+        remember_model: RememberModel,
+        on_prompt: Callable[[PromptId], None],
+        keys: str = "",
+    ) -> None:
+        self._here = Context(client, session, by, remember_model, on_prompt, keys, {}, COMMANDS, _BY_NAME["help"])
+
+    async def run(self, slash: Slash) -> Told:
+        """A name that is not built in is looked for among the agent's commands, the person's own, and skills. Raises
+        BadInput, or another refusal of what the session is asked for."""
+        told = await self._run(slash)
+        if isinstance(told, Prompted) and not told.text.strip():
+            raise BadInput(t("/{name} without arguments says nothing", name=slash.name))
+        match told:
+            case Moved():
+                self._here.session = told.session
+                return replace(told, told=visible(told.told))
+            case Changes():
+                return Changes(visible(told.text), visible(told.diff))
+            case str():
+                return visible(told)  # titles, prompts and files may have been written by anyone
+            case _:
+                return told
+
+    async def _run(self, slash: Slash) -> Told:
+        command = _BY_NAME.get(slash.name)
+        if command is None:
+            return await resolve(self._here.client, self._here.session, COMMANDS, slash)
+        here = replace(self._here, command=command)
+        rest = slash.rest.strip()
+        if rest and not command.hint:
+            raise BadInput(t("/{name} takes nothing more", name=slash.name), command.help)
+        if not rest and command.needs_arguments:
+            raise here.misused()
+        return await command.run(here, rest)

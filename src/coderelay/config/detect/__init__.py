@@ -1,0 +1,1 @@
+"""Which model a person can use already, found without asking."""

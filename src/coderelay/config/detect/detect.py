@@ -1,0 +1,113 @@
+"""The model to use when nobody said which: what the person has already, in a fixed order.
+
+1. what was said        --model, CODER_MODEL, a config file
+2. a key                in the environment, or in another program's settings
+3. a server here        that lists a model one can talk to
+4. weights              installed by `coder model`
+5. the guide            which needs none
+
+The first two cost no look at PATH and no connection: most starts end there.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from coderelay.config.detect.other_tools import Learned, learn
+from coderelay.config.load import Config
+from coderelay.models.provider import KNOWN, Provider, ProviderSettings
+from coderelay.protocol.translatable import say
+
+GUIDE = "guide"
+SILENCE_SECONDS = 0.15  # what an open port that says nothing may cost
+_OWN = Provider("openai-chat", "")  # what is known of a provider that only the person knows
+_FIRST = ("anthropic", "openai", "iflow", "gemini")
+
+
+class Found(Struct, frozen=True):
+    """`source` says in a few words where `model` comes from; `learned` belongs into the environment of everything
+    that runs; `agents` are installed programs that could not be used."""
+
+    model: str
+    source: str
+    learned: Learned
+    agents: tuple[str, ...] = ()
+
+    @property
+    def agent(self) -> str:
+        return GUIDE if self.model == GUIDE else "native"
+
+    @property
+    def line(self) -> str:
+        """For people. Holds no secret."""
+        if self.model != GUIDE or self.source:
+            return say("model: {model} ({rest}); change with --model or /model", model=self.model, rest=self.source)
+        seen = (
+            say(" {agents}: installed, but cannot be driven by this version.", agents=", ".join(self.agents))
+            if self.agents
+            else ""
+        )
+        return say(
+            "no model found: the guide answers, by rule.{rest} `coder doctor` says how to connect a model.", rest=seen
+        )
+
+
+async def detect(
+    config: Config,
+    env: Mapping[str, str],
+    *,
+    flag: str | None = None,
+    settings: Mapping[str, ProviderSettings] | None = None,
+    silence_seconds: float = SILENCE_SECONDS,
+) -> Found:
+    """`flag` is what --model says, `settings` the person's own providers."""
+    learned = learn(env)
+    if said := _said(config, env, flag):
+        return Found(*said, learned)
+    whole = learned.added_to(env)
+    if keyed := _keyed(whole, learned, settings or {}):
+        return Found(*keyed, learned)
+    from coderelay.config.detect.local_model import model_here  # most starts do without
+
+    if here := await model_here(config.home, whole, settings or {}, silence_seconds):
+        return Found(*here, learned)
+    from coderelay.config.detect.installed_agents import agents_on_path
+
+    return Found(GUIDE, "", learned, agents_on_path(env))
+
+
+def _said(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str, str] | None:
+    if flag:
+        return flag, "--model"
+    if model := env.get("CODER_MODEL", "").strip():
+        return model, "CODER_MODEL"
+    return (config.model, "config") if config.model else None
+
+
+def _keyed(
+    env: Mapping[str, str], learned: Learned, settings: Mapping[str, ProviderSettings]
+) -> tuple[str, str] | None:
+    """The person's own providers come first."""
+    for name in dict.fromkeys([*settings, *_FIRST, *KNOWN]):
+        provider, own = KNOWN.get(name, _OWN), settings.get(name, ProviderSettings())
+        key = _first_set(env, (own.api_key_env,) if own.api_key_env else provider.keys)
+        variable = _first_set(env, provider.names)
+        model = env[variable].strip() if variable else next(iter(own.models), provider.example)
+        if key and model:
+            return f"{name}:{model}", _source(key, _first_set(env, provider.addresses), learned)
+    return None
+
+
+def _first_set(env: Mapping[str, str], variables: tuple[str, ...]) -> str:
+    return next((each for each in variables if env.get(each, "").strip()), "")
+
+
+def _source(key: str, address: str, learned: Learned) -> str:
+    """Who has set a key does not expect it to be sent where another program's file says, so that is told."""
+    if key in learned.files:
+        return say("{variable} in {file}", variable=key, file=learned.files[key])
+    return (
+        say("{variable}; address from {file}", variable=key, file=learned.files[address])
+        if address in learned.files
+        else key
+    )

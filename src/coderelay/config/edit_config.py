@@ -1,0 +1,142 @@
+"""MCP servers in the person's own file: adding one and taking one out, with all else as it was."""
+
+import fcntl
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, cast
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from coderelay.config.document import parse_object, read_document
+from coderelay.config.paths import person_file, printable, read_person_file, shown
+from coderelay.config.secrets import REFERENCE, names_secret
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
+from coderelay.workspace.files.atomic_write import replace, write_whole
+from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS
+
+Tree = dict[str, Any]
+
+_KEY = "mcp_servers"
+_SECRET_OPTION = re.compile(
+    r"--?(?:\w+[-_])*(?:(?:api|access|auth|secret)[-_]?key|token|secret|password|passphrase)", re.I
+)
+_INDENT = re.compile(rb"\n( +|\t)\"")
+
+
+def add_server(home: str, name: str, entry: Mapping[str, Any]) -> None:
+    """Raises BadInput, and then nothing has changed."""
+    for kind in ("env", "headers"):
+        _refuse_secrets(kind, entry.get(kind, {}))
+    _refuse_secret_arguments(entry.get("args", ()))
+    _refuse_secrets_in_address(entry.get("url", ""))
+
+    def change(tree: Tree) -> None:
+        if _take(tree, name):
+            raise BadInput(
+                say("there is an MCP server {name} already", name=repr(name)),
+                say("`coder mcp remove {name}` takes it out.", name=name),
+            )
+        tree.setdefault(_KEY, {})[name] = dict(entry)
+
+    _change(home, change)
+
+
+def remove_server(home: str, name: str) -> None:
+    """Raises BadInput."""
+
+    def change(tree: Tree) -> None:
+        if not _take(tree, name):
+            raise BadInput(
+                say("there is no MCP server {name} in {file}", name=repr(name), file=shown(person_file(home)))
+            )
+
+    _change(home, change)
+
+
+def _refuse_secrets(kind: str, values: Mapping[str, str]) -> None:
+    for name, value in values.items():
+        if names_secret(name) and not REFERENCE.fullmatch(value):
+            raise _refused(name, f"--env {name}" if kind == "env" else f"--header '{name}: ${{VARIABLE}}'")
+
+
+def _refuse_secret_arguments(args: Sequence[str]) -> None:
+    """`--token=…` and `--token …`; the name of a file or a variable is none."""
+    for option, behind in zip_longest(args, args[1:], fillvalue="-"):
+        name, equals, value = option.partition("=")
+        value = value if equals else behind
+        if _SECRET_OPTION.fullmatch(name) and not value.startswith("-") and not value.isdigit():
+            raise _refused(name, "--env NAME, if the program takes it from there")
+
+
+def _refuse_secrets_in_address(url: str) -> None:
+    if LOGIN_IN_ADDRESS.search(url):
+        raise _refused("the login in the address", "--header 'Authorization: Basic ${VARIABLE}'")
+    for name, _ in parse_qsl(urlsplit(url).query):
+        if names_secret(name):
+            raise _refused(name, "--header 'Authorization: Bearer ${VARIABLE}'")
+
+
+def _refused(name: str, instead: str) -> BadInput:
+    return BadInput(
+        say("{name} looks like a secret, which does not belong into a file", name=printable(name)),
+        f"Put it into an environment variable, and give {instead}.",
+    )
+
+
+def _take(tree: Tree, name: str) -> bool:
+    """Whether there was such a server, which there is no more then, however it was spelled."""
+    dotted = [key for key in tree if f"{key}.".startswith(f"{_KEY}.{name}.")]
+    for key in dotted:
+        del tree[key]
+    servers: Any = tree.get(_KEY)
+    if not isinstance(servers, dict) or name not in servers:
+        return bool(dotted)
+    del cast(Tree, servers)[name]
+    if not servers:
+        del tree[_KEY]
+    return True
+
+
+def _change(home: str, change: Callable[[Tree], None]) -> None:
+    path = os.path.realpath(person_file(home))  # people keep such files elsewhere
+    try:
+        os.makedirs(home, mode=0o700, exist_ok=True)
+        lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would lose one of the changes
+            _write(path, _changed(read_person_file(home) or b"", path, change))
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise BadInput(say("{path} cannot be written: {why}", path=shown(path), why=error.strerror)) from error
+
+
+def _write(path: str, content: bytes) -> None:
+    if not os.path.exists(path):
+        write_whole(path, content, 0o600)
+        return
+    above, name = os.path.split(path)
+    folder = os.open(above, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        replace(folder, name, content, os.stat(path), lambda: None)
+    finally:
+        os.close(folder)
+
+
+def _changed(before: bytes, path: str, change: Callable[[Tree], None]) -> bytes:
+    read_document(before, path)
+    tree = parse_object(before, shown(path))
+    change(tree)
+    try:
+        content = msgspec.json.encode(tree)
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{printable(str(error.object))} is not UTF-8") from error
+    found = _INDENT.search(before)
+    indent = len(found[1]) if found is not None and found[1] != b"\t" else 2
+    content = msgspec.json.format(content, indent=indent) + b"\n"
+    read_document(content, path)
+    return content

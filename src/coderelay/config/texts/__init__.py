@@ -1,0 +1,1 @@
+"""Skills and custom commands: Markdown files of the person and of a folder."""

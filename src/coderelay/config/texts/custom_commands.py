@@ -1,0 +1,153 @@
+"""Commands of people's own: `/name arguments` sends the text of a Markdown file, with the arguments put in.
+
+A file in a sub-folder is called `folder:name`. What the text says is only ever said to the agent: a `!`-command or an
+`@file` in it is neither run nor read here, whoever wrote it. The agent does that with its tools, which are judged.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+
+from msgspec import Struct
+
+from coderelay.config.paths import printable, shown
+from coderelay.config.texts.folders import MOST_TEXTS, Place, Text, gather, list_place, read_text
+from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
+from coderelay.protocol.errors import BadInput
+
+_SUFFIX = ".md"
+_NAME = re.compile(r"\w[\w.-]{0,63}(?::\w[\w.-]{0,63}){0,3}")
+_DEEPEST = 3
+_DESCRIPTION_CHARS = 200
+
+_PLACEHOLDER = re.compile(r"(\\?)\$(ARGUMENTS|[1-9](?!\d))")
+_ARGUMENT = re.compile(r""""([^"]*)"|'([^']*)'|(\S+)""")
+_COMMAND_INSIDE = re.compile(r"!`[^`\n]+`")
+_FILE_INSIDE = re.compile(r"(?<![\w`@])@(?:[\w.~-]*/[\w./-]*|[\w-]+\.\w{1,5}\b(?![.(]))")
+_RUN_FIRST = "(!`…`: run this command with bash first; its output belongs in its place.)"
+_READ_FIRST = "(@ before a path: read that file first.)"
+
+
+class CustomCommand(Struct, frozen=True):
+    """`allowed_tools` is what its author thinks it needs: it never allows anything."""
+
+    name: str
+    description: str
+    text: str
+    file: str
+    argument_hint: str = ""
+    allowed_tools: tuple[str, ...] = ()
+    model: str = ""
+    own: bool = True
+
+    def expand(self, arguments: str) -> str:
+        """The prompt. What was typed is put in once, and not looked at again."""
+        given = arguments.strip()
+        words = [found[1] or found[2] or found[3] or "" for found in _ARGUMENT.finditer(given)]
+
+        def value(found: re.Match[str]) -> str:
+            if found[1]:
+                return found[0][1:]
+            if found[2] == "ARGUMENTS":
+                return given
+            number = int(found[2])
+            return words[number - 1] if number <= len(words) else ""
+
+        text = _PLACEHOLDER.sub(value, self.text)
+        takes = any(not found[1] for found in _PLACEHOLDER.finditer(self.text))
+        return "\n\n".join(filter(None, (text, given if not takes else "", *self._to_do_first())))
+
+    def _to_do_first(self) -> Iterator[str]:
+        if _COMMAND_INSIDE.search(self.text):
+            yield _RUN_FIRST
+        if _FILE_INSIDE.search(self.text):
+            yield _READ_FIRST
+
+
+class CustomCommands(Struct, frozen=True):
+    """`notes` are for people: what is not there, and why."""
+
+    found: tuple[CustomCommand, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def find_commands(places: Sequence[Place], seen: Mapping[str, str], taken: Collection[str]) -> CustomCommands:
+    """`places` begin with the nearest. `seen` are the digests of what the person trusts in the folder; `taken` are
+    the names of built-in commands, which nobody can replace."""
+
+    def make(place: Place, text: Text) -> CustomCommand:
+        return _command(place, text, taken)
+
+    found, notes = gather("commands", places, seen, command_texts, make)
+    return CustomCommands(tuple(sorted(found, key=lambda each: each.name)), notes)
+
+
+def command_texts(place: Place, notes: list[str]) -> Iterator[Text]:
+    """Every Markdown file of a place that can be read at all, whether it makes sense or not."""
+    paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
+    if len(paths) > MOST_TEXTS:
+        notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} commands; the rest is not used")
+    for path in paths[:MOST_TEXTS]:
+        try:
+            yield read_text(place, path)
+        except BadInput as refused:
+            notes.append(str(refused))
+
+
+def _paths(place: Place, notes: list[str]) -> Iterator[str]:
+    """No folder twice, however many links lead to it."""
+    below, seen = [""], set[str]()
+    while below:
+        folder = below.pop()
+        real = os.path.realpath(os.path.join(place.path, folder))
+        if real in seen:
+            continue
+        seen.add(real)
+        if len(seen) > MOST_TEXTS:
+            notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} folders; the rest is not used")
+            return
+        try:
+            inside = list(list_place(place, folder))
+        except BadInput as refused:
+            notes.append(str(refused))
+            continue
+        yield from (path for path, is_folder in inside if not is_folder and path.endswith(_SUFFIX))
+        deeper = [path for path, is_folder in inside if is_folder and not os.path.basename(path).startswith(".")]
+        if place.folder is not None:  # a link could lead to all that is in the folder
+            links = [each for each in deeper if os.path.islink(each)]
+            notes += [f"{shown(each)} is not used: it is a link to a folder" for each in links]
+            deeper = [each for each in deeper if each not in links]
+        if folder.count(os.sep) + bool(folder) < _DEEPEST:
+            below += [os.path.relpath(each, place.path) for each in reversed(deeper)]
+
+
+def _command(place: Place, text: Text, taken: Collection[str]) -> CustomCommand:
+    name = os.path.relpath(text.path, place.path).removesuffix(_SUFFIX).replace(os.sep, ":")
+    if not _NAME.fullmatch(name):
+        raise BadInput("its name must be of letters, digits, . _ - and not longer than 64")
+    if name in taken:
+        raise BadInput(f"there is a built-in /{name}")
+    head = read_front_matter(text.decoded())
+    body = head.body.strip()
+    if not body:
+        raise BadInput("it is empty")
+    return CustomCommand(
+        name=name,
+        description=_description(head, body),
+        text=body,
+        file=text.path,
+        argument_hint=_line(head.text("argument-hint")),
+        allowed_tools=tuple(map(printable, head.texts("allowed-tools"))),
+        model=_line(head.text("model")),
+        own=place.folder is None,
+    )
+
+
+def _description(head: FrontMatter, body: str) -> str:
+    return _line(head.text("description")) or _line(body.partition("\n")[0].lstrip("# "))
+
+
+def _line(text: str) -> str:
+    line = printable(" ".join(text.split()))
+    return f"{line[: _DESCRIPTION_CHARS - 1]}…" if len(line) > _DESCRIPTION_CHARS else line

@@ -1,0 +1,160 @@
+"""Where the texts lie that people and folders give to agents, skills and commands: the nearest place first.
+
+A person's own count as they are, and links lead where they like. Those of a folder count only as the person has seen
+them, by the digest of each file, and nothing leads out of the folder.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, Protocol, TypeVar
+
+from msgspec import Struct
+
+from coderelay.config.paths import printable, shown, text_folders
+from coderelay.protocol.errors import BadInput, ToolFailed
+from coderelay.workspace.files.disk import Disk, Entry
+
+Kind = Literal["skills", "commands"]
+
+MOST_BYTES = 64 * 1024
+MOST_TEXTS = 100  # in one place
+_MOST_NOTES = 20
+
+
+class Place(Struct, frozen=True):
+    """`folder` is the one that it belongs to, by its real name; None for the person's own."""
+
+    path: str
+    folder: str | None = None
+
+    def key(self, path: str) -> str:
+        """How a text is known to `trust`."""
+        return "" if self.folder is None else os.path.relpath(path, self.folder)
+
+
+class Text(Struct, frozen=True):
+    """A file as it was read. `key` is empty for the person's own."""
+
+    path: str
+    key: str
+    data: bytes
+
+    @property
+    def digest(self) -> str:
+        from hashlib import sha256  # slow to load, and only folders' texts need it
+
+        return sha256(self.data).hexdigest()
+
+    def counts(self, seen: Mapping[str, str]) -> bool:
+        """Whether it is the person's own, or of a folder and exactly what the person has seen there."""
+        return not self.key or seen.get(self.key) == self.digest
+
+    def decoded(self) -> str:
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"it is not UTF-8: byte {error.start + 1}") from error
+        if "\0" in text:
+            raise BadInput("it is not a text")
+        return text
+
+
+def places_of(kind: Kind, *, home: str, user_home: str, folder: str) -> list[Place]:
+    """`home` is coder's own folder, `user_home` the person's. A folder in which these lie has none of its own."""
+    real = os.path.realpath(folder)
+    theirs, own = text_folders(kind, home=home, user_home=user_home, folder=real)
+    mine = {os.path.realpath(path) for path in own}
+    return [Place(path, real) for path in theirs if os.path.realpath(path) not in mine] + [
+        Place(path) for path in own
+    ]
+
+
+def list_place(place: Place, below: str = "") -> Iterator[tuple[str, bool]]:
+    """The paths of what lies there, by name, and whether each is a folder. Raises BadInput."""
+    path = os.path.join(place.path, below).rstrip(os.sep)
+    for entry in _entries(place, path):
+        inner = os.path.join(path, entry.name)
+        yield inner, entry.kind == "folder" or (entry.kind == "link" and os.path.isdir(inner))
+
+
+def _entries(place: Place, path: str) -> list[Entry]:
+    if not os.path.lexists(path):
+        return []
+    real = os.path.realpath(path) if place.folder is None else path
+    try:
+        return Disk([place.folder or real]).list(real)
+    except ToolFailed as failed:
+        raise _not_used(path, failed.message) from failed
+
+
+def read_text(place: Place, path: str, within: str | None = None) -> Text:
+    """`within` is a folder around the file that a link may not lead out of. Raises BadInput."""
+    if not os.path.relpath(path, place.path).isprintable():  # nor is a name that is not UTF-8
+        raise _not_used(path, "its name cannot be shown")
+    try:
+        if within is not None:
+            top = os.path.realpath(within) if place.folder is None else Disk([place.folder]).target(within)
+            real = os.path.join(top, os.path.relpath(path, within))
+        else:
+            real = os.path.realpath(path) if place.folder is None else path
+            top = place.folder or os.path.dirname(real)
+        found = Disk([top]).read(real, MOST_BYTES)
+    except ToolFailed as failed:
+        raise _not_used(path, failed.message) from failed
+    if found.size > MOST_BYTES:
+        raise _not_used(path, f"it is larger than {MOST_BYTES} bytes")
+    return Text(path, place.key(path), found.data)
+
+
+def _not_used(path: str, why: str) -> BadInput:
+    return BadInput(f"{shown(path)} is not used: {printable(why)}")
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def file(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
+
+
+def gather(
+    what: Kind,
+    places: Sequence[Place],
+    seen: Mapping[str, str],
+    texts: Callable[[Place, list[str]], Iterator[Text]],
+    make: Callable[[Place, Text], T],
+) -> tuple[tuple[T, ...], tuple[str, ...]]:
+    """What can be made of the texts that count, of each name the nearest; and notes for people about the others.
+    `make` raises BadInput if a text is wrong."""
+    found: dict[str, T] = {}
+    notes: list[str] = []
+    untrusted: list[str] = []
+    for place in places:
+        for text in texts(place, notes):
+            if not text.counts(seen):
+                untrusted.append(text.key)
+                continue
+            try:
+                made = make(place, text)
+            except BadInput as refused:
+                notes.append(complaint_about(text, refused))
+                continue
+            nearer = found.setdefault(made.name, made)
+            if os.path.realpath(nearer.file) != os.path.realpath(made.file):
+                notes.append(f"{made.name}: {shown(nearer.file)} is used, not {shown(made.file)}")
+    if untrusted:
+        notes.insert(0, f"{what} that do not count until you trust the folder: {', '.join(_bounded(untrusted))}")
+    return tuple(found.values()), _bounded(notes)
+
+
+def complaint_about(text: Text, problem: BadInput) -> str:
+    return f"{shown(text.path)} is not used: {printable(str(problem))}"
+
+
+def _bounded(notes: list[str]) -> tuple[str, ...]:
+    more = len(notes) - _MOST_NOTES
+    return tuple(notes) if more <= 0 else (*notes[:_MOST_NOTES], f"and {more} more")

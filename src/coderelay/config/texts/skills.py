@@ -1,0 +1,122 @@
+"""Skills: instructions that an agent is offered by a description, and reads when it needs them.
+
+One folder each, with a SKILL.md that begins with a `name` and a `description`. Nothing that is wrong with one is an
+exception: it becomes a note for people, and the skill is not there.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from coderelay.config.paths import printable, shown
+from coderelay.config.texts.folders import MOST_TEXTS, Place, Text, complaint_about, gather, list_place, read_text
+from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
+from coderelay.protocol.errors import BadInput
+
+FILE = "SKILL.md"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_DESCRIPTION_CHARS = 1024
+
+
+class Body(Struct, frozen=True):
+    """The instructions, or a note that says why there are none."""
+
+    text: str = ""
+    note: str = ""
+
+
+class Skill(Struct, frozen=True):
+    """`allowed_tools` is what its author thinks it needs: it never allows anything. `by_name_only`: for people to
+    ask for, not for agents to choose. `digest` is empty for the person's own, which may change at any time."""
+
+    name: str
+    description: str
+    file: str
+    place: Place
+    allowed_tools: tuple[str, ...] = ()
+    by_name_only: bool = False
+    digest: str = ""
+
+    @property
+    def folder(self) -> str:
+        return os.path.dirname(self.file)
+
+    def load(self) -> Body:
+        try:
+            text = read_text(self.place, self.file, self.folder)
+        except BadInput as refused:
+            return Body(note=str(refused))
+        if self.digest and text.digest != self.digest:
+            return Body(note=f"{shown(self.file)} is not used: it has changed since it was trusted")
+        try:
+            return Body(read_front_matter(text.decoded()).body.strip())
+        except BadInput as refused:
+            return Body(note=complaint_about(text, refused))
+
+
+class Skills(Struct, frozen=True):
+    """`notes` are for people: what is not there, and why."""
+
+    found: tuple[Skill, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def load(self, name: str) -> Body:
+        skill = next((each for each in self.found if each.name == name), None)
+        if skill is None:
+            there = ", ".join(each.name for each in self.found) or "none"
+            return Body(note=f"there is no skill {printable(name)[:64]!r}; there are: {there}")
+        return skill.load()
+
+
+def find_skills(places: Sequence[Place], seen: Mapping[str, str]) -> Skills:
+    """`places` begin with the nearest. `seen` are the digests of what the person trusts in the folder."""
+    return Skills(*gather("skills", places, seen, skill_texts, _skill))
+
+
+def skill_texts(place: Place, notes: list[str]) -> Iterator[Text]:
+    """Every SKILL.md of a place that can be read at all, whether it makes sense or not."""
+    try:
+        folders = [path for path, is_folder in list_place(place) if is_folder]
+    except BadInput as refused:
+        notes.append(str(refused))
+        return
+    if len(folders) > MOST_TEXTS:
+        notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} skills; the rest is not used")
+    for folder in folders[:MOST_TEXTS]:
+        try:
+            yield read_text(place, os.path.join(folder, FILE), folder)
+        except BadInput as refused:
+            notes.append(str(refused))
+
+
+def _skill(place: Place, text: Text) -> Skill:
+    head = read_front_matter(text.decoded())
+    return Skill(
+        name=_name(head, text),
+        description=_description(head),
+        file=text.path,
+        place=place,
+        allowed_tools=tuple(map(printable, head.texts("allowed-tools"))),
+        by_name_only=head.flag("disable-model-invocation"),
+        digest=text.digest if text.key else "",
+    )
+
+
+def _name(head: FrontMatter, text: Text) -> str:
+    """Some write a title there; then the folder has the name."""
+    names = (head.text("name"), os.path.basename(os.path.dirname(text.path)))
+    name = next((each for each in names if _NAME.fullmatch(each)), None)
+    if name is None:
+        raise BadInput("its name must be of letters, digits, . _ - and not longer than 64")
+    return name
+
+
+def _description(head: FrontMatter) -> str:
+    """One line: it stands in a list."""
+    description = printable(" ".join(head.text("description").split()))
+    if not description:
+        raise BadInput("it needs a description, which says what it is for and when to use it")
+    cut = len(description) > _DESCRIPTION_CHARS
+    return f"{description[: _DESCRIPTION_CHARS - 1]}…" if cut else description

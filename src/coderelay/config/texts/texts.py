@@ -1,0 +1,78 @@
+"""The skills and commands that count in one folder: the person's own, and those of it that the person trusts.
+
+Looked for anew each time, since people change them while they work; so what is not trusted any more is gone at once.
+"""
+
+from collections.abc import Callable, Collection
+
+from coderelay.config.texts.custom_commands import CustomCommands, find_commands
+from coderelay.config.texts.folders import Kind, Place, places_of
+from coderelay.config.texts.skills import Skill, find_skills
+from coderelay.config.trust import trusted_texts
+from coderelay.protocol.errors import BadInput, ToolFailed
+from coderelay.protocol.session_info import CommandShown, CommandsShown, SkillShown, SkillsShown
+
+
+class Texts:
+    """`user_home` may be empty: then only coder's own folder is the person's. `taken` tells the names of the
+    built-in commands, which nobody can replace."""
+
+    def __init__(self, *, home: str, user_home: str, folder: str, taken: Callable[[], Collection[str]]) -> None:
+        self._home = home
+        self._user_home = user_home
+        self._folder = folder
+        self._taken = taken
+
+    def skills(self) -> SkillsShown:
+        found = find_skills(self._places("skills"), self._trusted())
+        return SkillsShown(tuple(map(_shown, found.found)), found.notes)
+
+    def commands(self) -> CommandsShown:
+        found, skills = self._commands(), self.skills()
+        return CommandsShown(
+            (
+                *(CommandShown(each.name, "command", each.description, each.argument_hint) for each in found.found),
+                *(CommandShown(each.name, "skill", each.description) for each in skills.found),
+            ),
+            (*found.notes, *skills.notes),
+        )
+
+    def expand(self, name: str, arguments: str) -> str:
+        """The prompt that `/name arguments` stands for. Raises BadInput."""
+        command = next((each for each in self._commands().found if each.name == name), None)
+        if command is not None:
+            return command.expand(arguments)
+        text = self._load(name, by_name=True)
+        return "\n\n".join(filter(None, (f'<skill name="{name}">\n{text}\n</skill>', arguments.strip())))
+
+    def load_skill(self, name: str) -> str:
+        """For an agent that chose it. Raises ToolFailed."""
+        try:
+            return self._load(name, by_name=False)
+        except BadInput as refused:
+            raise ToolFailed(str(refused)) from refused
+
+    def _load(self, name: str, *, by_name: bool) -> str:
+        skills = find_skills(self._places("skills"), self._trusted())
+        body = skills.load(name)
+        if body.note:
+            raise BadInput(body.note)
+        skill = next(each for each in skills.found if each.name == name)
+        if skill.by_name_only and not by_name:
+            raise BadInput(f"the skill {name} is for people to ask for, with /{name}")
+        return f"{body.text}\n\n(The files of this skill are in {skill.folder}.)"
+
+    def _commands(self) -> CustomCommands:
+        return find_commands(self._places("commands"), self._trusted(), self._taken())
+
+    def _places(self, kind: Kind) -> list[Place]:
+        return places_of(kind, home=self._home, user_home=self._user_home, folder=self._folder)
+
+    def _trusted(self) -> dict[str, str]:
+        return trusted_texts(self._home, self._folder)
+
+
+def _shown(skill: Skill) -> SkillShown:
+    return SkillShown(
+        skill.name, skill.description, skill.file, own=skill.place.folder is None, by_name_only=skill.by_name_only
+    )

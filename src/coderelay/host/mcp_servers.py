@@ -1,0 +1,22 @@
+"""MCP servers as the host knows them: something that a folder may have."""
+
+from typing import Protocol
+
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.mcp_info import ServerRow
+
+
+class Servers(Protocol):
+    async def rows(self) -> list[ServerRow]: ...
+
+    async def text(self, server: str, what: str, rest: str) -> str:
+        """Of a prompt or a resource. Raises BadInput."""
+        ...
+
+
+class NoServers:
+    async def rows(self) -> list[ServerRow]:
+        return []
+
+    async def text(self, server: str, what: str, rest: str) -> str:
+        raise BadInput("no MCP server is configured here", "`coder mcp add` adds one.")

@@ -1,0 +1,73 @@
+"""Runs the person's own commands: in their environment, unconfined, for as long as they have patience."""
+
+import os
+
+from coderelay.config.settings import Settings
+from coderelay.host.context import HostContext
+from coderelay.host.turn import HostTurn
+from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
+from coderelay.session.next_action import Finish, RunCall
+from coderelay.workspace.processes.ending import CannotStart, ProcessesLost
+from coderelay.workspace.processes.ending import Finished as Ended
+from coderelay.workspace.processes.environment import own_environment
+from coderelay.workspace.processes.find_program import find_program
+
+
+class Shell:
+    def __init__(self, context: HostContext) -> None:
+        self._context = context
+
+    async def run(self, turn: HostTurn) -> None:
+        while True:
+            match turn.next_action():
+                case RunCall(call_id):
+                    await turn.perform([turn.state.calls[call_id].call], lambda call: self._effect(turn, call))
+                case Finish():
+                    await turn.finish()
+                case _:
+                    return
+
+    async def _effect(self, turn: HostTurn, call: Call) -> Finished | Failed:
+        command, cwd = turn.state.calls[call.id].judged.need.command, turn.settings.cwd
+        env = own_environment(os.environ)  # what was learned of other programs' files is not in it
+        shell = find_program("bash", env.get("PATH", ""), ()) or "/bin/bash"
+        try:
+            ended = await self._context.processes.run(
+                [shell, "-c", command or ""],
+                cwd=cwd,
+                env=env,
+                seconds=None,
+                output_bytes=self._output_bytes(cwd),
+                apart=True,
+                heard=turn.listener(call.id),
+            )
+        except CannotStart as error:
+            return Failed(
+                say("the command could not be started: {why}", why=error), end=CommandEnd(cause="not started")
+            )
+        except ProcessesLost:
+            return Failed(
+                "the command was lost: it may have run; check before repeating it", end=CommandEnd(cause="lost")
+            )
+        return _finished(ended)
+
+    def _output_bytes(self, cwd: str) -> int:
+        """How much is kept of what a command writes, and as much of its errors. Where the configuration is wrong, the
+        command may be there to mend it."""
+        try:
+            return self._context.folders.of(cwd).settings.bash.output_bytes
+        except BadInput:
+            return Settings().bash.output_bytes
+
+
+def _finished(ended: Ended) -> Finished:
+    """A signal counts as shells count it."""
+    code = ended.exit_code if ended.exit_code is not None else 128 + (ended.signal or 0)
+    return Finished(
+        output=ended.output.rstrip("\n"),
+        errors=ended.errors.rstrip("\n"),
+        exit_code=code,
+        summary=say("exit code {code}, {seconds} s", code=code, seconds=f"{ended.seconds:.1f}"),
+    )

@@ -1,0 +1,151 @@
+"""The body of an answer, taken out of the form it travels in."""
+
+import re
+from typing import Protocol
+
+from coderelay.http.failures import Broken
+from coderelay.http.head import Head
+
+_LINE_BYTES = 16 * 1024
+_TRAILER_BYTES = 64 * 1024
+_SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\n]*)?")
+_BOUNDARY = re.compile(rb"\r\n([1-9a-fA-F][0-9a-fA-F]{0,14})\r\n")  # between two chunks, as most servers write it
+_LENGTH = re.compile(r"[0-9]{1,18}")
+
+
+class Body(Protocol):
+    """Feed it what arrives, and nothing at all once when the connection has ended."""
+
+    finished: bool
+    clean: bool  # nothing follows its end, so the connection can carry another answer
+
+    def feed(self, data: bytes) -> bytes:
+        """The bytes of the body in `data`. Raises Broken."""
+        ...
+
+
+def body_of(head: Head) -> Body:
+    codings = [word for word in head.words("transfer-encoding") if word != "identity"]
+    compressed = [word for word in head.words("content-encoding") if word != "identity"]
+    if head.status in (204, 304):
+        return SizedBody(0)
+    if compressed or codings not in ([], ["chunked"]):
+        return UnreadableBody(", ".join(compressed + codings))
+    if codings:
+        return ChunkedBody()
+    if "content-length" in head.headers:
+        return SizedBody(_length(head.words("content-length")))
+    return UnboundedBody()
+
+
+class SizedBody:
+    def __init__(self, size: int) -> None:
+        self.finished = size == 0
+        self.clean = True
+        self._left = size
+
+    def feed(self, data: bytes) -> bytes:
+        if not data:
+            raise _cut_off()
+        self.clean = len(data) <= self._left
+        piece = data[: self._left]
+        self._left -= len(piece)
+        self.finished = self._left == 0
+        return piece
+
+
+class UnboundedBody:
+    """The end of the connection is the end of the answer."""
+
+    def __init__(self) -> None:
+        self.finished = False
+        self.clean = False
+
+    def feed(self, data: bytes) -> bytes:
+        self.finished = not data
+        return data
+
+
+class UnreadableBody:
+    def __init__(self, coding: str) -> None:
+        self.finished = False
+        self.clean = False
+        self._coding = coding
+
+    def feed(self, data: bytes) -> bytes:
+        raise Broken(f"sent its answer as {self._coding}, which it was asked not to do", retryable=False)
+
+
+class ChunkedBody:
+    """Chunks are handed on as they arrive, whole or not; extensions and trailers are skipped."""
+
+    def __init__(self) -> None:
+        self.finished = False
+        self.clean = True
+        self._left = 0  # bytes of the current chunk that are still to come
+        self._line = b""  # a line that has only half arrived
+        self._expected = self._size_line
+        self._trailer_bytes = 0
+
+    def feed(self, data: bytes) -> bytes:
+        if not data:
+            raise _cut_off()
+        if self._line:
+            data, self._line = self._line + data, b""
+        pieces: list[bytes] = []
+        at, end = 0, len(data)
+        while at < end and not self.finished:
+            if self._left:
+                piece = data[at : at + self._left]
+                pieces.append(piece)
+                at += len(piece)
+                self._left -= len(piece)
+                if not self._left and (boundary := _BOUNDARY.match(data, at)):
+                    at, self._left = boundary.end(), int(boundary[1], 16)
+            else:
+                at = self._take_line(data, at)
+        self.clean = at == end
+        return b"".join(pieces)
+
+    def _take_line(self, data: bytes, at: int) -> int:
+        end = data.find(b"\n", at)
+        if end < 0:
+            self._line = data[at:]
+            if len(self._line) > _LINE_BYTES:
+                raise _no_size()
+            return len(data)
+        self._expected(data[at:end].removesuffix(b"\r"))
+        return end + 1
+
+    def _size_line(self, line: bytes) -> None:
+        size = _SIZE.fullmatch(line)
+        if size is None:
+            raise _no_size()
+        self._left = int(size[1], 16)
+        self._expected = self._end_of_chunk if self._left else self._trailer
+
+    def _end_of_chunk(self, line: bytes) -> None:
+        if line:
+            raise Broken("sent a chunk that is longer than it says")
+        self._expected = self._size_line
+
+    def _trailer(self, line: bytes) -> None:
+        self.finished = not line
+        self._trailer_bytes += len(line) + 2
+        if self._trailer_bytes > _TRAILER_BYTES:
+            raise Broken(f"sent more than {_TRAILER_BYTES // 1024} KiB of headers after its answer")
+
+
+def _length(values: list[str]) -> int:
+    """A length may be repeated, but not differ."""
+    if len(set(values)) != 1 or _LENGTH.fullmatch(values[0]) is None:
+        raise Broken("sent an answer without a usable length")
+    return int(values[0])
+
+
+def _cut_off() -> Broken:
+    return Broken("broke off in the middle of its answer")
+
+
+def _no_size() -> Broken:
+    return Broken("sent a chunk without a size")

@@ -1,0 +1,162 @@
+"""Requests to one server, and the connection kept for the next one."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+
+from coderelay.http.address import parse_address, without_user
+from coderelay.http.body import body_of
+from coderelay.http.dial import dial
+from coderelay.http.failures import Broken, Unanswered
+from coderelay.http.head import Head, receive_head
+from coderelay.http.proxy import proxy_for
+from coderelay.http.wire import Wire
+from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.translatable import say
+
+
+class HttpClient:
+    """`env` names proxies and certificates the way other programs' environments do.
+
+    An unused connection is kept for `keep_seconds` only: a router may have forgotten an older one
+    without telling, and then a request would wait in vain.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        env: Mapping[str, str],
+        connect_seconds: float = 30.0,
+        idle_seconds: float = 300.0,
+        keep_seconds: float = 30.0,
+    ) -> None:
+        address = parse_address(base_url)
+        if address is None:
+            hint = "It must look like https://host/v1."
+            raise ModelFailed(f"not a usable address: {without_user(base_url)!r}", hint=hint)
+        self._address = address
+        self._proxy = proxy_for(address, env)
+        self._env = env
+        self._connect_seconds = connect_seconds
+        self._idle_seconds = idle_seconds
+        self._keep_seconds = keep_seconds
+        self._kept: tuple[Wire, float] | None = None
+
+    def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager["Response"]:
+        """As `post`."""
+        return self._request(self._head("GET", path, headers, {}), b"")
+
+    def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager["Response"]:
+        """Raises ModelFailed, also for what goes wrong while the answer is read.
+
+        A connection is kept if its answer was read to the end, and closed otherwise.
+        """
+        return self._request(self._head("POST", path, headers, {"content-length": str(len(body))}), body)
+
+    @asynccontextmanager
+    async def _request(self, head: bytes, body: bytes) -> AsyncGenerator["Response"]:
+        try:
+            response = await self._ask(head, body)
+            try:
+                yield response
+            finally:
+                self._put_back(response)
+        except Broken as broken:
+            raise self._failed(broken) from broken
+
+    def _failed(self, broken: Broken) -> ModelFailed:
+        if broken.who:
+            return ModelFailed(f"{broken.who} {broken.what}", retryable=broken.retryable, hint=broken.hint)
+        message = say("the model server at {host} {problem}", host=self._address.netloc, problem=broken.what)
+        return ModelFailed(message, retryable=broken.retryable, hint=broken.hint, what=broken.what)
+
+    async def close(self) -> None:
+        if self._kept is not None:
+            self._kept[0].close()
+            self._kept = None
+
+    async def _ask(self, head: bytes, body: bytes) -> "Response":
+        kept = self._take_kept()
+        if kept is not None:
+            with suppress(Unanswered):  # the server closed it while it lay idle: nothing was answered, so ask anew
+                return await self._exchange(kept, head, body)
+        wire = await dial(self._address, self._proxy, self._env, self._connect_seconds)
+        return await self._exchange(wire, head, body)
+
+    async def _exchange(self, wire: Wire, head: bytes, body: bytes) -> "Response":
+        try:
+            wire.send(head, body)
+            answer, rest = await receive_head(wire, self._idle_seconds)
+            return Response(wire, answer, rest, self._idle_seconds)
+        except BaseException:
+            wire.close()
+            raise
+
+    def _head(self, method: str, path: str, headers: Mapping[str, str], size: Mapping[str, str]) -> bytes:
+        address, target, added = self._address, self._address.target(path), dict[str, str]()
+        if self._proxy is not None and not address.secure:
+            target, added = f"http://{address.netloc}{target}", self._proxy.headers
+        fields = {"host": address.netloc, **size, "accept-encoding": "identity"}
+        lines = [_field(name, value) for name, value in (fields | added | dict(headers)).items()]
+        return "\r\n".join([f"{method} {target} HTTP/1.1", *lines, "", ""]).encode("latin-1")
+
+    def _take_kept(self) -> Wire | None:
+        if self._kept is None:
+            return None
+        (wire, since), self._kept = self._kept, None
+        if wire.is_quiet and asyncio.get_running_loop().time() - since < self._keep_seconds:
+            return wire
+        wire.close()
+        return None
+
+    def _put_back(self, response: "Response") -> None:
+        if self._kept is None and response.leaves_wire_usable:
+            self._kept = (response.wire, asyncio.get_running_loop().time())
+        else:
+            response.wire.close()
+
+
+class Response:
+    def __init__(self, wire: Wire, head: Head, rest: bytes, idle_seconds: float) -> None:
+        self.status = head.status
+        self.headers = head.headers
+        self.wire = wire
+        self._head = head
+        self._body = body_of(head)
+        self._rest = rest
+        self._idle_seconds = idle_seconds
+
+    async def receive(self) -> bytes:
+        """The next bytes of the body, as many as have arrived; nothing at its end. Raises Broken."""
+        while not self._body.finished:
+            data, self._rest = self._rest, b""
+            piece = self._body.feed(data or await self.wire.receive(self._idle_seconds))
+            if piece:
+                return piece
+        return b""
+
+    async def read(self, limit: int) -> bytes:
+        body = bytearray()
+        while len(body) < limit and (piece := await self.receive()):
+            body += piece
+        return bytes(body[:limit])
+
+    async def finish(self, seconds: float) -> None:
+        """Read what is left so that the connection can be kept, which is worth no more than `seconds`."""
+        with suppress(TimeoutError, Broken):
+            async with asyncio.timeout(seconds):
+                while await self.receive():
+                    pass
+
+    @property
+    def leaves_wire_usable(self) -> bool:
+        ended = self._body.finished and self._body.clean and not self._rest
+        return ended and self._head.keeps_connection and self.wire.is_quiet
+
+
+def _field(name: str, value: str) -> str:
+    """Never shows the value: it may be a key."""
+    if not (value.isascii() and value.isprintable()):
+        raise ModelFailed(f"the header {name} has a line break or another character that cannot be sent")
+    return f"{name}: {value}"

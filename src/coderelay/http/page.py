@@ -1,0 +1,106 @@
+"""One page, from the very machine that somebody has looked at.
+
+In this room because it is made of the same parts as `client`; what uses it is a tool, which is handed it by `app`.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from urllib.parse import quote, urlsplit
+
+from msgspec.structs import replace
+
+from coderelay.http.address import Address, parse_address
+from coderelay.http.client import Response
+from coderelay.http.dial import dial
+from coderelay.http.failures import Broken
+from coderelay.http.head import Head, receive_head
+from coderelay.http.proxy import Proxy, proxy_for
+from coderelay.http.tls import load_trust, tls_failure
+from coderelay.http.wire import Wire
+from coderelay.protocol.errors import ModelFailed, ToolFailed
+
+_KEPT = "/%:@!$&'()*+,;=~?"
+
+
+class Pages:
+    """`env` names proxies and certificates the way other programs' environments do."""
+
+    def __init__(self, env: Mapping[str, str], *, connect_seconds: float = 10.0, idle_seconds: float = 20.0) -> None:
+        self._env = env
+        self._connect_seconds = connect_seconds
+        self._idle_seconds = idle_seconds
+
+    def goes_through_proxy(self, url: str) -> bool:
+        """Then the proxy resolves the name, and where it leads cannot be fixed here. Raises ToolFailed."""
+        return self._proxy(_address(url)) is not None
+
+    @asynccontextmanager
+    async def get(self, url: str, place: str, headers: Mapping[str, str]) -> AsyncGenerator[Response]:
+        """`place` is the IP address to connect to, whatever the name in `url` leads to by now; with a proxy it is not
+        looked at. The body comes as it is encoded. Raises ToolFailed, also for what goes wrong while it is read."""
+        address = _address(url)
+        proxy = self._proxy(address)
+        try:
+            wire = await self._dial(address, place, proxy)
+            try:
+                wire.send(_request(url, address, proxy, headers))
+                head, rest = await receive_head(wire, self._idle_seconds)
+                yield _response(wire, head, rest, self._idle_seconds)
+            finally:
+                wire.close()
+        except Broken as broken:
+            raise ToolFailed(f"{broken.who or address.netloc} {broken.what}", broken.hint) from broken
+
+    def _proxy(self, address: Address) -> Proxy | None:
+        try:
+            return proxy_for(address, self._env)
+        except ModelFailed as failed:
+            raise ToolFailed(failed.message, failed.hint) from failed
+
+    async def _dial(self, address: Address, place: str, proxy: Proxy | None) -> Wire:
+        if proxy is not None:
+            return await dial(address, proxy, self._env, self._connect_seconds)
+        wire = await dial(replace(address, secure=False, host=place), None, self._env, self._connect_seconds)
+        if address.secure:
+            await self._encrypt(wire, address.host)
+        return wire
+
+    async def _encrypt(self, wire: Wire, host: str) -> None:
+        """With the certificate of the name that was asked for, wherever the wire leads."""
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                await wire.start_tls(await load_trust(self._env), host)
+        except BaseException as error:
+            wire.close()
+            if isinstance(error, ssl.SSLError):
+                raise tls_failure(error) from error
+            if isinstance(error, OSError):  # a TimeoutError too
+                raise Broken("broke off while the connection was being encrypted") from error
+            raise
+
+
+def _address(url: str) -> Address:
+    address = parse_address(url)
+    if address is None:
+        raise ToolFailed(f"{url} is no address of a page")
+    return address
+
+
+def _request(url: str, address: Address, proxy: Proxy | None, headers: Mapping[str, str]) -> bytes:
+    parts = urlsplit(url)
+    target = quote(parts.path or "/", _KEPT) + (f"?{quote(parts.query, _KEPT)}" if parts.query else "")
+    fields = {"host": address.netloc, "connection": "close", **headers}
+    if proxy is not None and not address.secure:
+        target, fields = f"http://{address.netloc}{target}", fields | proxy.headers
+    lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def _response(wire: Wire, head: Head, rest: bytes, idle_seconds: float) -> Response:
+    """A compressed body is for the caller to unpack, who knows how much of it is wanted."""
+    plain = {name: value for name, value in head.headers.items() if name != "content-encoding"}
+    response = Response(wire, replace(head, headers=plain), rest, idle_seconds)
+    response.headers = head.headers
+    return response

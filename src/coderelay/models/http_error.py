@@ -1,0 +1,116 @@
+"""What a server says when it does not answer, made short enough for a person and free of secrets."""
+
+import asyncio
+import re
+from contextlib import suppress
+from typing import Any, cast
+
+import msgspec
+
+from coderelay.http.address import parse_address
+from coderelay.http.client import Response
+from coderelay.http.failures import Broken
+from coderelay.models.retry_after import retry_after
+from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.translatable import say
+
+_READ_BYTES = 64 * 1024
+_READ_SECONDS = 5.0
+_SHOWN = 300
+
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_REASONS = ("error", "message", "detail", "msg")  # where servers put it, most telling first
+_TOO_LONG = (  # not compiled before it is needed
+    r"(?i)context_length_exceeded|exceed_context_size_error|(prompt|input) is too long|maximum context length"
+    r"|exceeds the (available )?context|exceeds the maximum number of tokens"
+)
+_FINAL = {"insufficient_quota", "usage_not_included", "invalid_prompt", "invalid_request_error"}
+
+_HINTS = {
+    401: "Check the API key.",
+    403: "Check the API key.",
+    404: "Check the name of the model and the address of the server.",
+    407: "Check the user and the password of the proxy.",
+}
+
+
+async def refusal(response: Response, secret: str) -> ModelFailed:
+    """`secret` is the key that was sent; some servers repeat it."""
+    body = b""
+    with suppress(TimeoutError, Broken):  # the status says enough
+        async with asyncio.timeout(_READ_SECONDS):
+            body = await response.read(_READ_BYTES)
+    status, text = response.status, body.decode("utf-8", "replace")
+    return ModelFailed(
+        say(
+            "the model server answered {status}: {problem}",
+            status=status,
+            problem=reason_in(body, secret) or "no reason given",
+        ),
+        status=status,
+        retryable=is_retryable(status) and "insufficient_quota" not in text,
+        retry_after=retry_after(response.headers, text),
+        too_long=status in (400, 413, 422) and re.search(_TOO_LONG, text) is not None,
+        hint=_moved(response) or _HINTS.get(status, ""),
+    )
+
+
+def failure(error: object, secret: str) -> ModelFailed:
+    """What a server reports in the middle of its answer. Trying again may help unless it says otherwise."""
+    code, text = _field(error, "code"), _words(error)
+    status = code if isinstance(code, int) else None  # gateways pass on what they were answered themselves
+    too_long = re.search(_TOO_LONG, f"{code} {text}") is not None
+    final = too_long or not _FINAL.isdisjoint((str(code), str(_field(error, "type"))))
+    return ModelFailed(
+        say("the model server failed: {problem}", problem=_short(text, secret) or "no reason given"),
+        status=status,
+        retryable=not final and (status is None or is_retryable(status)),
+        retry_after=retry_after({}, text),
+        too_long=too_long,
+    )
+
+
+def reason_in(body: bytes, secret: str) -> str:
+    try:
+        return reason(msgspec.json.decode(body), secret)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = body.decode("utf-8", "replace")
+    title = _TITLE.search(text)
+    if title is not None:
+        return _short(title[1], secret)
+    return "an HTML page" if text.lstrip().startswith("<") else _short(text, secret)
+
+
+def reason(told: object, secret: str) -> str:
+    """The words in an error object, wherever the server put them."""
+    return _short(_words(told), secret)
+
+
+def is_retryable(status: int) -> bool:
+    return status in (408, 409, 425, 429) or status >= 500
+
+
+def _field(error: object, name: str) -> object:
+    return cast(dict[str, Any], error).get(name) if isinstance(error, dict) else None
+
+
+def _words(told: object) -> str:
+    if isinstance(told, list):
+        return next((words for each in cast(list[Any], told) if (words := _words(each))), "")
+    if isinstance(told, dict):
+        fields = cast(dict[str, Any], told)
+        return next((words for name in _REASONS if (words := _words(fields.get(name)))), "")
+    return told if isinstance(told, str) else ""
+
+
+def _short(text: str, secret: str) -> str:
+    line = " ".join(text.replace(secret, "…").split() if secret else text.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def _moved(response: Response) -> str:
+    """Redirects are not followed: a key goes only where the person sent it."""
+    if not 300 <= response.status < 400:
+        return ""
+    to = parse_address(response.headers.get("location", ""))
+    return f"It has moved to {to.scheme}://{to.netloc}{to.path}; change the address." if to else ""

@@ -1,0 +1,93 @@
+"""Model servers on this machine, found by asking for their list of models. Nothing is sent that costs anything."""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.http.address import parse_address
+from coderelay.http.client import HttpClient
+from coderelay.models.providers import Providers
+from coderelay.protocol.errors import CannotRun, ModelFailed
+
+PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
+_WHOLE = 3  # so much longer than silence may an answer take that comes piece by piece
+_LIST_BYTES = 1024 * 1024
+_NO_CHAT = re.compile("embed|rerank|minilm|whisper", re.IGNORECASE)
+
+
+class LocalServer(Struct, frozen=True):
+    provider: str
+    host: str
+    names: tuple[str, ...]
+
+    @property
+    def talking(self) -> tuple[str, ...]:
+        """Those that one can talk to."""
+        return tuple(each for each in self.names if not _NO_CHAT.search(each))
+
+    @property
+    def model(self) -> str | None:
+        """The first of them."""
+        return next((f"{self.provider}:{name}" for name in self.talking), None)
+
+
+class _Listed(Struct, frozen=True):
+    id: str
+    object: Literal["model"]
+
+
+class _OpenAIList(Struct, frozen=True):
+    object: Literal["list"]
+    data: list[_Listed]
+
+
+class _Tagged(Struct, frozen=True):
+    name: str
+
+
+class _OllamaTags(Struct, frozen=True):
+    models: list[_Tagged]
+
+
+async def find_servers(providers: Providers, env: Mapping[str, str], *, silence_seconds: float) -> list[LocalServer]:
+    """Those that answer, in the order of PROVIDERS. All are asked at once."""
+
+    async def ask(provider: str) -> LocalServer | None:
+        try:
+            url = providers.address(f"{provider}:any")
+            async with asyncio.timeout(_WHOLE * silence_seconds):
+                return await _ask(provider, url, env, silence_seconds)
+        except (CannotRun, ModelFailed, TimeoutError):
+            return None
+
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(ask(provider)) for provider in PROVIDERS]
+    return [server for each in asked if (server := each.result()) is not None]
+
+
+async def _ask(provider: str, url: str, env: Mapping[str, str], seconds: float) -> LocalServer | None:
+    root, path = (url.removesuffix("/v1"), "/api/tags") if provider == "ollama" else (url, "/models")
+    address = parse_address(root)
+    client = HttpClient(root, env=env, connect_seconds=seconds, idle_seconds=seconds)
+    try:
+        async with client.get(path, {"accept": "application/json", "user-agent": "coderelay"}) as response:
+            names = _names(provider, await response.read(_LIST_BYTES)) if response.status == 200 else ()
+    finally:
+        await client.close()
+    return LocalServer(provider, address.netloc, names) if names and address is not None else None
+
+
+def _names(provider: str, body: bytes) -> tuple[str, ...]:
+    """Nothing, unless it is a list of models: many programs listen on these ports, and some answer anything."""
+    try:
+        if provider == "ollama":
+            names = [each.name for each in msgspec.json.decode(body, type=_OllamaTags).models]
+        else:
+            names = [each.id for each in msgspec.json.decode(body, type=_OpenAIList).data]
+    except (msgspec.DecodeError, RecursionError):
+        return ()
+    return tuple(name for name in names if 0 < len(name) <= 200 and name.isprintable() and not name.isspace())

@@ -1,0 +1,87 @@
+"""OpenAI Chat Completions, streamed: the form most servers speak."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import msgspec
+
+from coderelay.models.effort import effort
+from coderelay.models.endpoint import Endpoint
+from coderelay.models.history_cache import EncodedHistory
+from coderelay.models.images import without_images
+from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
+from coderelay.models.model_card import Card
+from coderelay.models.openai_chat.answer import GOES_BACK, Answer
+from coderelay.session.snapshot import openai_message, openai_tool, with_images_placed
+from coderelay.session.transcript import Message, ToolMessage
+
+# Servers that call thinking `reasoning` mostly refuse it when it comes back, under any name.
+_TAKE_REASONING = {"openrouter": "reasoning_content", "ollama": "reasoning", "vllm": "reasoning"}
+_NO_THOUGHT = "(not kept)"
+
+_encode = msgspec.json.Encoder().encode
+
+
+class OpenAIChat:
+    def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
+        self.id = model_id
+        self.card = card
+        provider, _, self._name = model_id.partition(":")
+        self._goes_back = GOES_BACK | {"reasoning": _TAKE_REASONING.get(provider, "")}
+        self._wants_thoughts = _wants_thoughts(self._name.rpartition("/")[2])
+        self._by = f"chat/{self._name}"
+        self._endpoint = endpoint
+        self._history = EncodedHistory(self._encoded)
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        answer = Answer(self._endpoint.secret, self._by, self._goes_back)
+        events = self._endpoint.events("/chat/completions", self._body(request), lambda: answer.is_done)
+        async with aclosing(events):
+            async for each in events:
+                for piece in _pieces(*answer.take(each)):
+                    yield piece
+        for piece in _pieces(*answer.end()):
+            yield piece
+        yield answer.completion()
+
+    def _body(self, request: Request) -> bytes:
+        """Put together from parts encoded once: a long history costs a copy, not an encoding."""
+        settings: dict[str, Any] = {
+            "model": self._name,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if hard := effort(request.think, self.card, self._name):
+            settings["reasoning_effort"] = hard
+        if request.tools:
+            settings["tools"] = [openai_tool(tool) for tool in request.tools]
+        system = [_encode({"role": "system", "content": request.system})] if request.system else []
+        messages = b",".join([*system, *self._messages(request.messages)])
+        return b"".join((_encode(settings)[:-1], b',"messages":[', messages, b"]}"))
+
+    def _messages(self, messages: Sequence[Message]) -> list[bytes]:
+        parts = self._history.parts(messages)
+        if not self.card.images or not any(isinstance(each, ToolMessage) and each.images for each in messages):
+            return parts
+        known = dict(zip(map(id, messages), parts, strict=True))
+        return [known.get(id(each)) or self._encoded(each) for each in with_images_placed(messages)]
+
+    def _encoded(self, message: Message) -> bytes:
+        shown = message if self.card.images else without_images(message)
+        sent = openai_message(shown, by=self._by)
+        if self._wants_thoughts and "tool_calls" in sent:
+            sent.setdefault("reasoning_content", _NO_THOUGHT)
+        return _encode(sent)
+
+
+def _wants_thoughts(name: str) -> bool:
+    """With every call there is in the history, were it made by another model."""
+    return name.startswith(("deepseek", "kimi")) and "instruct" not in name and "distill" not in name
+
+
+def _pieces(thinking: str, text: str) -> Iterator[Piece]:
+    if thinking:
+        yield ThinkingPiece(thinking)
+    if text:
+        yield TextPiece(text)

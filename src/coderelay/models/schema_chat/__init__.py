@@ -1,0 +1,1 @@
+"""Chat Completions with answers bound to a JSON schema."""

@@ -1,0 +1,126 @@
+"""What a model says whose answers are bound to a schema: one call, or an answer that is shown while it is written."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from coderelay.models.model import Completion
+from coderelay.models.schema_chat.json_string import JsonString
+from coderelay.models.text_calls import call_in_text
+from coderelay.protocol.calls import Call, ToolSpec
+from coderelay.protocol.content import Block, Text, Thinking, text_of
+from coderelay.protocol.errors import ModelFailed
+from coderelay.protocol.ids import CallId
+
+_OPENING = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
+_COMPACT = '{"answer":"'
+_MAY_BE_CALL = ("{", "[", "`", "<")
+_MOST_UNCLEAR = 1024  # characters; a model bound to a schema may write blanks without an end
+
+
+def step_schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
+    calls = [_object(tool={"const": tool.name}, arguments=tool.parameters) for tool in tools]
+    return {"anyOf": [*calls, _object(answer={"type": "string"})]}
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+class SchemaAnswer:
+    """Takes the text piece by piece and says what of it can be shown. A server that knows no schemas may send
+    anything: prose is shown as it comes, and what may yet turn out to be a call is held back."""
+
+    def __init__(self) -> None:
+        self._what: Literal["unclear", "answer", "prose", "held back"] = "unclear"
+        self._head = ""  # while it is unclear
+        self._string = JsonString()
+        self._shown: list[str] = []
+
+    def feed(self, piece: str) -> str:
+        shown = self._read(piece)
+        if shown:
+            self._shown.append(shown)
+        return shown
+
+    def completion(self, heard: Completion, tools: Sequence[ToolSpec]) -> Completion:
+        """`heard` is the message as the server sent it. Raises ModelFailed if it ends inside a call."""
+        if self._what == "prose":
+            return heard
+        if self._what == "answer":
+            return _saying(heard, "".join(self._shown))
+        said = text_of(heard.blocks)
+        call = _proposed(said) or call_in_text(said, tools)
+        if call is not None:
+            return replace(heard, blocks=_thoughts(heard), calls=(call,))
+        if heard.stop_reason == "max_tokens" and said.lstrip().startswith("{"):
+            hint = "Ask for less at once."
+            raise ModelFailed("the model's answer was cut off inside a call: it grew too long", hint=hint)
+        return _saying(heard, _answer_among_more(said) or said)
+
+    def rest(self, completion: Completion) -> str:
+        """What must be shown at the end: text that was held back and is no call."""
+        return text_of(completion.blocks)[sum(map(len, self._shown)) :]
+
+    def _read(self, piece: str) -> str:
+        match self._what:
+            case "unclear":
+                self._head += piece
+                return self._begin()
+            case "answer":
+                return self._string.feed(piece)
+            case "prose":
+                return piece
+            case "held back":
+                return ""
+
+    def _begin(self) -> str:
+        compact = "".join(self._head.split())
+        if len(self._head) <= _MOST_UNCLEAR and len(compact) < len(_COMPACT) and _COMPACT.startswith(compact):
+            return ""
+        if opening := _OPENING.match(self._head):
+            self._what = "answer"
+            return self._string.feed(self._head[opening.end() :])
+        if not compact or compact.startswith(_MAY_BE_CALL):
+            self._what = "held back"
+            return ""
+        self._what = "prose"
+        return self._head
+
+
+class _Proposed(Struct, frozen=True, forbid_unknown_fields=True):
+    tool: str
+    arguments: Raw
+
+
+class _Answered(Struct, frozen=True):
+    answer: str
+
+
+def _proposed(text: str) -> Call | None:
+    """A call in the form that was asked for; whether it makes sense is the tool's to say."""
+    try:
+        proposed = msgspec.json.decode(text, type=_Proposed)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return Call(CallId(""), proposed.tool, bytes(proposed.arguments).decode())
+
+
+def _answer_among_more(text: str) -> str | None:
+    try:
+        return msgspec.json.decode(text, type=_Answered).answer
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _saying(heard: Completion, text: str) -> Completion:
+    said: tuple[Block, ...] = (Text(text),) if text else ()
+    return replace(heard, blocks=(*_thoughts(heard), *said))
+
+
+def _thoughts(heard: Completion) -> tuple[Block, ...]:
+    return tuple(block for block in heard.blocks if isinstance(block, Thinking))

@@ -1,0 +1,145 @@
+"""Chat Completions with answers bound to a schema, for models that cannot propose calls by other means."""
+
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from coderelay.models.endpoint import Endpoint
+from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
+from coderelay.models.model_card import Card
+from coderelay.models.openai_chat.answer import Answer
+from coderelay.models.schema_chat.answer import SchemaAnswer, step_schema
+from coderelay.protocol.calls import Call, ToolSpec, first_sentence
+from coderelay.protocol.content import text_of
+from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
+
+_SMALL_CONTEXT = 16_384
+_SAME_CALLS = 2
+
+_encode = msgspec.json.Encoder().encode
+
+_FORM = """
+Reply with one JSON object: {"tool": NAME, "arguments": {...}} to use a tool, or {"answer": TEXT} when the work \
+is done. An answer changes nothing: files are changed and commands are run by tools only. You know no file \
+before you have read it with a tool. Use one tool at a time and wait for its result.
+Tools:
+"""
+_NOW = 'If this is enough, reply {"answer": TEXT} with what was asked for. If not, use the next tool.'
+
+
+class SchemaChat:
+    """Tools are described in the system message, calls and results are told as plain messages: nothing is asked of
+    the server but that it keeps to the schema, and even that is not relied upon."""
+
+    def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
+        self.id = model_id
+        self.card = card
+        self._name = model_id.partition(":")[2]
+        self._endpoint = endpoint
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
+        tools = self._tools(request)
+        heard, answer = Answer(self._endpoint.secret, f"schema/{self._name}"), SchemaAnswer() if tools else None
+        events = self._endpoint.events("/chat/completions", self._body(request, tools), lambda: heard.is_done)
+        async with aclosing(events):
+            async for each in events:
+                for piece in _pieces(*heard.take(each), answer):
+                    yield piece
+        for piece in _pieces(*heard.end(), answer):
+            yield piece
+        completion = heard.completion()
+        if answer is not None:
+            completion = answer.completion(completion, tools)
+            if rest := answer.rest(completion):
+                yield TextPiece(rest)
+        yield completion
+
+    def _tools(self, request: Request) -> Sequence[ToolSpec]:
+        if self.card.context > _SMALL_CONTEXT:
+            return request.tools
+        return [tool for tool in request.tools if tool.for_small_models] or request.tools
+
+    def _body(self, request: Request, tools: Sequence[ToolSpec]) -> bytes:
+        system = f"{request.system}{_described(tools)}" if tools else request.system
+        said = [_said(each, self.card.context // 2) for each in request.messages]
+        if tools and isinstance(request.messages[-1], ToolMessage):
+            said.append(("user", _NOW))
+        body: dict[str, Any] = {
+            "model": self._name,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "max_tokens": self.card.output,
+            "messages": [*([{"role": "system", "content": system}] if system else []), *_alternating(said)],
+        }
+        if tools:
+            schema = step_schema(() if _goes_in_circles(request.messages) else tools)
+            form = {"name": "step", "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return _encode(body)
+
+
+def _pieces(thinking: str, text: str, answer: SchemaAnswer | None) -> Iterator[Piece]:
+    if thinking:
+        yield ThinkingPiece(thinking)
+    if shown := text if answer is None else answer.feed(text):
+        yield TextPiece(shown)
+
+
+def _goes_in_circles(messages: Sequence[Message]) -> bool:
+    """Its last calls were all the same. It has seen the result, so nothing is left to it but to answer."""
+    if not isinstance(messages[-1], ToolMessage):
+        return False
+    said = [each for each in messages if isinstance(each, AssistantMessage)][-_SAME_CALLS:]
+    calls = {tuple((call.name, call.arguments) for call in each.calls) for each in said}
+    return len(said) == _SAME_CALLS and len(calls) == 1 and calls != {()}
+
+
+def _described(tools: Sequence[ToolSpec]) -> str:
+    """One sentence each; the rest is for those with more room."""
+    return _FORM + "\n".join(
+        f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools
+    )
+
+
+def _signature(tool: ToolSpec) -> str:
+    required: list[str] = tool.parameters.get("required", [])
+    names = [name if name in required else f"{name}?" for name in tool.parameters.get("properties", {})]
+    return f"({', '.join(names)})"
+
+
+def _alternating(said: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
+    """Many templates take nothing but user and assistant in turn."""
+    for role, together in groupby(said, key=lambda each: each[0]):
+        yield {"role": role, "content": "\n\n".join(text for _, text in together)}
+
+
+def _said(message: Message, most: int) -> tuple[str, str]:
+    match message:
+        case UserMessage():
+            return "user", message.text
+        case ToolMessage():
+            return "user", f"Result of {message.name}: {_cut(message.text, most)}"
+        case AssistantMessage():
+            return "assistant", _as_written(message)
+
+
+def _as_written(message: AssistantMessage) -> str:
+    text = text_of(message.blocks)
+    if not message.calls:
+        return _encode({"answer": text}).decode()
+    return "\n".join([*([text] if text else []), *map(_written_call, message.calls)])
+
+
+def _written_call(call: Call) -> str:
+    return f'{{"tool": {_encode(call.name).decode()}, "arguments": {call.arguments}}}'
+
+
+def _cut(text: str, most: int) -> str:
+    """One result must not fill a small context: its beginning and its end are kept."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n[{len(text) - 2 * half} characters left out]\n{text[-half:]}"

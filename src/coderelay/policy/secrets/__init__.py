@@ -1,0 +1,1 @@
+"""Keys and passwords in what tools bring, hidden before it is stored, shown or sent."""

@@ -1,0 +1,197 @@
+"""Keys and passwords in what tools bring: hidden before it is stored, shown or sent.
+
+Hidden is what has the shape of a known kind of key, what looks random behind a name that says it is secret, and the
+values that this process itself holds; the same in base64. What a command spells otherwise is not found: this is for
+accidents, the sandbox is for attacks (decision 0024).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from coderelay.policy.secrets.base64_text import hide_encoded
+from coderelay.policy.secrets.key_formats import hide_shapes
+from coderelay.policy.secrets.named_values import hide_named
+from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
+
+MARKER = re.compile(r"\[hidden secret: [a-z ]+\]")
+_NAME = re.compile(r"key|token|secret|passw|passphrase|credential|auth|cookie", re.IGNORECASE)
+_PASSWORD = re.compile(r"://[^/?]*?:([^/?]+)@|\bpassword=([^&\s]+)", re.IGNORECASE)
+_CUT = re.compile(r"\n\[\d+ bytes left out\]\n")
+_LAST_WORD = re.compile(r"\S+\Z")
+_FIRST_WORD = re.compile(r"\S+")
+_MOST_IN_A_WORD = 200
+_MOST_IN_A_BLOCK = 20_000
+_FEW_CHARACTERS = 2
+
+
+_MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
+_ONLY_KEY = re.compile(r"[ \t]*(?:\d+[\t:|]\s*)?[A-Za-z0-9+/]{16,100}={0,2}\s*")
+_OF_A_KEY = re.compile(r"[A-Za-z0-9+/=]{40}")  # source code that speaks of keys has no such word
+_KEY_LINE = re.compile(r"[^\n]*[A-Za-z0-9+/=]{16}[^\n]*\n?|\s*\n")
+
+
+class Secrets:
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        """`values` are hidden wherever they are, the longer ones first: one may be a part of another."""
+        self._values: list[str] = []
+        self.add(values)
+
+    def add(self, values: Iterable[str]) -> None:
+        spelled = {spelling for value in values for spelling in _spellings(value)}
+        self._values = sorted({*self._values, *spelled}, key=len, reverse=True)
+
+    def hide(self, text: str) -> str:
+        """A text without secrets is given back as it came, with its template if it has one."""
+        hidden = hide_encoded(self._hide_plain(text), lambda plain: self._hide_plain(plain) != plain)
+        return text if hidden == text else hidden
+
+    def _hide_plain(self, text: str) -> str:
+        for value in self._values:
+            if value in text:
+                text = text.replace(value, "[hidden secret: configured]")
+        if "PRIVATE KEY" in text:
+            text = _hide_key_blocks(text)
+        return hide_named(hide_shapes(text, _is_example), _is_example)
+
+    def hide_outcome(self, outcome: Outcome) -> Outcome:
+        match outcome:
+            case Finished():
+                hidden = replace(
+                    outcome,
+                    output=self.hide(_without_halves(outcome.output)),
+                    errors=self.hide(_without_halves(outcome.errors)),
+                    summary=self.hide(outcome.summary),
+                )
+                return hidden if hidden.summary == outcome.summary else replace(hidden, said=None)
+            case Stopped():
+                return replace(outcome, output=self.hide(_without_halves(outcome.output)))
+            case Failed():
+                hidden = replace(
+                    outcome, message=self.hide(_without_halves(outcome.message)), summary=self.hide(outcome.summary)
+                )
+                is_same = hidden.message == outcome.message and hidden.summary == outcome.summary
+                return hidden if is_same else replace(hidden, said=None)
+            case _:
+                return outcome
+
+    def hide_need(self, need: Need) -> Need:
+        """What the model wrote stays as it is: people decide on exactly that. What stands around it in files does
+        not."""
+        if not need.diff and need.problem is None:
+            return need
+        problem = None if need.problem is None else self.hide(need.problem)
+        said = need.said if problem == need.problem else None
+        return replace(need, diff=self.hide(need.diff), problem=problem, said=said)
+
+
+def secret_values(environment: Mapping[str, str]) -> list[str]:
+    """What is worth hiding, by its name and look: no paths, no plain words."""
+    return worth_hiding(value for name, value in environment.items() if _NAME.search(name))
+
+
+def worth_hiding(values: Iterable[str]) -> list[str]:
+    """Of values that are meant to be secret."""
+    return [value for value in values if _looks_secret(value)]
+
+
+def passwords_in(address: str) -> list[str]:
+    """Those of a database's address, as they are written there and as they are meant."""
+    written = [first or second for first, second in _PASSWORD.findall(address)]
+    if not written:
+        return []
+    from urllib.parse import unquote  # few have a password in an address
+
+    return [*written, *map(unquote, written)]
+
+
+def adds_marker(before: str, after: str) -> bool:
+    """Would somebody who was shown the one and writes the other put a marker in place of a secret?"""
+    return len(MARKER.findall(after)) > len(MARKER.findall(before))
+
+
+def _without_halves(text: str) -> str:
+    """Where the middle of an output is left out, the words beside it may be halves of a secret that nobody finds."""
+    cut = _CUT.search(text)
+    if cut is None:
+        return text
+    last = _LAST_WORD.search(text, max(0, cut.start() - _MOST_IN_A_WORD), cut.start())
+    first = _FIRST_WORD.match(text, cut.end(), cut.end() + _MOST_IN_A_WORD)
+    head = text[: cut.start()] if last is None else f"{text[: last.start()]}…"
+    tail = text[cut.end() :] if first is None else f"…{text[first.end() :]}"
+    return f"{head}{cut.group()}{tail}"
+
+
+def _looks_secret(value: str) -> bool:
+    if value.startswith(("/", "~", "./")) or "\n" in value.strip():
+        return False
+    mixed = any(each.isdigit() for each in value) and any(each.isalpha() for each in value)
+    return len(value) >= 16 or (len(value) >= 8 and mixed)
+
+
+def _spellings(value: str) -> set[str]:
+    """As it is, as it stands in an address, and as it stands in JSON."""
+    encoded = "".join(map(_percent_encoded, value))
+    found = {value, encoded, encoded.replace("%20", "+"), msgspec.json.encode(value).decode()[1:-1]}
+    if not value.isascii():
+        from json import dumps  # it writes other letters as numbers; few values have any
+
+        found.add(dumps(value)[1:-1])
+    return found
+
+
+def _percent_encoded(character: str) -> str:
+    """As `urllib.parse.quote` does it, which takes longer to load than everything here."""
+    if character.isascii() and (character.isalnum() or character in "_.-~"):
+        return character
+    return "".join(f"%{byte:02X}" for byte in character.encode(errors="replace"))
+
+
+def _is_example(secret: str) -> bool:
+    """As documentation writes them: sk-xxxxxxxx, …EXAMPLE…. No generator makes such a key."""
+    return len(set(secret[-16:])) <= _FEW_CHARACTERS or "example" in secret.lower()
+
+
+def _hide_key_blocks(text: str) -> str:
+    """From the first line to the last. If one of the two was cut off, as far as lines look like a key."""
+    parts: list[str] = []
+    at = 0
+    for mark in _MARK.finditer(text):
+        if mark.start() < at:
+            continue
+        if mark[1] == "END":
+            start = _start_of_key(text, at, mark.start())
+            parts += [text[at:start], "[hidden secret: private key]" if start < mark.start() else ""]
+            at = mark.start()
+            continue
+        following = _MARK.search(text, mark.end(), mark.end() + _MOST_IN_A_BLOCK)
+        has_end = following is not None and following[1] == "END"
+        stop = following.start() if following and has_end else _end_of_key(text, mark.end())
+        if _OF_A_KEY.search(text, mark.end(), stop) is None:
+            parts.append(text[at:stop])
+            at = stop
+            continue
+        parts += [text[at : mark.end()], "[hidden secret: private key]" if stop > mark.end() else ""]
+        at = following.end() if following and has_end else stop
+        if following and has_end:
+            parts.append(following[0])
+    return "".join([*parts, text[at:]])
+
+
+def _start_of_key(text: str, after: int, end: int) -> int:
+    """Where the lines before a last line begin that only a key has."""
+    start = end
+    while (line := text.rfind("\n", after, max(after, start - 1)) + 1 or after) < start:
+        if not _ONLY_KEY.fullmatch(text, line, start):
+            break
+        start = line
+    return start
+
+
+def _end_of_key(text: str, at: int) -> int:
+    at = text.find("\n", at) + 1 or len(text)
+    while at < len(text) and (line := _KEY_LINE.match(text, at)) is not None and line.end() > at:
+        at = line.end()
+    return at

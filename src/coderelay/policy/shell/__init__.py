@@ -1,0 +1,1 @@
+"""What a shell command does, read from its text: parsed once, then judged."""

@@ -1,0 +1,71 @@
+"""Does a rule of the person allow this command?
+
+The command begins with the words of the rule. What follows is as the person wrote it for a program that we do not
+know. Of one that we know, what follows must be known as well: a rule never covers an option that writes or starts a
+program, nor another target, nor a place where secrets are kept, unless the rule itself names it.
+"""
+
+from collections.abc import Sequence
+
+from coderelay.policy.shell.approval_prefixes import harmless_rest, is_known_use
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.options import Refused
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.programs import find_build, system_name, system_program
+from coderelay.policy.shell.programs.read_only import has_table, recognise
+from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.protocol.secret_places import secret_word
+
+
+def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...], *, meets_secrets: bool) -> bool:
+    """No words in a rule mean every command. `meets_secrets`: the command would read a file of secrets."""
+    texts = tuple(word.text for word in words)
+    if texts[: len(rule)] != rule:
+        return False
+    if not rule or len(rule) == len(texts):
+        return True
+    place = Place(folders, sandboxed=True)
+    if (harmless := harmless_rest(words, len(rule), place)) is not None:
+        return harmless
+    if system_name(texts[0]) == "git" and find_build(texts) is not None:
+        return is_known_use(words, place)
+    if system_program(texts[0]).plain_start:
+        return _allows_inner(rule, words, folders, meets_secrets=meets_secrets)
+    if not has_table(texts):
+        return True
+    if _goes_beyond(rule, place):
+        return True
+    secret = meets_secrets or any(secret_word(word.text, glob=word.glob) for word in words[len(rule) :])
+    return not secret and _only_reads(words, place)
+
+
+def _only_reads(words: Sequence[Word], place: Place) -> bool:
+    """Anywhere: the person has named the program, so where it reads is no question."""
+    try:
+        recognise(words, Place(place.folders, sandboxed=True, anywhere=True))
+    except Refused:
+        return False
+    return True
+
+
+def _goes_beyond(rule: tuple[str, ...], place: Place) -> bool:
+    """The rule itself names an option that does more than read, as `sed -i` does: then the person knows."""
+    words = [Word(each) for each in rule]
+    names_option = any(word.startswith("-") for word in rule[1:]) and has_table(rule)
+    if system_name(rule[0]) == "git" and rule[1:2] and rule[1].startswith("-"):
+        return False  # the subcommand is not named yet
+    return names_option and not _only_reads(words, place) and not _only_reads([*words, Word("x")], place)
+
+
+def _allows_inner(
+    rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...], *, meets_secrets: bool
+) -> bool:
+    """Of `timeout 60 make` the person means make; of `timeout 60` nothing but the wrapper."""
+    if _only_reads(words, Place(folders)):
+        return not meets_secrets
+    try:
+        inner = unwrap(system_name(words[0].text), words[1:])
+    except Refused:
+        return len(rule) > 1 and not rule[-1].startswith("-") and not rule[-1].isdecimal()
+    named = rule[len(words) - len(inner) :]
+    return bool(named) and allows(named, inner, folders, meets_secrets=meets_secrets)

@@ -1,0 +1,136 @@
+"""What of a command may be remembered: exactly its words, or its words without those that make no difference.
+
+`make -j4 test` is remembered as `make test` and covers `make -s test`, but neither another target nor a variable;
+`pytest -q tests/a.py` is remembered as `pytest` and covers other files of the workspace.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.programs.options import Given, Refused, check
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.program import Build
+from coderelay.policy.shell.programs.programs import PROGRAMS, find_build
+from coderelay.policy.shell.programs.read_only import recognise_edit
+
+# Behind `--`, for the tests that cargo builds.
+_OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:(?![:\d])\S+", re.IGNORECASE)
+
+
+class Signature(Struct, frozen=True):
+    """With `prefix`, the words that make no difference are left out, and any of them may be there."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+
+
+def is_build(words: tuple[Word, ...], place: Place) -> bool:
+    """Does this command run tests or a build, and nothing beside?"""
+    found = find_build(tuple(word.text for word in words))
+    return found is not None and not found[1].changes and _essence(words, place) is not None
+
+
+def is_known_use(words: Sequence[Word], place: Place) -> bool:
+    """Is every word of this command known to be harmless for a build, or a change, of the table?"""
+    return _essence(words, place) is not None
+
+
+def takes_files(signature: tuple[str, ...]) -> bool:
+    """May other files of the workspace follow words that were remembered as a prefix?"""
+    found = find_build(signature)
+    return found is not None and found[1].operands == "files" and found[1].options.most_operands != 0
+
+
+def signature_of(script: Script) -> Signature | None:
+    """The shortest rule that is safe to remember, or nothing if only the very text is."""
+    words = _only_vector(script)
+    if words is None:
+        return None
+    kept = _essence(words, Place())
+    return Signature(kept, prefix=True) if kept else Signature(tuple(word.text for word in words))
+
+
+def covers_command(signature: Signature, command: str, folders: tuple[str, ...] = ()) -> bool:
+    """Is this command one that was approved? Never with redirections, assignments or unknown options."""
+    script = literal_script(command)
+    words = _only_vector(script) if script else None
+    if words is None:
+        return False
+    if not signature.prefix:
+        return tuple(word.text for word in words) == signature.words
+    return _essence(words, Place(folders)) == signature.words
+
+
+def harmless_rest(words: Sequence[Word], behind: int, place: Place) -> bool | None:
+    """Do the words `behind` the first ones add nothing that a rule on the first ones did not name? None if the
+    program is not a known build. A rule that names no target means all of them."""
+    found = find_build(tuple(word.text for word in words))
+    if found is None or behind < len(found[0]):
+        return None
+    name, build = found
+    try:
+        added = _kept(_checked(words[behind:], name, build, place), build)
+        _check_made_files(words, place)
+    except Refused:
+        return False
+    names_no_target = behind == len(name) and build.operands == "targets"
+    return not [each for each in added if each.names or not names_no_target]
+
+
+def _only_vector(script: Script) -> tuple[Word, ...] | None:
+    if len(script.commands) != 1 or script.redirections or script.commands[0].assignments:
+        return None
+    words = script.commands[0].words
+    return None if any(word.glob for word in words) else words
+
+
+def _essence(words: Sequence[Word], place: Place) -> tuple[str, ...] | None:
+    """A command without the words that make no difference; None if any of its words is not known to be harmless."""
+    found = find_build(tuple(word.text for word in words))
+    if found is None:
+        return None
+    name, build = found
+    try:
+        kept = _kept(_checked(words[len(name) :], name, build, place), build)
+        _check_made_files(words, place)
+    except Refused:
+        return None
+    return (*name, *(word for each in kept for word in each.words))
+
+
+def _kept(given: Iterable[Given], build: Build) -> list[Given]:
+    if build.operands == "targets":
+        return [each for each in given if not each.names or set(each.names) & set(build.kept) or _may_be_target(each)]
+    return [each for each in given if set(each.names) & set(build.kept)]
+
+
+def _may_be_target(option: Given) -> bool:
+    """`make -j install` gives -j no value: what follows is a number, or it is a target."""
+    return any(not word.isdecimal() for word in option.words[1:])
+
+
+def _check_made_files(words: Sequence[Word], place: Place) -> None:
+    if PROGRAMS[words[0].text].edits is not None:
+        recognise_edit(words, place)
+
+
+def _checked(words: Sequence[Word], name: tuple[str, ...], build: Build, place: Place) -> tuple[Given, ...]:
+    _check_words([word.text for word in words], name, build)
+    return check(words, build.options, place).given
+
+
+def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> None:
+    """Words that a program takes for more than the name of a file or a target."""
+    for word in words:
+        if word.startswith("@") or _ADDRESS.fullmatch(word):
+            raise Refused(f"{word} may bring options or a program from elsewhere")
+        if build.operands == "targets" and "=" in word and not word.startswith("-"):
+            raise Refused(f"{word} changes what {name[0]} runs")
+    behind = words[words.index("--") + 1 :] if "--" in words else ()
+    known = _OF_TESTS if name[0] == "cargo" else set[str]()
+    if any(word.startswith("-") and word not in known for word in behind):
+        raise Refused("not every program ends its options at --")

@@ -1,0 +1,119 @@
+"""Paths that a literal command reaches, however it spells them: behind `cd`, in a loop, by a pattern, in a folder.
+
+Only ever stricter, like `named`: what could be such a path is taken for one.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from msgspec import Struct
+
+from coderelay.policy.rule_patterns import may_meet
+from coderelay.policy.rules import Place, Rule, is_about_paths, means_path
+from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.programs.find import RUN_ACTIONS
+from coderelay.policy.shell.programs.options import Options, Refused, check
+from coderelay.policy.shell.programs.paths import Place as Workspace
+from coderelay.policy.shell.programs.programs import system_name, system_program
+from coderelay.policy.shell.programs.wrappers import unwrap
+
+_MOST_FOLDERS = 32
+_MOST_PATHS = 1000
+_MOST_PROGRAMS = 8
+_LONGEST_PATH = 4096
+_RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
+
+
+class Reached(Struct, frozen=True):
+    """An absolute path. `deep`: what is below it is read too."""
+
+    path: str
+    glob: bool = False
+    deep: bool = False
+
+
+def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
+    """All that a literal command may name, absolute; they may hold patterns."""
+    script = literal_script(command)
+    return sorted({each.path for each in _reached(script, Place(folders))}) if script else []
+
+
+def find_reached(rules: Sequence[Rule], script: Script, place: Place, targets: tuple[str, ...] = ()) -> Rule | None:
+    """The first rule on a path that is surely named. `targets` is where links lead."""
+    paths = [rule for rule in rules if rule.about == "path"]
+    reached = {*targets, *(each.path for each in _reached(script, place))} if paths else set[str]()
+    return next((rule for rule in paths if any(means_path(rule, each, place) for each in reached)), None)
+
+
+def find_perhaps_reached(rules: Sequence[Rule], script: Script, place: Place) -> Rule | None:
+    """The first rule on a path that a pattern could become, or that lies in a folder that is read whole."""
+    paths = [rule for rule in rules if rule.about == "path"]
+    wide = [each for each in _reached(script, place) if each.glob or each.deep] if paths else []
+    return next((rule for rule in paths if any(_may_be_meant(rule, each, place) for each in wide)), None)
+
+
+def _may_be_meant(rule: Rule, reached: Reached, place: Place) -> bool:
+    deep = reached.deep and is_about_paths(rule, "read")
+    return (deep or reached.glob) and may_meet(rule.target, reached.path, place.folders, place.home, deep=deep)
+
+
+def _reached(script: Script, place: Place) -> set[Reached]:
+    folders = {place.folders[0] if place.folders else "/"}
+    handed_on = any(_gives_names(command.words) for command in script.commands)
+    found: set[Reached] = set()
+    for command in script.commands:
+        words = command.words
+        whole = set(_read_whole(words, place, handed_on))
+        for word in (*(part for each in words for part in _spellings(each)), *whole):
+            deep = word in whole
+            found |= {Reached(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
+        if words[0].text == "cd" and len(words) == 2:  # which may not be run
+            folders |= {posixpath.join(folder, words[1].text) for folder in folders}
+        too_long = any(len(word.text) > _LONGEST_PATH for word in words)
+        if too_long or len(folders) > _MOST_FOLDERS or len(found) > _MOST_PATHS:
+            return {*islice(found, _MOST_PATHS), Reached("/", deep=True)}
+    return found | {
+        Reached(posixpath.join(folder, each.target)) for folder in folders for each in script.redirections
+    }
+
+
+def _gives_names(words: Sequence[Word]) -> bool:
+    """Does xargs give what it reads to a program that would open it?"""
+    try:
+        return words[0].text == "xargs" and not unwrap("xargs", words[1:])
+    except Refused:
+        return True
+
+
+def _spellings(word: Word) -> Iterator[Word]:
+    """Alone, joined to an option, or behind a revision."""
+    text = word.text
+    parts = (text, text.partition("=")[2], text.partition(":")[2], text[2:] if re.match(r"-[A-Za-z]", text) else "")
+    return (Word(part, word.glob) for part in parts if 0 < len(part) <= _LONGEST_PATH)
+
+
+def _read_whole(words: Sequence[Word], place: Place, handed_on: bool) -> list[Word]:
+    """The folders whose files are read, or whose names are given to a program that reads them."""
+    for at in [at for at, word in enumerate(words) if system_program(word.text).whole][:_MOST_PROGRAMS]:
+        name, program, rest = system_name(words[at].text), system_program(words[at].text), words[at + 1 :]
+        recursive = any(_RECURSIVE.fullmatch(each.text) for each in rest)
+        if program.searches and program.reads is not None and (name == "rg" or recursive):
+            return _searched(program.reads, rest, place)
+        if name == "git" and (handed_on or any(each.text == "grep" for each in rest)):
+            return [Word(".")]
+        if name == "find" and (handed_on or any(each.text in RUN_ACTIONS for each in rest)):
+            begins = next((at for at, each in enumerate(rest) if each.text[:1] in ("-", "(", "!")), len(rest))
+            return list(rest[:begins]) or [Word(".")]
+        if (name == "diff" and recursive) or (name in ("ls", "tree") and handed_on):
+            return [Word("."), *rest]
+    return []
+
+
+def _searched(known: Options, words: Sequence[Word], place: Place) -> list[Word]:
+    try:
+        paths = check(words, known, Workspace(place.folders, reading=True)).paths
+    except Refused:
+        return [Word("."), *words]
+    return [word for word in words if word.text in paths] or [Word(".")]

@@ -1,0 +1,272 @@
+"""May this command run? Pure: the text is parsed once and read in two ways, which never swap roles.
+
+The literal reading (`shell_words`) proves that a command only reads; only a proof allows. The tolerant walk
+(`shell_walk`) finds every command that may be written anywhere in the text; it can only make the verdict stricter.
+"""
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.policy.mode_matrix import Answer, Effect, named, table_of
+from coderelay.policy.rules import Place as RulesPlace
+from coderelay.policy.rules import Rules, is_about_paths
+from coderelay.policy.shell.allow_rules import allows
+from coderelay.policy.shell.approval_prefixes import Signature, is_build, signature_of
+from coderelay.policy.shell.command_paths import find_perhaps_reached, find_reached
+from coderelay.policy.shell.danger import Danger, find_danger, ruled_dangers
+from coderelay.policy.shell.deny_rules import Spelling
+from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.shell.parser import (
+    MOST_CHARACTERS,
+    NotLiteral,
+    Redirection,
+    Script,
+    Simple,
+    Word,
+    odd_character,
+    read_script,
+)
+from coderelay.policy.shell.programs.options import Refused
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.read_only import recognise, recognise_edit
+from coderelay.policy.shell.rights import without_rights
+from coderelay.policy.shell.rule_mentions import find_named
+from coderelay.protocol.calls import Right
+from coderelay.protocol.events import Mode, Preset
+from coderelay.protocol.secret_places import secret_word
+from coderelay.protocol.translatable import join_texts, say
+
+_MOST_COMMANDS = 64
+_HARMLESS = re.compile(r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|TERM|COLUMNS|LINES|CI)")
+_HARMLESS_VALUE = re.compile(r"[A-Za-z0-9_.@-]{0,40}")
+_MOVES = re.compile(r"(?<![\w-])(?:cd|pushd|popd|-C|--chdir|--directory|chroot)(?![\w-])")
+_PAGERS = {"PAGER", "GIT_PAGER", "MANPAGER"}
+_WANTS: dict[Right, str] = {"network": "it wants to reach other machines", "outside": "it wants to leave the sandbox"}
+_NO_RULES = Rules()
+
+
+class ShellVerdict(Struct, frozen=True):
+    """`signature` is what may be remembered when a person approves; without one, only this very text. `ruled`: a
+    rule of the person's own asks, which no approval takes back."""
+
+    verdict: Answer
+    reason: str
+    signature: Signature | None = None
+    ruled: bool = False
+
+
+class Assessment(Struct, frozen=True):
+    """What a command does at worst, whatever the mode. `allowed`: a rule allows it."""
+
+    effect: Effect
+    reason: str
+    signature: Signature | None = None
+    allowed: bool = False
+    ruled: bool = False
+
+
+def judge_command(
+    command: str,
+    mode: Mode,
+    folders: tuple[str, ...] = (),
+    rules: Rules = _NO_RULES,
+    *,
+    preset: Preset = "balanced",
+    sandboxed: bool = False,
+    rights: tuple[Right, ...] = (),
+    home: str = "",
+    facts: DiskFacts = NO_FACTS,
+) -> ShellVerdict:
+    """The verdict on one text. `folders` are those of the session, absolute; it starts in the first one.
+    `sandboxed`: it would run in a sandbox, and `rights` is what it wants beyond that."""
+    if mode == "yolo":
+        return ShellVerdict("allow", "mode is yolo")
+    table = table_of(mode, preset)
+    confined = sandboxed and "outside" not in rights
+    found = assess(without_rights(command), folders, rules, home, sandboxed=confined, facts=facts)
+    kept = None if rights else found.signature
+    cell = table.commands[found.effect]
+    if cell == "deny" and found.effect == "stop":
+        return ShellVerdict("deny", found.reason)
+    if table.commands["run"] == "deny" and (cell == "deny" or rights):
+        return ShellVerdict("deny", join_texts("; ", (found.reason, named(mode, preset))))
+    if found.ruled:
+        return ShellVerdict("ask", found.reason, kept, ruled=True)
+    wanted: list[Right] = [right for right in rights if table.rights[right] != "allow"]
+    if wanted and not (found.allowed and wanted == ["network"]):
+        return ShellVerdict("ask", join_texts("; ", [*map(_WANTS.__getitem__, wanted), found.reason]), kept)
+    if found.allowed or cell == "allow":
+        return ShellVerdict("allow", found.reason)
+    if cell == "sandboxed" and sandboxed:
+        return ShellVerdict("allow", "it runs in the sandbox")
+    reason = join_texts("; ", (found.reason, "there is no sandbox")) if cell == "sandboxed" else found.reason
+    return ShellVerdict(
+        "ask",
+        join_texts("; ", (reason, named(mode, preset))) if found.effect == "read" else reason,
+        kept,
+    )
+
+
+def assess(
+    command: str,
+    folders: tuple[str, ...] = (),
+    rules: Rules = _NO_RULES,
+    home: str = "",
+    *,
+    sandboxed: bool = False,
+    facts: DiskFacts = NO_FACTS,
+) -> Assessment:
+    if not command.strip():
+        return Assessment("run", "it is empty")
+    unseen = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # then a rule may be about it
+    if len(command) > MOST_CHARACTERS:
+        return Assessment("run", "it is too long to be looked at", ruled=unseen)
+    if odd := odd_character(command):
+        return Assessment(
+            "run", say("it holds a character that is not seen as it is ({character})", character=odd), ruled=unseen
+        )
+    spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
+    danger = find_danger(command, rules.commands, spelling)
+    if danger is not None and danger.stop:
+        return Assessment("stop", danger.reason)
+    place = RulesPlace(folders, home)
+    if rule := find_named(rules.deny, command, place):
+        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
+    asking = find_named(rules.ask, command, place)
+    ruled = asking is not None or (danger is not None and danger.ruled)
+    reason = say("a rule asks about {rule}", rule=asking.text) if asking else danger.reason if danger else ""
+    try:
+        script = read_script(command)
+    except NotLiteral as refusal:
+        return Assessment("run", reason or str(refusal), ruled=ruled)
+    if (strictest := _ruled(script, rules, spelling)) and strictest.stop:
+        return Assessment("stop", strictest.reason)
+    if not ruled and strictest:
+        ruled, reason = True, strictest.reason
+    if rule := find_reached(rules.deny, script, place, facts.targets):
+        return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
+    if not ruled and (rule := find_reached(rules.ask, script, place, facts.targets)):
+        ruled, reason = True, say("a rule asks about {rule}", rule=rule.text)
+    proved = _prove(script, Place(folders, sandboxed=sandboxed), facts)
+    strict = (*rules.deny, *rules.ask)
+    if proved.effect == "read":
+        strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
+    if not ruled and (rule := find_perhaps_reached(strict, script, place)):
+        ruled, reason = True, say("it may reach what a rule is about, {rule}", rule=rule.text)
+    if not ruled and _is_allowed_by_rules(script, rules, folders, facts):
+        return Assessment("run", "a rule allows it", allowed=True)
+    if reason:
+        return Assessment("run", reason, signature_of(script), ruled=ruled)
+    return proved
+
+
+def _ruled(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:
+    """What rules say about the vectors as the shell reads them: those that a rule could allow. So whatever a rule
+    would allow, the same rule denies or asks about."""
+    found = [
+        danger
+        for command in script.commands
+        for danger in ruled_dangers([word.text for word in command.words], rules.commands, spelling)
+    ]
+    return next((danger for danger in found if danger.stop), found[0] if found else None)
+
+
+def _is_allowed_by_rules(script: Script, rules: Rules, folders: tuple[str, ...], facts: DiskFacts) -> bool:
+    """Every command of it, and nothing but commands."""
+    if script.redirections or any(command.assignments for command in script.commands):
+        return False
+    secrets = bool(facts.secret) or facts.too_many
+    return all(
+        any(allows(rule, command.words, folders, meets_secrets=secrets) for rule in rules.commands.allow)
+        for command in script.commands
+    )
+
+
+def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
+    try:
+        away = next((target for target in facts.targets if not place.holds(target)), None)
+        if away and not place.sandboxed:
+            raise Refused(say("a link leads to {path}, outside of the workspace", path=away))
+        if facts.secret:
+            raise Refused(say("it would show {path}, where secrets are kept", path=facts.secret))
+        if facts.too_many:
+            raise Refused("it cannot be told whether secrets are among the files it reads")
+        if len(script.commands) > _MOST_COMMANDS:
+            raise Refused("it holds too many commands")
+        for redirection in script.redirections:
+            _check_redirection(redirection, place)
+        effects: set[Effect] = {"read"}
+        because = "it only reads"
+        for command in script.commands:
+            effect, place, reason = _prove_one(command, place)
+            if _WORSE.index(effect) > max(map(_WORSE.index, effects)):
+                because = reason
+            effects.add(effect)
+    except Refused as refusal:
+        return Assessment("run", refusal.reason, signature_of(script))
+    worst = max(effects, key=_WORSE.index)
+    return Assessment(worst, because, None if worst == "read" else signature_of(script))
+
+
+_WORSE: list[Effect] = ["read", "edit", "build"]
+
+
+def _prove_one(command: Simple, place: Place) -> tuple[Effect, Place, str]:
+    for name, value in command.assignments:
+        _check_assignment(name, value)
+    for word in command.words:
+        _check_secret(word)
+    if command.words[0].text == "cd":
+        return "read", _change_folder(command, place), ""
+    try:
+        recognise(command.words, place)
+    except Refused as refusal:
+        if is_build(command.words, place):
+            return "build", place, refusal.reason
+        try:
+            recognise_edit(command.words, place)
+        except Refused:
+            raise refusal from None
+        return "edit", place, "it makes files or folders"
+    return "read", place, ""
+
+
+def _change_folder(command: Simple, place: Place) -> Place:
+    match command.words:
+        case [_, Word(text=text, glob=False)] if not text.startswith("-") and text and place.holds(text):
+            pass
+        case _:
+            raise Refused("it leaves the workspace, or may")
+    if command.piped or command.assignments:
+        raise Refused("cd is part of a pipe")
+    # Once it has left the root it never counts as back: that cd may be one that is not run.
+    return replace(place, at_root=place.at_root and place.is_root(text))
+
+
+def _check_assignment(name: str, value: str) -> None:
+    if name in _PAGERS and value == "cat":
+        return
+    if not _HARMLESS.fullmatch(name) or not _HARMLESS_VALUE.fullmatch(value):
+        raise Refused(say("it sets {name}", name=name))
+
+
+def _check_secret(word: Word) -> None:
+    """As the shell reads it; how it is written is looked at with the other dangers."""
+    if secret := secret_word(word.text, glob=word.glob):
+        raise Refused(say("it touches {path}, where secrets are kept", path=secret))
+
+
+def _check_redirection(redirection: Redirection, place: Place) -> None:
+    operator, target = redirection.operator, redirection.target
+    _check_secret(Word(target))
+    if operator in (">&", "<&") and target in ("0", "1", "2"):
+        return
+    if operator in (">", ">>", "&>", "&>>", ">&") and target == "/dev/null":
+        return
+    if operator == "<" and place.holds(target):
+        return
+    if operator == "<":
+        raise Refused(say("{path} is outside of the workspace", path=target))
+    raise Refused(say("it writes to {path}", path=target))

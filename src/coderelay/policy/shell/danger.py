@@ -1,0 +1,199 @@
+"""What is dangerous in a command, and what the person's own rules say about it, found anywhere in its text.
+
+Whatever is found only makes a verdict stricter. `stop` is refused outside of yolo; other danger is asked about with
+its reason.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from coderelay.policy.rules import NO_RULES, CommandRules
+from coderelay.policy.shell.deny_rules import Spelling, meaning
+from coderelay.policy.shell.mentioned_programs import is_mentioned, is_understood
+from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
+from coderelay.policy.shell.programs.programs import base_name, find_program
+from coderelay.policy.shell.walk import (
+    MOST_WORDS,
+    Command,
+    LateSubstitution,
+    Output,
+    PossibleCommand,
+    PossibleText,
+    Record,
+    Suspicion,
+    Text,
+    walk,
+)
+from coderelay.protocol.secret_places import secret_in_text
+from coderelay.protocol.translatable import say
+
+_WHOLE = re.compile(
+    r"""(?:/+|/+\*|~|~/|~/\*|\$\{?HOME\}?/?|\$\{?HOME\}?/\*|/\.|/\.\*|/\.\.|
+    /(?:bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|usr|var|Users|System|Library)/?\*?)""",
+    re.VERBOSE,
+)
+_DISK = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-)\w*")
+_FORK_BOMB = re.compile(r"([\w:.]{1,40}) ?\( ?\)\s{0,9}\{[^}]{0,200}?\1 ?\| ?\1 ?&")
+_AS_WRITTEN = Spelling()
+
+
+class Danger(Struct, frozen=True):
+    """`ruled` is a rule of the person's own, which no rule that allows can take back."""
+
+    reason: str
+    stop: bool = False
+    ruled: bool = False
+
+
+def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN) -> Danger | None:
+    """The worst thing in a command: what is refused before what is asked about."""
+    found: Danger | None = None
+    look = _Look(rules, spelling)
+    for record in walk(text):
+        for danger in look.dangers(record):
+            if danger.stop:
+                return danger
+            if found is None or (danger.ruled and not found.ruled):
+                found = danger
+    return found
+
+
+def words_in(text: str) -> set[str]:
+    """Words of a text that may be programs or scripts, those in strings for another shell too."""
+    if len(text) > MOST_CHARACTERS or odd_character(text):
+        return set()
+    words: set[str] = set()
+    for record in walk(text):
+        match record:
+            case Command(words=found) | PossibleCommand(words=found):
+                words.update(found)
+            case PossibleText(text=found) | LateSubstitution(text=found):
+                words.add(found)
+            case _:
+                pass
+    return {part for word in words for part in (word, *word.split()) if part}
+
+
+class _Look:
+    """The person's rules, and what is known about how the command spells its programs."""
+
+    def __init__(self, rules: CommandRules, spelling: Spelling) -> None:
+        self._rules = rules
+        self._spelling = spelling
+        self._strict = (*rules.deny, *rules.ask)
+        self._understood: dict[tuple[str, ...], bool] = {}
+
+    def dangers(self, record: Record) -> Iterator[Danger]:
+        match record:
+            case Command(words, guessed):
+                yield from self._command(words, guessed=guessed)
+            case PossibleCommand(words):
+                yield from ruled_dangers(words, self._rules, self._spelling)
+            case PossibleText(text):
+                yield from self._mentioned(("", text))
+            case LateSubstitution(text, command):
+                yield from self._late(text, command)
+            case Suspicion(reason, unseen):
+                yield self._unseen(reason) if unseen else Danger(reason)
+            case Output(target):
+                yield from _output(target)
+            case Text():
+                yield from self._text(record)
+
+    def _unseen(self, reason: str) -> Danger:
+        """Where nobody looks, a rule may be about what is there."""
+        return Danger(reason, ruled=bool(self._strict))
+
+    def _text(self, record: Text) -> Iterator[Danger]:
+        if _FORK_BOMB.search(record.text):
+            yield Danger("it starts itself without end", stop=True)
+        if "GIT_CONFIG_" in record.text and any(rule[:1] == ("git",) for rule in self._strict):
+            yield Danger("it changes what git runs, so that a rule may be about it", ruled=True)
+        if record.root.has_error and self._strict:
+            yield Danger("it cannot be parsed, so that a rule may be about it", ruled=True)
+        if secret := secret_in_text(record.text):
+            yield Danger(say("it touches {path}, where secrets are kept", path=secret))
+
+    def _command(self, words: tuple[str, ...], *, guessed: bool) -> Iterator[Danger]:
+        name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
+        yield from _stops(name, rest)
+        if self._strict:
+            yield from ruled_dangers(words, self._rules, self._spelling)
+            if not guessed:
+                yield from self._mentioned(words)
+        if name == "find" and "-delete" in rest:
+            yield Danger("it removes files")
+        if program.find_danger is not None and (reason := program.find_danger(rest)):
+            yield Danger(reason)
+        elif program.publishes and rest[:1] == (program.publishes,):
+            yield Danger("it publishes something")
+        elif program.danger:
+            yield Danger(program.danger)
+
+    def _late(self, text: str, command: tuple[str, ...]) -> Iterator[Danger]:
+        if not self._strict or (command and self._understands(command)):
+            return
+        for part in re.split(r"\$\(|[`;|&()\n]", text)[1:MOST_WORDS]:
+            if (words := part.split()) and any(ruled_dangers(words, self._rules, self._spelling)):
+                yield self._unseen("it may be what a rule is about")
+                return
+
+    def _understands(self, command: tuple[str, ...]) -> bool:
+        if command not in self._understood:
+            self._understood[command] = is_understood(command)
+        return self._understood[command]
+
+    def _mentioned(self, words: tuple[str, ...]) -> Iterator[Danger]:
+        """A rule that a command mentions, although the command starts nothing as far as is known. Of a program that
+        does start others, only the variables count here."""
+        program = find_program(words[0])
+        if program.interprets == "commands" or program.starts is not None or program.texts:
+            words = ("", *(each for each in words if re.match(r"\w+=", each)))
+        elif base_name(words[0]) != "git" and not set(program.starts_behind).isdisjoint(words):
+            return
+        for rule in self._strict:
+            if is_mentioned(rule, words, self._spelling) and not is_understood(words):
+                yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
+
+
+def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
+    """What the person's own rules say about one command."""
+    for denies, rule in (*((True, rule) for rule in rules.deny), *((False, rule) for rule in rules.ask)):
+        found = meaning(rule, words, spelling)
+        if found == "yes" and denies:
+            yield Danger(say("a rule denies {rule}", rule=_said(rule)), stop=True)
+        elif found == "yes":
+            yield Danger(say("a rule asks about {rule}", rule=_said(rule)), ruled=True)
+        elif found == "maybe":
+            yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
+
+
+def _said(rule: tuple[str, ...]) -> str:
+    return " ".join(rule) or "every command"
+
+
+def _stops(name: str, rest: Sequence[str]) -> Iterator[Danger]:
+    """What nobody means: refused outside of yolo."""
+    if name not in ("rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs") and not name.startswith("mkfs"):
+        return
+    letters = "".join(each[1:] for each in rest if re.fullmatch(r"-[A-Za-z]+", each))
+    deep = "r" in letters or "R" in letters or "--recursive" in rest
+    if name == "rm" and "--no-preserve-root" in rest:
+        yield Danger("it removes the whole machine", stop=True)
+    if name in ("rm", "chmod", "chown", "chgrp", "shred") and deep and any(map(_WHOLE.fullmatch, rest)):
+        yield Danger("it destroys the machine or the home folder", stop=True)
+    if name == "find" and "-delete" in rest and rest and _WHOLE.fullmatch(rest[0]) and len(rest) == 2:
+        yield Danger("it destroys the machine or the home folder", stop=True)
+    if name == "dd" and any(each.startswith("of=") and _DISK.match(each[3:]) for each in rest):
+        yield Danger("it overwrites a disk", stop=True)
+    if (name.startswith("mkfs") or name in ("wipefs", "shred")) and any(map(_DISK.match, rest)):
+        yield Danger("it overwrites a disk", stop=True)
+
+
+def _output(target: str) -> Iterator[Danger]:
+    if _DISK.match(target):
+        yield Danger("it overwrites a disk", stop=True)
+    elif target.startswith(("/", "~", "$")) and target not in ("/dev/null", "/dev/stderr", "/dev/stdout"):
+        yield Danger(say("it writes to {path}", path=target))

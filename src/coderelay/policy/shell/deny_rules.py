@@ -1,0 +1,135 @@
+"""Does a command mean what a rule of the person denies or asks about?
+
+A rule that tightens must match whatever the same rule would allow, however the program is spelled: by a path, by a
+link, with options before its subcommand. What the shell makes of a word may be unknown here; then the answer is
+`maybe`, and the person is asked.
+"""
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.policy.shell.programs.programs import find_program
+
+Likeness = Literal["no", "maybe", "yes"]
+
+_MOST_WORDS = 64
+_MOST_SCRIPTS = 4
+_UNKNOWN = re.compile(r"[$`*?\[]|\{\}|\{[^{}]*(?:,|\.\.)[^{}]*\}|^~[^/]")  # {}: what find puts there
+_OF_GIT = re.compile(r"(?:.*/)?git-([a-z-]+)")
+_ALIAS = re.compile(r"(?:-c)?alias\.|--config-env")  # a subcommand of git's by another name
+_FEW_LETTERS = re.compile(r"-[A-Za-z]{1,3}")
+
+
+class Spelling(Struct, frozen=True):
+    """What is known about the words of one command text. `links` leads from a word, as it is written, to the paths
+    that it stands for, link by link. With `moves` the text changes its folder, so that relative paths may mean
+    anything."""
+
+    folders: tuple[str, ...] = ()
+    home: str = ""
+    links: Mapping[str, tuple[str, ...]] = {}
+    moves: bool = False
+
+
+def meaning(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
+    """Does the rule mean this vector of a command, or what the vector would run? No words in a rule mean every
+    command. `words` are without their quotes, as far as that can be told."""
+    found = {likeness(rule, words[at:], spelling) for at in (0, *_scripts(words))}
+    found |= {program_likeness(rule[0], word, spelling) for word in _given_more(words) if rule}
+    return "yes" if "yes" in found else "maybe" if "maybe" in found else "no"
+
+
+def _scripts(words: Sequence[str]) -> list[int]:
+    """Where the file may stand that an interpreter, `.` or `source` runs."""
+    if not find_program(words[0]).interprets:
+        return []
+    return [at for at, word in enumerate(words[:_MOST_WORDS]) if at and not word.startswith("-")][:_MOST_SCRIPTS]
+
+
+def _given_more(words: Sequence[str]) -> list[str]:
+    """Programs that get words nobody sees here: every rule on them counts."""
+    if not find_program(words[0]).adds_words:
+        return []
+    rest = words[1:_MOST_WORDS]
+    return [rest[at] for at in _reachable({0}, rest)]
+
+
+def likeness(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
+    if tuple(words[: len(rule)]) == rule:
+        return "yes"
+    if rule[0] == "git" and (subcommand := _OF_GIT.fullmatch(words[0])):
+        words = ["git", str(subcommand.group(1)), *words[1:]]
+    program = program_likeness(rule[0], words[0], spelling)
+    if program != "yes" or len(rule) == 1:
+        return program  # a word that is not known may become several
+    found = _arguments(rule[1:], words[1:])
+    return "maybe" if found == "no" and any(map(_ALIAS.match, words[1:_MOST_WORDS])) else found
+
+
+def program_likeness(rule: str, word: str, spelling: Spelling) -> Likeness:
+    """Is this word of a command the program that a rule names, by its name or by its path?"""
+    hops = spelling.links.get(word, ())
+    name = word.rpartition("/")[2]
+    wanted = rule.rpartition("/")[2]
+    if wanted not in {name, *(hop.rpartition("/")[2] for hop in hops)}:
+        unknown = _UNKNOWN.search(name) is not None
+        return "maybe" if unknown and ("$" in name or "`" in name or _may_become(name, wanted)) else "no"
+    if "/" not in rule or "/" not in word:
+        return "yes"  # a bare name is looked for where nobody knows
+    if _UNKNOWN.search(word) or (spelling.moves and not word.startswith(("/", "~/"))):
+        return "yes"
+    meant = {path for each in (word, *hops) for path in _absolute(each, spelling)}
+    ruled = {path for each in (rule, *_same_name(rule, spelling)) for path in _absolute(each, spelling)}
+    return "yes" if meant & ruled else "no"
+
+
+def _same_name(rule: str, spelling: Spelling) -> list[str]:
+    """Where the path of a rule leads, unless one program there has many names."""
+    return [hop for hop in spelling.links.get(rule, ()) if hop.rpartition("/")[2] == rule.rpartition("/")[2]]
+
+
+def _absolute(path: str, spelling: Spelling) -> set[str]:
+    if path.startswith("~/") and spelling.home:
+        path = posixpath.join(spelling.home, path[2:])
+    return {posixpath.normpath(posixpath.join(folder, path)) for folder in spelling.folders or ("/",)}
+
+
+def _may_become(pattern: str, name: str) -> bool:
+    """Braces are left to the person."""
+    return "{" in pattern or fnmatchcase(name, pattern)
+
+
+def _arguments(rule: Sequence[str], words: Sequence[str]) -> Likeness:
+    """The plain words of the rule in their order, with any options between them; its options anywhere."""
+    known = words[:_MOST_WORDS]
+    if not all(_has_option(option, known) for option in rule if option.startswith("-")):
+        return "no"
+    surely, perhaps = {0}, {0}
+    for each in (word for word in rule if not word.startswith("-")):
+        perhaps = {at + 1 for at in _reachable(perhaps, known) if known[at] == each or _UNKNOWN.search(known[at])}
+        surely = {at + 1 for at in _reachable(surely, known) if known[at] == each}
+    return "yes" if surely else "maybe" if perhaps else "no"
+
+
+def _reachable(places: set[int], words: Sequence[str]) -> set[int]:
+    """Where the next plain word may be: behind options, each of which may take the word behind it."""
+    found = set(places)
+    for at, word in enumerate(words):
+        if at in found and word.startswith("-"):
+            found |= {at + 1} if "=" in word else {at + 1, at + 2}
+    return {at for at in found if at < len(words)}
+
+
+def _has_option(option: str, words: Sequence[str]) -> bool:
+    """`-rf` is also `-fr`, `-r -f` and `-rvf`."""
+    if option in words or any(word.startswith(f"{option}=") for word in words):
+        return True
+    if not _FEW_LETTERS.fullmatch(option):
+        return False
+    letters = {letter for word in words if re.fullmatch(r"-[A-Za-z]+", word) for letter in word[1:]}
+    return set(option[1:]) <= letters

@@ -1,0 +1,82 @@
+"""find: tests and printing; and -exec of a program none of whose options does harm."""
+
+import re
+from collections.abc import Sequence
+
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.options import Options, Refused, check_pattern
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.readers import READERS
+from coderelay.protocol.translatable import say
+
+RUN_ACTIONS = ("-exec", "-execdir", "-ok", "-okdir")
+_ALONE = {
+    "-a", "-and", "-o", "-or", "-not", "!", "(", ")", ",", "-empty", "-print", "-print0", "-prune", "-ls", "-quit",
+    "-depth", "-xdev", "-mount", "-daystart", "-follow", "-true", "-false", "-readable", "-writable", "-executable",
+    "-nouser", "-nogroup", "-noleaf", "-ignore_readdir_race",
+}  # fmt: skip
+_WITH_VALUE = {
+    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-regextype", "-type",
+    "-xtype", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-perm",
+    "-user", "-group", "-uid", "-gid", "-links", "-inum", "-lname", "-ilname", "-printf",
+}  # fmt: skip
+_NEWER_THAN = re.compile(r"-newer[aBcm]t")
+_OF_FILES = {"-newer", "-anewer", "-cnewer", "-samefile"}
+
+
+def recognise_find(words: Sequence[Word], place: Place) -> Sequence[Word] | None:
+    """Refuses what writes or runs. Returns the vector of an `-exec`, for its own recogniser."""
+    rest = list(words)
+    inner: list[Word] | None = None
+    while rest and rest[0].text in ("-L", "-H", "-P"):
+        rest.pop(0)
+    while rest and not rest[0].text.startswith("-") and rest[0].text not in ("(", "!"):
+        _check_file(rest.pop(0), place)
+    while rest:
+        word = rest.pop(0)
+        if word.glob:
+            raise Refused(f"the pattern {word.text} could become an action")
+        if word.text in _ALONE:
+            continue
+        if word.text == "-exec" and inner is None:
+            inner = _exec(rest)
+        elif word.text in _OF_FILES and rest:
+            _check_file(rest.pop(0), place)
+        elif (word.text in _WITH_VALUE or _NEWER_THAN.fullmatch(word.text)) and rest:
+            if rest.pop(0).glob:
+                raise Refused("an unquoted pattern becomes file names before find sees it")
+        else:
+            raise Refused(say("find {option} is not known to only look", option=word.text))
+    return inner
+
+
+def _exec(rest: list[Word]) -> list[Word]:
+    inner: list[Word] = []
+    while rest and rest[0].text not in (";", "+"):
+        inner.append(rest.pop(0))
+    if not rest or not inner:
+        raise Refused("find -exec has no end")
+    rest.pop(0)
+    reader = READERS.get(inner[0].text)
+    if reader is None or reader.reads is None or not _takes_many(reader.reads) or inner[-1].text != "{}":
+        raise Refused("find -exec runs a program")
+    if any("{}" in each.text for each in inner[:-1]):
+        raise Refused("find -exec runs a program")
+    return inner
+
+
+def _takes_many(known: Options) -> bool:
+    """Any number of files, whatever their names: find gives none that begins with a dash."""
+    return known.any_option or not (known.text_operands or known.most_operands is not None or known.at_files)
+
+
+def _check_file(word: Word, place: Place) -> None:
+    check_pattern(word)
+    if word.glob and word.text[0] in "*?":
+        raise Refused(f"the pattern {word.text} could become an action")
+    if not place.holds(word.text):
+        raise Refused(say("{path} is outside of the workspace", path=word.text))
+
+
+FIND = Program(recognise=recognise_find, whole=True, starts=0)

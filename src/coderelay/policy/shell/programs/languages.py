@@ -1,0 +1,129 @@
+"""Programs whose first operand is a small program: sed, awk, jq."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.options import Options, Refused, check
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.program import Program
+
+_SED = Options(
+    short="nErsuz",
+    texts="e",
+    long=("--quiet", "--silent", "--regexp-extended", "--expression=", "--separate", "--unbuffered", "--posix"),
+    text_operands=1,
+    instead=("-e", "--expression"),
+)
+_AWK = Options(texts="Fv", text_operands=1, operands_last=True)
+_JQ = Options(
+    short="rcsSenMCaj",
+    long=("--raw-output", "--compact-output", "--slurp", "--sort-keys", "--exit-status", "--null-input", "--tab",
+          "--raw-input", "--join-output", "--monochrome-output", "--color-output", "--stream", "--indent="),
+    text_operands=1,
+)  # fmt: skip
+
+
+def _within(end: str) -> str:
+    """A regular expression up to its end mark. Not every sed ends it at a mark between brackets, so none may be
+    there."""
+    in_brackets = rf"(?:\[:[a-z]+:\]|\\[^\n\]{end}]|[^\[\]\\\n{end}])*"
+    return rf"(?:\[\^?\]?{in_brackets}\]|\\[^\n]|[^\[\\\n{end}])*"
+
+
+_ADDRESS = rf"(?:\d+(?:~\d+)?|\$|/{_within('/')}/I?)"
+_CHANGES = "|".join(
+    rf"s{mark}{_within(mark)}{mark}(?:\\[^\n]|[^\\\n{mark}])*{mark}[gpIi0-9]*" for mark in map(re.escape, "/|,#:@_%!")
+)
+_ONE = rf"[ \t]*+(?:{_ADDRESS}(?:,(?:{_ADDRESS}|\+\d+))?)?[ \t]*+!?"
+_COMMAND = rf"{_ONE}(?:[pdqPDNnhHgGx=]|[bt][ \t]*+[A-Za-z0-9]*|{_CHANGES})[ \t]*+"
+_BLOCK = rf"(?:{_ONE}\{{{_COMMAND}(?:;{_COMMAND})*;?[ \t]*+\}}[ \t]*+|[ \t]*+:[A-Za-z0-9]+[ \t]*+|{_COMMAND})"
+_SED_SCRIPT = re.compile(rf"{_BLOCK}(?:;{_BLOCK})*;?[ \t]*+")
+_LONGEST = 2000  # so that nothing takes long to match
+_AWK_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|>=|\|\||[^"/#\\]')
+_AWK_ACTS = re.compile(r"[>|@]|system|getline|ARGV|ARGC|ENVIRON|SYMTAB|PROCINFO|FUNCTAB")
+_JQ_ACTS = re.compile(r"\b(?:env|ENV|import|include|modulemeta|get_search_list)\b")
+
+
+def recognise_sed(words: Sequence[Word], place: Place) -> None:
+    """Printing lines and substituting in the output. `w`, `r`, `e` and -i do more than that, so a script without
+    these letters is harmless however it is read."""
+    given = _scripts(words)
+    operands = check(words, _SED, place)
+    scripts = (*given, *operands.texts)
+    if not scripts:
+        raise Refused("sed has no script")
+    if set("wWrRe") & set("".join(scripts)) and not all(map(_only_prints, scripts)):
+        raise Refused("this sed script is not known to only print")
+
+
+def _only_prints(script: str) -> bool:
+    return len(script) <= _LONGEST and _SED_SCRIPT.fullmatch(script) is not None
+
+
+def _scripts(words: Sequence[Word]) -> list[str]:
+    """Those of -e, which must stand alone to be found."""
+    found: list[str] = []
+    for at, word in enumerate(words):
+        if word.text == "-e" and at + 1 < len(words):
+            found.append(words[at + 1].text)
+        elif word.text.startswith("--expression="):
+            found.append(word.text.partition("=")[2])
+        elif (re.match(r"-\w*e", word.text) and word.text != "-e") or word.text == "--expression":
+            raise Refused("this sed script is not known to only print")
+    return found
+
+
+def recognise_awk(words: Sequence[Word], place: Place) -> None:
+    operands = check(words, _AWK, place)
+    if not operands.texts or _AWK_ACTS.search("".join(_without_comparisons(operands.texts[0]))):
+        raise Refused("this awk program is not known to only print")
+
+
+def _without_comparisons(program: str) -> Iterator[str]:
+    """Its text without the `>` that compare: those between parentheses and those outside of braces, where no
+    `print` can be. Regular expressions and comments are not told apart from the rest, so behind one nothing is
+    left out; neither is anything behind what cannot be an awk program."""
+    parentheses = braces = at = 0
+    while token := _AWK_TOKEN.match(program, at):
+        text = token.group()
+        parentheses += (text == "(") - (text == ")")
+        braces += (text == "{") - (text == "}")
+        if parentheses < 0 or braces < 0 or (parentheses and text in "{}"):
+            break
+        at = token.end()
+        if text not in (">=", "||") and not (text == ">" and (parentheses or not braces)):
+            yield text
+    yield program[at:]
+
+
+def recognise_jq(words: Sequence[Word], place: Place) -> None:
+    operands = check(_without_variables(words), _JQ, place)
+    if not operands.texts or _JQ_ACTS.search(operands.texts[0]):
+        raise Refused("this jq program is not known to only read its files")
+
+
+def _without_variables(words: Sequence[Word]) -> list[Word]:
+    """`--arg name value` is the one option with two values. In order, as jq reads them: behind `--` and as the value
+    of another option it is none."""
+    rest = list(words)
+    kept: list[Word] = []
+    while rest:
+        word = rest.pop(0)
+        if word.text == "--":
+            return [*kept, word, *rest]
+        if word.text == "--indent":
+            kept += [word, *rest[:1]]
+            del rest[:1]
+        elif word.text in ("--arg", "--argjson") and len(rest) >= 2 and not (rest[0].glob or rest[1].glob):
+            del rest[:2]
+        else:
+            kept.append(word)
+    return kept
+
+
+LANGUAGES: dict[str, Program] = {
+    "sed": Program(recognise=recognise_sed),
+    **dict.fromkeys(("awk", "gawk"), Program(recognise=recognise_awk)),
+    "jq": Program(recognise=recognise_jq, version=("--version",)),
+}

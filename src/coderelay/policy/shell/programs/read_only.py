@@ -1,0 +1,72 @@
+"""Does one command only read? Every program that is known to, and nothing else."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from coderelay.policy.shell.build_programs import PIP
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.archives import lists_archive
+from coderelay.policy.shell.programs.git import has_git_table
+from coderelay.policy.shell.programs.options import Refused, check
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.programs import system_name, system_program
+from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.protocol.obeyed_files import obeyed_by
+from coderelay.protocol.translatable import say
+
+_MOST_WRAPPERS = 8
+_NEVER_EDITED = {".git", ".coder"}
+
+
+def recognise(words: Sequence[Word], place: Place) -> None:
+    """Returns when the command is proved to only read; otherwise Refused says what is in the way."""
+    words = without_wrappers(words)
+    name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
+    place = replace(place, reading=True)
+    if len(rest) == 1 and rest[0].text in program.version:
+        return
+    if program.recognise is not None:
+        inner = program.recognise(rest, place)
+        if inner is not None:
+            recognise(inner, place)
+    elif program.reads is not None:
+        check(rest, program.reads, place)
+    else:
+        raise Refused(say("{program} is not known to only read", program=name))
+
+
+def without_wrappers(words: Sequence[Word]) -> Sequence[Word]:
+    """The command that is started in the end. Raises Refused if that is not plain to see."""
+    for _ in range(_MOST_WRAPPERS):
+        if not system_program(words[0].text).plain_start:
+            break
+        words = unwrap(system_name(words[0].text), words[1:])
+    return words
+
+
+def recognise_edit(words: Sequence[Word], place: Place) -> None:
+    """Returns when the command only makes empty files and folders beneath the workspace."""
+    edits = system_program(words[0].text).edits
+    if edits is None:
+        raise Refused(say("{program} is not known to only edit", program=system_name(words[0].text)))
+    if any(word.glob for word in words):
+        raise Refused("a pattern is not a plain word")
+    for path in check(words[1:], edits, place).paths:
+        if {part.lower() for part in path.split("/")} & _NEVER_EDITED or obeyed_by(path):
+            raise Refused(say("{path} belongs to a tool that would run it", path=path))
+
+
+def has_table(words: Sequence[str]) -> bool:
+    """Is it known which options this program, with this subcommand, takes to only read?"""
+    name, rest = system_name(words[0]), words[1:]
+    match name:
+        case "git":
+            return has_git_table(rest)
+        case "pip" | "pip3":
+            return bool(rest) and rest[0] in PIP
+        case "tar" | "unzip":
+            return bool(rest) and lists_archive(name, rest[0])
+        case _:
+            program = system_program(words[0])
+            return program.reads is not None or program.recognise is not None

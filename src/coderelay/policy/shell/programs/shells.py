@@ -1,0 +1,43 @@
+"""Shells and other interpreters, and the words that a shell itself understands."""
+
+from collections.abc import Sequence
+
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.options import Refused
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.program import Program
+
+_NAMES_OF_SHELLS = (
+    "sh", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "bash5", "bash4",
+    "ksh93", "rksh", "oksh", "loksh", "pdksh", "rzsh", "hush", "osh",
+)  # fmt: skip
+_KEYWORDS = ("then", "do", "else", "!", "{", "(", "if", "elif", "while", "until", "coproc", "exec", "builtin")
+
+
+def recognise_command(words: Sequence[Word], place: Place) -> None:
+    if not words or words[0].text not in ("-v", "-V") or any(word.glob for word in words):
+        raise Refused("command runs a program")
+
+
+SHELLS: dict[str, Program] = {
+    **dict.fromkeys(_NAMES_OF_SHELLS, Program(interprets="commands")),
+    "bash": Program(interprets="commands", version=("--version",)),
+    "fish": Program(interprets="commands", text_options=("--init-command",)),
+    "pwsh": Program(interprets="commands"),
+    "nu": Program(interprets="commands", text_options=("-e", "--execute"), own_syntax=True),
+    **dict.fromkeys(("elvish", "xonsh", "ysh", "ion", "murex"), Program(interprets="commands", own_syntax=True)),
+    **dict.fromkeys(("perl", "ruby"), Program(interprets="code", version=("-v", "--version"))),
+    "php": Program(interprets="code", version=("-v",)),
+    "osascript": Program(interprets="code"),
+    **dict.fromkeys(("tclsh", "lua", "m4", "ed", "ex", "batch"), Program(runs_input=True)),
+    **dict.fromkeys(_KEYWORDS, Program(starts=0)),
+    "command": Program(recognise=recognise_command, names_only=True, starts=0),
+    "cd": Program(names_only=True),
+    "hash": Program(adds_words=True),
+    **dict.fromkeys(("eval", "trap"), Program(texts="joined", danger="it runs a text as a command")),
+    **dict.fromkeys(("source", "."), Program(interprets="file", danger="it runs a file in the shell")),
+    "alias": Program(texts="each", danger="it changes what a name means"),
+    **dict.fromkeys(("mapfile", "readarray", "compgen", "complete"), Program(texts="each")),
+    "history": Program(danger="it shows or changes the shell's history"),
+    "export": Program(danger="it changes the environment of later programs"),
+}

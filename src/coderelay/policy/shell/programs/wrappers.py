@@ -1,0 +1,83 @@
+"""Programs that start another one: the command that they start is judged like any other."""
+
+import re
+from collections.abc import Sequence
+
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.options import Refused
+from coderelay.policy.shell.programs.program import Program
+from coderelay.protocol.translatable import say
+
+_OTHER_PERSON = "it runs with the rights of another person"
+_STARTERS = (
+    "env", "nohup", "ionice", "stdbuf", "setsid", "strace", "unshare", "busybox", "ltrace", "valgrind", "perf",
+    "taskset", "chrt", "numactl", "prlimit", "cpulimit", "systemd-run", "unbuffer", "rlwrap", "faketime", "fakeroot",
+    "nsenter", "bwrap", "firejail", "setpriv", "setarch", "linux64", "caffeinate", "xvfb-run",
+    "dbus-run-session", "torsocks", "proxychains", "start-stop-daemon", "direnv", "dotenv", "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1", "toybox", "linux32", "i386", "i686", "x86_64", "ssh-agent", "chronic", "proxychains4",
+    "tsocks", "cross-env", "cgexec", "catchsegv", "dtruss", "truss", "rr", "heaptrack", "uftrace", "gdbserver",
+    "eatmydata", "nocache", "fakechroot", "proot", "schroot", "sandbox-exec", "aa-exec", "runcon", "systemd-inhibit",
+    "dbus-launch", "tini", "dumb-init", "gosu", "su-exec", "setuidgid", "envuidgid", "envdir", "softlimit", "chpst",
+    "daemonize", "sshpass", "torify", "trickle", "genv", "gtimeout", "gnice", "gtime", "gstdbuf",
+)  # fmt: skip
+WRAPPERS: dict[str, Program] = {
+    **dict.fromkeys(_STARTERS, Program(starts=0)),
+    "timeout": Program(starts=1, plain_start=True),
+    **dict.fromkeys(("nice", "time"), Program(starts=0, plain_start=True)),
+    "xargs": Program(starts=0, plain_start=True, adds_words=True, runs_input=True),
+    "gxargs": Program(starts=0, adds_words=True, runs_input=True),
+    **dict.fromkeys(("parallel", "sem"), Program(starts=0, texts="each", adds_words=True, runs_input=True)),
+    **dict.fromkeys(("entr", "hyperfine", "watchexec", "runuser", "screen"), Program(starts=0, texts="each")),
+    "chroot": Program(starts=1),
+    "watch": Program(starts=0, texts="joined"),
+    **dict.fromkeys(("sudo", "doas", "pkexec"), Program(starts=0, danger=_OTHER_PERSON)),
+    "su": Program(starts=0, texts="each", danger=_OTHER_PERSON),
+    **dict.fromkeys(("flock", "tmux"), Program(starts=1, texts="each")),
+    **dict.fromkeys(("script", "sg", "nix-shell", "capsh", "asciinema"), Program(texts="each")),
+    "gdb": Program(starts_behind=("--args",), runs_input=True),
+    "lldb": Program(starts_behind=("--",)),
+    "nix": Program(starts_behind=("-c", "--command")),
+}
+_SECONDS = re.compile(r"\d+(?:\.\d+)?[smhd]?")
+_NICE = re.compile(r"-n?\d+")
+_XARGS = re.compile(r"-[0rt]*(?:[nLP]\d+)?")
+_TOUCHES_NO_FILE = {"echo", "basename", "dirname"}
+
+
+def unwrap(name: str, words: Sequence[Word]) -> Sequence[Word]:
+    """The command that is started. Whatever the wrapper is given first must be known to be harmless."""
+    rest = list(words)
+    match name:
+        case "timeout":
+            _drop_options(rest, ("--foreground", "--preserve-status", "-v"), ("-k", "-s"))
+            _drop(rest, _SECONDS)
+        case "nice":
+            if rest and rest[0].text == "-n":
+                del rest[:1]
+                _drop(rest, _SECONDS)
+            elif rest and rest[0].text.startswith("-"):
+                _drop(rest, _NICE)
+        case "time":
+            _drop_options(rest, ("-p",), ())
+        case _:
+            while rest and rest[0].text.startswith("-"):
+                _drop(rest, _XARGS)
+            if not rest or rest[0].text not in _TOUCHES_NO_FILE:
+                raise Refused("xargs gives a program whatever it reads")
+    if not rest or rest[0].glob:
+        raise Refused(say("{program} starts no plain program", program=name))
+    return rest
+
+
+def _drop_options(rest: list[Word], alone: tuple[str, ...], with_value: tuple[str, ...]) -> None:
+    while rest and rest[0].text.startswith("-"):
+        option = rest.pop(0).text
+        if option in with_value:
+            _drop(rest, re.compile(r"[A-Z0-9]+s?"))
+        elif option not in alone:
+            raise Refused(say("the option {option} is not known to be harmless", option=option))
+
+
+def _drop(rest: list[Word], form: re.Pattern[str]) -> None:
+    if not rest or not form.fullmatch(rest.pop(0).text):
+        raise Refused("it is not given plainly what to start")

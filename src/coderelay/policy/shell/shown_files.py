@@ -1,0 +1,205 @@
+"""The files whose contents a command would show: those it names, and those that a search through a folder meets.
+
+The host looks on the disk whether there is a file of secrets among them.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.policy.shell.parser import Script, Word, literal_script
+from coderelay.policy.shell.programs.find import RUN_ACTIONS
+from coderelay.policy.shell.programs.options import Given, Operands, Options, Refused, check
+from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.programs import system_name, system_program
+from coderelay.policy.shell.programs.read_only import without_wrappers
+
+_MOST_FOLDERS = 32
+_GIT_SHOWS = {"diff", "show", "grep", "whatchanged", "format-patch", "range-diff"}
+_GIT_SHOWS_PATCH = {"log", "stash", "reflog", "rev-list", "diff-tree", "diff-index", "diff-files"}
+_PATCH = re.compile(
+    r"-[A-Za-z]*[pucLUW].*|--patch.*|--cc|--unified.*|--function-context|--binary|--check|--(?:color-words|word-diff).*"
+)
+_NO_PATCH = re.compile(r"--(?:stat|shortstat|numstat|dirstat|name-only|name-status|summary|no-patch|quiet|raw).*|-s")
+_OBJECT = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
+_PLAIN_PATTERN = re.compile(r"[\w.*?@%+=, -]+")
+
+
+class Contents(Struct, frozen=True):
+    """An absolute path whose content is shown; it may hold `*` and `?` of the shell.
+
+    `deep`: all that is below it too; `follow` links there, `hidden` files too, or only what git has (`tracked`). Of
+    these `only` files with such names if there are any patterns, in any case of letters, and `without` files of such
+    names and folders of such names.
+    """
+
+    path: str
+    deep: bool = False
+    follow: bool = False
+    hidden: bool = True
+    tracked: bool = False
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    without_folders: tuple[str, ...] = ()
+
+
+def contents_of(command: str, folders: tuple[str, ...]) -> list[Contents]:
+    """Of a command that is literal; another one is asked about anyway."""
+    script = literal_script(command)
+    return list(dict.fromkeys(_of_script(script, folders))) if script else []
+
+
+def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
+    places = {folders[0] if folders else "/"}
+    for command in script.commands:
+        words = command.words
+        for shown in _of_command(words):
+            yield from (replace(shown, path=posixpath.join(place, shown.path)) for place in places)
+        if words[0].text == "cd" and len(words) == 2:  # which may not be run
+            places |= {posixpath.join(place, words[1].text) for place in places}
+        if len(places) > _MOST_FOLDERS:
+            return
+    for each in script.redirections:
+        if each.operator == "<":
+            yield from (Contents(posixpath.join(place, each.target)) for place in places)
+
+
+def _of_command(words: Sequence[Word]) -> Iterator[Contents]:
+    try:
+        words = without_wrappers(words)
+    except Refused:
+        return  # then it is asked about anyway
+    name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
+    texts = [word.text for word in rest]
+    if name == "git":
+        yield from _of_git(texts)
+    elif name == "find":
+        yield from _of_find(texts)
+    elif program.searches and program.reads is not None:
+        yield from _of_search(name, program.reads, rest)
+    elif not program.names_only:
+        deep = name == "diff"  # of two folders it compares the files, recursive or not
+        spellings = {part for text in texts for part in (text, text.partition("=")[2]) if part}
+        yield from (Contents(each, deep=deep, follow=deep) for each in sorted(spellings))
+
+
+def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
+    """By default everything that the repository holds."""
+    at = 0
+    while at < len(texts) and texts[at].startswith("-"):
+        at += 2 if texts[at] == "-C" else 1
+    subcommand, rest = texts[at] if at < len(texts) else "", texts[at + 1 :]
+    patch = any(map(_PATCH.fullmatch, rest))
+    by_number = any(map(_OBJECT.fullmatch, rest))  # which may be that of a file
+    if subcommand in _GIT_SHOWS_PATCH:
+        shows = patch
+    elif subcommand == "cat-file":
+        shows = by_number and not {"-t", "-s", "-e"} & {*rest}
+    else:
+        quiet = any(map(_NO_PATCH.fullmatch, rest)) and not patch and not (subcommand == "show" and by_number)
+        shows = subcommand in _GIT_SHOWS and not quiet
+    if not shows:
+        return
+    behind = rest[rest.index("--") + 1 :] if "--" in rest else rest[:0]
+    if any(set(path) & set(":*?[\\") for path in behind):
+        behind = rest[:0]  # a pattern of git's, which may mean any file
+    untracked = subcommand == "grep" and "--untracked" in rest
+    yield from (Contents(path, deep=True, tracked=not untracked) for path in behind or ["."])
+
+
+def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
+    ran = next((at for at, text in enumerate(texts) if text in RUN_ACTIONS), None)
+    if ran is None or (texts[ran + 1 : ran + 2] and system_program(texts[ran + 1]).names_only):
+        return
+    plain = not {"!", "-not", "-o", "-or", ",", "("} & {*texts[:ran]}
+    names = [_may_be(texts[at + 1]) for at in range(ran - 1) if texts[at] in ("-name", "-iname")] if plain else []
+    options = [text for text in texts if text in ("-L", "-H", "-P")]
+    begins = next((at for at, text in enumerate(texts) if text[:1] in ("-", "(", "!") and text not in options), 0)
+    starts = [text for text in texts[:begins] if text not in options]
+    for start in starts or ["."]:
+        yield Contents(start, deep=True, follow="-L" in options or "-follow" in texts, only=tuple(names[:1]))
+
+
+def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[Contents]:
+    """All that is in the folders, if it cannot be told what is left out."""
+    try:
+        operands = check(words, known, Place(anywhere=True, reading=True))
+    except Refused:
+        yield from (Contents(text, deep=True, follow=True) for text in [".", *(word.text for word in words)])
+        return
+    found = _OfRipgrep if name == "rg" else _OfGrep
+    yield from found(operands).contents()
+
+
+class _Given:
+    """The options of a search, with the values of those that say which names are looked at."""
+
+    def __init__(self, operands: Operands) -> None:
+        self.paths = operands.paths or (".",)
+        self.names = [name for each in operands.given for name in each.names]
+        self.values = [(each.names[-1], _value(each)) for each in operands.given if each.names]
+
+    def has(self, *names: str) -> bool:
+        return not {*names}.isdisjoint(self.names)
+
+
+class _OfGrep(_Given):
+    def contents(self) -> Iterator[Contents]:
+        listed = [option for option, _ in self.values if option in ("--include", "--exclude")]
+        last = max((at for at, option in enumerate(listed) if option == "--include"), default=-1)
+        excluded = [value for option, value in self.values if option == "--exclude"]
+        search = Contents(
+            "",
+            deep=self.has("-r", "-R", "--recursive", "--dereference-recursive", "-d"),
+            follow=self.has("-R", "--dereference-recursive"),
+            # Of these the last one that fits counts; if none does, the first one says what is meant.
+            only=tuple(_may_be(value) for option, value in self.values if option == "--include")
+            if listed[:1] == ["--include"]
+            else (),
+            without=_surely(excluded[listed[: last + 1].count("--exclude") :]),
+            without_folders=_surely(value for option, value in self.values if option == "--exclude-dir"),
+        )
+        named = [value for option, value in self.values if option in ("-f", "--file")]
+        yield from (replace(search, path=path) for path in (*self.paths, *named))
+
+
+class _OfRipgrep(_Given):
+    def contents(self) -> Iterator[Contents]:
+        if self.has("--files", "--type-list"):
+            return
+        globs = [value for option, value in self.values if option in ("-g", "--glob", "--iglob")]
+        only = [each for each in globs if not each.startswith("!")]
+        behind = globs[max((at for at, each in enumerate(globs) if each in only), default=-1) + 1 :]
+        search = Contents(
+            "",
+            deep=True,
+            follow=self.has("-L", "--follow"),
+            hidden=bool(only)
+            or self.has("-.", "--hidden")
+            or self.names.count("-u") + self.names.count("--unrestricted") > 1,
+            only=tuple(_may_be(each.rstrip("/").rpartition("/")[2]) if each[-1:] != "/" else "*" for each in only),
+            without=_surely(each[1:] for each in behind),
+            without_folders=_surely(each[1:].rstrip("/") for each in behind),
+        )
+        named = [value for option, value in self.values if option in ("-f", "--file")]
+        yield from (replace(search, path=path) for path in (*self.paths, *named))
+
+
+def _value(given: Given) -> str:
+    """A word of its own, behind `=`, or joined to a letter."""
+    written, *value = given.words
+    option = given.names[-1]
+    return value[0] if value else written.partition("=" if option.startswith("--") else option[1:])[2]
+
+
+def _may_be(pattern: str) -> str:
+    """A pattern that means at least the same names: programs differ in what they take for one."""
+    return pattern if _PLAIN_PATTERN.fullmatch(pattern) and "**" not in pattern else "*"
+
+
+def _surely(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Those that mean the same names to everybody, in whatever folder."""
+    return tuple(each for each in patterns if _PLAIN_PATTERN.fullmatch(each))

@@ -1,0 +1,321 @@
+"""Every command that a text holds, wherever it is written: behind wrappers, in substitutions, in strings for another
+shell, in here documents.
+
+A text is walked once, and all who look for something in it read the same records: danger, rules that deny or ask, and
+the network. The walk is tolerant: it finds more than would really run. So what it finds may make a verdict stricter
+or ask for a right, but never proves that a command is harmless: the literal reading does that (`shell_words`).
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import dropwhile, islice
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from coderelay.policy.shell.parser import MOST_CHARACTERS, Word, parse
+from coderelay.policy.shell.programs.find import RUN_ACTIONS
+from coderelay.policy.shell.programs.options import Refused
+from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.programs import base_name, find_program
+from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.syntax_tree import find_nodes, text_of, words_of
+from coderelay.protocol.translatable import say
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MOST_WORDS = 64
+"""How many words of one command are looked at, where each of them could begin another command."""
+
+_DEEPEST = 6
+_MOST_COMMANDS = 2000
+_MOST_STARTS = 16
+_MOST_GUESSES = 3
+
+_LOOKED_AT = (
+    "command", "declaration_command", "unset_command", "pipeline", "redirected_statement", "file_redirect",
+    "raw_string", "expansion", "variable_assignment",
+)  # fmt: skip
+_INPUTS = {"file_redirect", "heredoc_body", "herestring_redirect"}
+_TEXT_OPTION = re.compile(r"-\w*c\w*|--commands?(?:=.*)?", re.IGNORECASE | re.DOTALL)
+_CODE_OPTIONS = {"-c", "-e", "--eval", "-r", "-p"}
+_SPLIT_OPTION = re.compile(r"(?:--split-string=?|-[A-Za-z0]*S)")
+_OPTION_NAME = re.compile(r"^(?:--?[\w-]+=|-[A-Za-z]|\w+=)")
+_UNREAD = re.compile(r"<\(|/dev/(?:stdin|fd/|tcp/|udp/)|/proc/(?:self|thread-self)/fd/")
+_TOO_DEEP = "it hides commands too deep to look at"
+_TOO_MANY = "it holds too many commands to look at"
+_RUNS_OUTPUT = "it runs the output of another command"
+
+
+class Command(Struct, frozen=True):
+    """Words that are started as a command. If `guessed` is true, a wrapper stands before them, and its own words may
+    not end where these begin."""
+
+    words: tuple[str, ...]
+    guessed: bool = False
+
+
+class PossibleCommand(Struct, frozen=True):
+    """Words that some program may start: a file that a shell reads or, if `wrapped` is true, words far behind a
+    wrapper."""
+
+    words: tuple[str, ...]
+    wrapped: bool = False
+
+
+class PossibleText(Struct, frozen=True):
+    """A text that some program may run as a command."""
+
+    text: str
+
+
+class LateSubstitution(Struct, frozen=True):
+    """A word with a substitution that the shell does not make now but may make later. `command` is the command in
+    which the word is quoted."""
+
+    text: str
+    command: tuple[str, ...] = ()
+
+
+class Suspicion(Struct, frozen=True):
+    """The form of the text is a reason to ask. If `unseen` is true, it runs something that cannot be looked at."""
+
+    reason: str
+    unseen: bool = False
+
+
+class Output(Struct, frozen=True):
+    """A file that a redirection writes."""
+
+    target: str
+
+
+class Text(Struct, frozen=True):
+    """A text that a shell runs: the command text itself, or one inside it. Its records come before it."""
+
+    text: str
+    root: "Node"
+
+
+Record = Command | PossibleCommand | PossibleText | LateSubstitution | Suspicion | Output | Text
+
+
+@lru_cache(maxsize=8)
+def walk(text: str) -> tuple[Record, ...]:
+    """What a command starts comes before the command itself. The text must not be longer than MOST_CHARACTERS."""
+    walker = _Walker()
+    records = [*walker.text(text, 0)]
+    joined = text.replace("\\\n", "")  # to the parser a continued line ends a word; to bash it does not
+    if joined != text:
+        records += walker.text(joined, 0)
+    return tuple(records)
+
+
+class _Walker:
+    """Counts how much is still looked at: wrappers in wrappers and texts in texts multiply."""
+
+    def __init__(self) -> None:
+        self._commands = _MOST_COMMANDS
+        self._characters = MOST_CHARACTERS
+
+    def text(self, text: str, depth: int) -> Iterator[Record]:
+        if depth > _DEEPEST:
+            yield Suspicion(_TOO_DEEP, unseen=True)
+            return
+        root = parse(text).root_node
+        words: dict[int, tuple[str, ...]] = {}
+        for node in find_nodes(root, *_LOOKED_AT):
+            match node.type:
+                case "command" | "declaration_command" | "unset_command":
+                    words[node.id] = _words(node)
+                    yield from self._input(node, words[node.id], depth)
+                    yield from self._command(words[node.id], depth)
+                case "raw_string" | "expansion":  # between backticks, or as the index of an array
+                    late = (node.text or b"").decode(errors="replace")
+                    if "`" in late or "$(" in late:
+                        quoting = node.parent if node.type == "raw_string" and node.parent else node
+                        yield LateSubstitution(late, words.get(quoting.id, ()))
+                case "variable_assignment":  # EDITOR='git push', for whatever is started with it
+                    yield PossibleText(text_of(node.children[-1]))
+                case "pipeline":
+                    yield from self._pipeline(node, depth)
+                case "redirected_statement":
+                    yield from self._input(node, _last_command(node), depth)
+                case _:
+                    if {child.type for child in node.children} & {">", ">>", "&>", "&>>", ">|", ">&"}:
+                        yield Output(text_of(node.children[-1]))
+            if self._commands < 0:
+                break
+        yield Text(text, root)
+
+    def _inner(self, text: str, depth: int) -> Iterator[Record]:
+        self._characters -= len(text)
+        if self._characters < 0:
+            yield Suspicion(_TOO_DEEP, unseen=True)
+        else:
+            yield from self.text(text, depth + 1)
+
+    def _command(self, words: tuple[str, ...], depth: int, *, guessed: bool = False) -> Iterator[Record]:
+        words = words[1:] if words[:1] == ("--",) else words
+        self._commands -= 1
+        if not words or self._commands < -1:
+            return
+        if self._commands < 0 or depth > _DEEPEST:
+            yield Suspicion(_TOO_MANY if depth <= _DEEPEST else _TOO_DEEP, unseen=True)
+            return
+        yield from self._texts(words, depth)
+        program, rest = find_program(words[0]), words[1:]
+        if program.starts is not None:
+            yield from self._started(words[0], program.starts, rest, depth)
+        for before in program.starts_behind:
+            if before in rest[:MOST_WORDS]:
+                started = rest[rest.index(before) + 1 :]
+                yield from self._started("", 0, started, depth)
+                yield from self._inner(started[0] if started else "", depth)
+        yield Command(words, guessed)
+
+    def _texts(self, words: tuple[str, ...], depth: int) -> Iterator[Record]:
+        """The texts among the words of a command that are commands themselves."""
+        name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
+        if program.interprets == "commands" and any(_takes_text(each, program) for each in rest):
+            yield Suspicion("it runs a text as a command")
+            for each in rest:
+                if text := each.partition("=")[2] if each.startswith("-") else each:
+                    yield from self._inner(text, depth)
+                    if program.own_syntax:
+                        yield PossibleText(text)
+        elif program.interprets == "code" and not _CODE_OPTIONS.isdisjoint(rest):
+            yield Suspicion(say("it runs a text as a {language} program", language=name))
+        elif name == "env":
+            for at, each in enumerate(rest[:MOST_WORDS]):
+                if split := _SPLIT_OPTION.match(each):
+                    yield from self._inner(" ".join([each[split.end() :], *rest[at + 1 :]]), depth)
+        elif program.texts == "joined":
+            yield from self._inner(" ".join(each for each in rest if not each.startswith("-")), depth)
+        elif program.texts == "each":
+            for each in rest[:MOST_WORDS]:
+                yield from self._inner(_OPTION_NAME.sub("", each), depth)
+        if program.interprets in ("commands", "file") and any(map(_UNREAD.match, rest)):
+            yield Suspicion("it runs a text that nobody can look at", unseen=True)
+
+    def _started(self, name: str, own: int, rest: tuple[str, ...], depth: int) -> Iterator[Record]:
+        """The command that a wrapper starts. Its options may take values, so that each of the first operands behind
+        its `own` ones is tried as the program."""
+        if base_name(name) == "find":
+            starts = [at + 1 for at, each in enumerate(rest) if each in RUN_ACTIONS]
+            for start in starts[:_MOST_STARTS]:
+                yield from self._command(rest[start:], depth + 1)
+            if len(starts) > _MOST_STARTS:
+                yield Suspicion(_TOO_MANY, unseen=True)
+            return
+        if (exact := _exact_start(name, rest)) is not None:
+            yield from self._command(exact, depth + 1)
+            return
+        if len(rest) > MOST_WORDS:
+            yield Suspicion("it hides a command behind too many words", unseen=True)
+            rest = rest[:MOST_WORDS]
+        operands = [at for at, each in enumerate(rest) if not each.startswith("-") and "=" not in each]
+        for number, at in enumerate(operands[own : own + _MOST_GUESSES]):
+            yield from self._command(rest[at:], depth + 1, guessed=number > 0)
+        for at in operands[_MOST_GUESSES:]:
+            self._commands -= 1
+            if self._commands < 0:
+                return
+            yield PossibleCommand(rest[at:], wrapped=True)
+
+    def _input(self, node: "Node", words: tuple[str, ...], depth: int) -> Iterator[Record]:
+        """What an interpreter is given to run: a file, a here document or a here string."""
+        word = _started_program(words, stop_at_input=True)
+        if not _runs_input(word):
+            return
+        children = [each for child in node.children for each in (child, *child.children) if each.type in _INPUTS]
+        for each in children:
+            match each.type:
+                case "file_redirect" if any(child.type == "<" for child in each.children):
+                    yield PossibleCommand((text_of(each.children[-1]),))
+                case "heredoc_body":
+                    yield from self._fed(word, (each.text or b"").decode(errors="replace"), depth)
+                case "herestring_redirect":
+                    yield from self._fed(word, text_of(each.children[-1]), depth)
+                case _:
+                    pass
+
+    def _fed(self, word: str, text: str, depth: int) -> Iterator[Record]:
+        """Only shells read it as a command; in other languages it may mention one."""
+        if find_program(word).interprets == "commands":
+            yield from self._inner(text, depth)
+        yield PossibleText(text)
+
+    def _pipeline(self, node: "Node", depth: int) -> Iterator[Record]:
+        parts = [child for child in node.children if child.is_named]
+        commands = [_last_command(part) for part in parts]
+        words = [_started_program(command) for command in commands]
+        readers = [at for at, each in enumerate(commands) if _runs_input(_started_program(each, stop_at_input=True))]
+        last = max(readers, default=0)
+        for part, command in zip(parts[:last], commands, strict=False):
+            written = command if part.type == "command" else ()  # one may be a file that is run, or a text that is
+            for word in written[1:MOST_WORDS]:
+                yield PossibleCommand((word,))
+            if written and base_name(written[0]) in ("echo", "printf"):
+                yield from self._fed(words[last], " ".join(written[1:]), depth)
+        is_fed = node.parent is not None and node.parent.type == "heredoc_redirect"
+        fetched = False
+        for at, word in enumerate(words):
+            program = find_program(word)
+            interpreter = program.interprets in ("commands", "code")
+            if fetched and interpreter:
+                yield Suspicion("it runs what it fetches from the network")
+            elif interpreter and word != words[0]:
+                yield Suspicion(_RUNS_OUTPUT)
+            if program.interprets == "commands" and (at or is_fed) and _reads_commands(parts[at]):
+                yield Suspicion(_RUNS_OUTPUT, unseen=True)
+            fetched = fetched or program.fetches
+
+
+def _words(command: "Node") -> tuple[str, ...]:
+    return tuple(text_of(child) for child in words_of(command))
+
+
+def _exact_start(name: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The command that is started, if that is plain to see."""
+    if not find_program(name).plain_start:
+        return None
+    try:
+        return tuple(word.text for word in unwrap(base_name(name), [Word(each) for each in rest]))
+    except Refused:
+        return None
+
+
+def _takes_text(option: str, shell: Program) -> bool:
+    return _TEXT_OPTION.fullmatch(option) is not None or option.partition("=")[0] in shell.text_options
+
+
+def _runs_input(word: str) -> bool:
+    program = find_program(word)
+    return program.runs_input or program.interprets in ("commands", "code")
+
+
+def _reads_commands(shell: "Node") -> bool:
+    """Is there no file that it runs, so that it runs what it is given?"""
+    words = [word for node in find_nodes(shell, "command") for word in _words(node)]
+    behind = dropwhile(lambda word: find_program(word).interprets != "commands", words)
+    return "-s" in words or all(word.startswith(("-", "+")) for word in islice(behind, 1, None))
+
+
+def _last_command(node: "Node") -> tuple[str, ...]:
+    """The words of the command that reads the input, or writes the output, of a statement."""
+    while node.type in ("redirected_statement", "list", "negated_command") and node.named_children:
+        node = node.named_children[-1 if node.type == "list" else 0]
+    return _words(node) if node.type == "command" else ()
+
+
+def _started_program(words: tuple[str, ...], *, stop_at_input: bool = False) -> str:
+    """The word of the program that is started in the end; with `stop_at_input`, that of the first one on the way to
+    it that runs what it reads."""
+    for word in words:
+        program = find_program(word)
+        if (stop_at_input and program.runs_input) or (program.starts is None and not word.startswith("-")):
+            return word
+    return ""

@@ -1,0 +1,189 @@
+"""One append: what it writes, and how it is found out whether that arrived when the connection broke."""
+
+import secrets
+from collections.abc import Callable, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.protocol.errors import Fenced, HeadMoved
+from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.summary import Summary
+from coderelay.store.postgres.arrays import Numbers, Texts
+from coderelay.store.postgres.connection import Connection, rows
+from coderelay.store.postgres.text import kept
+from coderelay.store.store import Projection
+from coderelay.store.stored import bodies, place
+
+_HEAD = """
+SELECT head.seq, head.epoch, head.at, sessions.summary
+FROM (SELECT seq, epoch, at FROM event WHERE session_id = %s ORDER BY seq DESC LIMIT 1) AS head
+LEFT JOIN sessions ON sessions.id = %s
+"""
+ROWS = "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s"
+_APPEND = f"SELECT * FROM append_events(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, {ROWS})"
+_ARRIVED = "SELECT 1 FROM event WHERE session_id = %s AND seq = %s AND append_id = %s"
+
+ReadSummary = Callable[[str, str], Summary]
+
+
+class Head(Struct, frozen=True):
+    """Where a log stands, and the row of its session there. All of it follows from the events up to `seq`."""
+
+    seq: int = 0
+    epoch: int = 0
+    at: int = 0
+    row: Summary | None = None
+
+
+class Append:
+    """May be run again on another connection: it takes effect once.
+
+    The row of the session is made here, from the row at the head the caller knows; the server compares the head
+    and writes all or nothing. So one round trip is enough while one process writes to a session.
+    """
+
+    def __init__(
+        self,
+        session: SessionId,
+        at: int,
+        events: Sequence[AnyEvent],
+        epoch: int | None,
+        *,
+        projection: Projection,
+        now: int,
+        known: Head | None,
+        read_summary: ReadSummary,
+    ) -> None:
+        self._session = session
+        self._key = kept(session)
+        self._at = at
+        self._events = tuple(events)
+        self._kinds, self._bodies = _texts(session, self._events)
+        self._epoch = epoch
+        self._projection = projection
+        self._now = now
+        self._known = known or (Head() if at == 0 else None)
+        self._read_summary = read_summary
+        self._id = secrets.randbits(63)
+        self._sent: list[Recorded] = []
+        self.head: Head | None = None  # after it was written
+
+    async def run(self, connection: Connection) -> list[Recorded]:
+        sent_before = self._sent
+        try:
+            return await self._run(connection)
+        except (HeadMoved, Fenced):
+            # What was sent on a connection that broke may have arrived, and is what moved the head.
+            if sent_before and await rows(connection, _ARRIVED, (self._key, sent_before[-1].seq, self._id)):
+                return sent_before
+            raise
+
+    @property
+    def is_sent(self) -> bool:
+        return bool(self._sent)
+
+    async def _run(self, connection: Connection) -> list[Recorded]:
+        head = self._take_known() or await self._look(connection)
+        while True:
+            self._compare(head)
+            if not self._events or await self._write(connection, head):
+                return self._sent
+            head = await self._look(connection)
+
+    def _take_known(self) -> Head | None:
+        """What this process knows of the head, if the answer can be trusted to be the server's: it is compared
+        when something is written. Once: after a failure, look."""
+        known, self._known = self._known, None
+        if known is None or known.seq != self._at or self._epoch not in (None, known.epoch) or not self._events:
+            return None
+        return known
+
+    async def _look(self, connection: Connection) -> Head:
+        found = await rows(connection, _HEAD, (self._key, self._key))
+        if not found:
+            return Head()
+        seq, epoch, at, summary = found[0]
+        return Head(seq, epoch, at, None if summary is None else self._read_summary(self._session, summary))
+
+    def _compare(self, head: Head) -> None:
+        if self._epoch is not None and self._epoch != head.epoch:
+            raise Fenced(self._session, self._epoch, head.epoch)
+        if head.seq != self._at:
+            raise HeadMoved(self._session, self._at, head.seq)
+
+    async def _write(self, connection: Connection, head: Head) -> bool:
+        """False if the log does not stand at this head."""
+        self._sent = recorded = place(self._session, head.seq, head.epoch, self._events, max(self._now, head.at))
+        changed = project(self._projection, head.row, recorded)
+        values = (
+            self._key,
+            head.seq,
+            head.epoch,
+            head.at,
+            self._id,
+            Numbers(each.epoch for each in recorded),
+            self._kinds,
+            self._bodies,
+            recorded[-1].at,
+            max((each.seq for each in recorded if isinstance(each.event, SessionDeleted)), default=0),
+            *changed.values(),
+        )
+        ((seq, epoch, at),) = await rows(connection, _APPEND, values)
+        if (seq, epoch, at) != (head.seq, head.epoch, head.at):
+            return False
+        last = recorded[-1]
+        self.head = Head(last.seq, last.epoch, last.at, changed.row)
+        return True
+
+
+class Changed(Struct, frozen=True):
+    """What events change in the tables of sessions and messages."""
+
+    row: Summary | None
+    dropped: bool
+    messages: list[tuple[str, str, int]]
+
+    def values(self) -> tuple[object, ...]:
+        """As `write_rows` and `append_events` take them."""
+        messages = (
+            Texts(kept(each[0]) for each in self.messages),
+            Texts(each[1] for each in self.messages),
+            Numbers(each[2] for each in self.messages),
+        )
+        row = self.row
+        if row is None:
+            return (self.dropped, *[None] * 9, *messages)
+        return (
+            self.dropped,
+            kept(row.title),
+            None if row.agent_session_id is None else kept(row.agent_session_id),
+            kept(row.cwd),
+            kept(",".join(row.allowed_tools)),
+            kept(row.last_prompt),
+            row.created_at,
+            row.updated_at,
+            row.phase,
+            msgspec.json.encode(row).decode(),
+            *messages,
+        )
+
+
+def project(projection: Projection, row: Summary | None, recorded: Sequence[Recorded]) -> Changed:
+    """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
+    dropped = False
+    messages: list[tuple[str, str, int]] = []
+    for each in recorded:
+        before, row = row, projection.summary(row, each)
+        if row is not None:
+            messages += [(m.id, m.data, each.at) for m in projection.messages(each)]
+        elif before is not None:
+            messages.clear()
+            dropped = True
+    return Changed(row, dropped, messages)
+
+
+def _texts(session: SessionId, events: Sequence[AnyEvent]) -> tuple[Texts, Texts]:
+    stored = bodies(session, events)
+    return Texts(kept(kind) for kind, _ in stored), Texts(body for _, body in stored)

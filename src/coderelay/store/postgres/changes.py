@@ -1,0 +1,121 @@
+"""Has anything been appended? Heard from the others by notification, and asked for now and then.
+
+A notification names sessions and nothing else, and is sent after the commit, never within it (that would make
+appends several times slower): many appends of a few milliseconds share one. So a notification can be lost, when
+its sender dies or a connection breaks. Then the question asked every few seconds finds the change.
+"""
+
+import asyncio
+from contextlib import suppress
+
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.ids import SessionId
+from coderelay.store.postgres.arrays import Texts
+from coderelay.store.postgres.connection import Connection, Lines, Server, pauses_between_attempts, rows
+from coderelay.store.postgres.driver import psycopg
+from coderelay.store.postgres.text import kept
+
+POLL_SECONDS = 5.0
+SEND_SECONDS = 0.015
+_LISTEN = "LISTEN coder_change"
+_NOTIFY = "SELECT pg_notify('coder_change', name) FROM unnest(%s) AS name"
+_LONGEST_NAME = 1900  # the server takes less than 8000 bytes
+# Another text whenever any transaction that writes has begun or ended on the server, and no table is touched.
+# So it also moves for what is not an append; that costs whoever follows one look.
+_SNAPSHOT = "SELECT pg_current_snapshot()::text"
+
+
+class Changes:
+    """`counter` moves when anyone appended: at once for this process, within milliseconds for another."""
+
+    def __init__(self, server: Server, reader: Lines, writers: Lines, poll_seconds: float) -> None:
+        self.counter = 0
+        self._server = server
+        self._reader = reader
+        self._writers = writers
+        self._poll_seconds = poll_seconds
+        self._snapshot = ""
+        self._unsent: set[SessionId] = set()
+        self._appended = asyncio.Event()
+        self._listening_again = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """From when it returns, no change is missed."""
+        listener = await self._server.connect()
+        try:
+            await listener.execute(_LISTEN)
+            ((self._snapshot,),) = await rows(listener, _SNAPSHOT)
+        except BaseException:
+            await listener.close()
+            raise
+        self._tasks = [asyncio.create_task(task) for task in (self._listen(listener), self._poll(), self._send())]
+
+    def appended(self, session: SessionId) -> None:
+        """By this process."""
+        self.counter += 1
+        self._unsent.add(session)
+        self._appended.set()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._notify()
+
+    async def _listen(self, listener: Connection) -> None:
+        """Until cancelled. A connection that breaks is opened again, and what was missed meanwhile asked for."""
+        while True:
+            try:
+                await self._hear(listener)
+            except psycopg.Error:
+                pass  # lost; opened again below
+            finally:
+                await listener.close()
+            listener = await self._listen_again()
+            self._listening_again.set()
+
+    async def _hear(self, listener: Connection) -> None:
+        async for notice in listener.notifies():
+            if notice.pid not in self._writers.pids():  # its own were counted when they were written
+                self.counter += 1
+
+    async def _listen_again(self) -> Connection:
+        for pause in pauses_between_attempts():
+            await asyncio.sleep(pause)
+            with suppress(psycopg.Error, CoderError):
+                listener = await self._server.connect()
+                try:
+                    await listener.execute(_LISTEN)
+                    return listener
+                except BaseException:
+                    await listener.close()
+                    raise
+        raise AssertionError("pauses do not end")
+
+    async def _poll(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._poll_seconds):
+                    await self._listening_again.wait()
+            self._listening_again.clear()
+            with suppress(CoderError):  # the server is away; whoever reads will say so
+                ((snapshot,),) = await self._reader.use(lambda connection: rows(connection, _SNAPSHOT))
+                if snapshot != self._snapshot:
+                    self._snapshot = snapshot
+                    self.counter += 1
+
+    async def _send(self) -> None:
+        """The first append after a silence is told at once, further ones together a little later."""
+        while True:
+            await self._appended.wait()
+            await self._notify()
+            await asyncio.sleep(SEND_SECONDS)
+
+    async def _notify(self) -> None:
+        self._appended.clear()
+        if self._unsent:
+            names = Texts(kept(session)[:_LONGEST_NAME] for session in self._unsent)
+            self._unsent.clear()
+            with suppress(CoderError):  # then the others find out by asking
+                await self._writers.use(lambda connection: rows(connection, _NOTIFY, (names,)))

@@ -1,0 +1,257 @@
+"""Connections to a PostgreSQL server: opened late, opened again when they break, and clear about what is wrong.
+
+Works with a direct connection only: a pooler between transactions would lose locks and notifications.
+"""
+
+import asyncio
+import os
+import random
+import re
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from typing import Any, LiteralString, TypeVar
+
+from coderelay.protocol.errors import (
+    BadInput,
+    CoderError,
+    StoreDamaged,
+    StoreFailed,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+)
+from coderelay.store.postgres.driver import conninfo, psycopg
+
+T = TypeVar("T")
+
+Row = tuple[Any, ...]
+Connection = psycopg.AsyncConnection[Row]
+Work = Callable[[Connection], Awaitable[T]]
+
+UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
+PATIENCE_SECONDS = 30.0
+_OLDEST = 130000
+_LONGEST_PAUSE = 1.0
+_DEFAULTS: dict[str, str | int] = {
+    "application_name": "coder",
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
+# What a role or a database may have set otherwise, and the log relies on: a commit is on disk, each statement
+# sees what was committed before it, nobody waits or is waited for without end, and the server notices soon
+# when a machine is gone.
+_SETTINGS = """
+SET default_transaction_isolation = 'read committed';
+SET lock_timeout = '10s';
+SET idle_in_transaction_session_timeout = '60s';
+SET tcp_keepalives_idle = 10;
+SET tcp_keepalives_interval = 5;
+SET tcp_keepalives_count = 3;
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+"""
+# An unescaped @ or / in a password would make a part of it the name of the host, and show up in messages.
+_URL = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@/?#]*(/[^@/?#]*)?(\?[^@#]*)?")
+
+
+class Unreachable(StoreFailed):
+    """Nobody knows what became of the last statement, if there was one."""
+
+
+class Server:
+    """One database on a server. `name` tells people which, without the password."""
+
+    def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        self._parameters = _DEFAULTS | _understand(url) | {"client_encoding": "UTF8"}
+        self.name = _name(self._parameters)
+        self._patience_seconds = patience_seconds
+        self._reached = False
+        self._lost_at: float | None = None
+        self.leaving = False
+
+    async def connect(self) -> Connection:
+        connection: Connection = await psycopg.AsyncConnection.connect(
+            conninfo.make_conninfo("", **self._parameters), autocommit=True
+        )
+        try:
+            await connection.execute(_SETTINGS)
+            self._refuse_unfit(connection)
+        except BaseException:
+            await connection.close()
+            raise
+        self._reached, self._lost_at = True, None
+        return connection
+
+    def is_worth_waiting_for(self) -> bool:
+        """To be asked when a connection failed. A server that restarts is waited for; one that was never reached,
+        or has been away for too long, is not."""
+        now = time.monotonic()
+        self._lost_at = now if self._lost_at is None else self._lost_at
+        return self._reached and not self.leaving and now - self._lost_at < self._patience_seconds
+
+    def told(self, error: psycopg.Error) -> CoderError:
+        return self.unreachable(error) if is_lost(error) else self.failure(error)
+
+    def unreachable(self, error: Exception) -> Unreachable:
+        return Unreachable(f"PostgreSQL at {self.name} cannot be reached: {_line(error)}", UNCHANGED)
+
+    def closed(self) -> StoreFailed:
+        return StoreFailed(f"the log on {self.name} was closed by this program", UNCHANGED)
+
+    def failure(self, error: psycopg.Error) -> CoderError:
+        """The server's refusal as one of ours. What was being written has been rolled back whole."""
+        text = f"PostgreSQL at {self.name}: {error.diag.message_primary or _line(error)}"
+        match error.sqlstate or "":
+            case "25006":
+                return StoreReadOnly(text, f"Use a server that can be written to. {UNCHANGED}")
+            case "42501":
+                return StoreReadOnly(text, f"Ask the owner of the database for the right to use it. {UNCHANGED}")
+            case "53100":
+                return StoreFull(text, f"Free some space on the server. {UNCHANGED}")
+            case "55P03":
+                return StoreLocked(text, f"Another program holds a lock. {UNCHANGED}")
+            case "XX001" | "XX002":
+                return StoreDamaged(text, f"Restore the database from a backup. {UNCHANGED}")
+            case state if state[:2] in ("22", "54"):
+                return BadInput(text, UNCHANGED)
+            case _:
+                return StoreFailed(text, UNCHANGED)
+
+    def _refuse_unfit(self, connection: Connection) -> None:
+        if connection.info.server_version < _OLDEST:
+            raise StoreFailed(f"PostgreSQL at {self.name} is too old", f"Use version 13 or newer. {UNCHANGED}")
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            hint = f"Make one: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0. {UNCHANGED}"
+            raise StoreFailed(f"the database {self.name} keeps text as {encoding}, not as UTF8", hint)
+
+
+class Begun:
+    """Work that is carried out whole, whatever becomes of those who wait for it."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    async def carry_out(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    async def finish(self) -> None:
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen: a caller that was cancelled will not ask for it
+
+
+class Lines:
+    """A few connections, opened when they are needed; the last one used is the first to be used again.
+
+    If one breaks, the work is begun again on a new one, so work must find out for itself what it did before.
+    """
+
+    def __init__(self, server: Server, count: int, prepare: Callable[[Connection], Awaitable[None]]) -> None:
+        self._server = server
+        self._prepare = prepare
+        self._slots = asyncio.Semaphore(count)
+        self._lines = tuple(Line() for _ in range(count))
+        self._free = list(self._lines)
+
+    async def use(self, work: Work[T]) -> T:
+        async with self._slots:
+            line = self._free.pop()
+            try:
+                return await self._insist(line, work)
+            finally:
+                self._free.append(line)
+
+    def pids(self) -> set[int]:
+        """The server's own processes at the other ends."""
+        return {connection.info.backend_pid for line in self._lines if (connection := line.usable())}
+
+    async def close(self) -> None:
+        for line in self._lines:
+            await line.drop()
+
+    async def _insist(self, line: "Line", work: Work[T]) -> T:
+        pauses = pauses_between_attempts()
+        while True:
+            try:
+                return await work(line.usable() or await self._open(line))
+            except psycopg.Error as error:
+                if not is_lost(error):
+                    raise self._server.failure(error) from error
+                await line.drop()
+                if not self._server.is_worth_waiting_for():
+                    raise self._server.unreachable(error) from error
+            await asyncio.sleep(next(pauses))
+
+    async def _open(self, line: "Line") -> Connection:
+        connection = await self._server.connect()
+        try:
+            await self._prepare(connection)
+        except BaseException:
+            await connection.close()
+            raise
+        line.connection = connection
+        return connection
+
+
+class Line:
+    connection: Connection | None = None
+
+    def usable(self) -> Connection | None:
+        return None if self.connection is None or self.connection.closed else self.connection
+
+    async def drop(self) -> None:
+        if self.connection is not None:
+            connection, self.connection = self.connection, None
+            await connection.close()
+
+
+def pauses_between_attempts() -> Iterator[float]:
+    """At once at first: often only this connection broke."""
+    yield 0.0
+    pause = 0.05
+    while True:
+        yield pause * random.uniform(0.5, 1.0)
+        pause = min(pause * 2, _LONGEST_PAUSE)
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the connection is gone, or never was, so that nobody knows what became of the last statement."""
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
+
+
+async def rows(connection: Connection, sql: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+    return await (await connection.execute(sql, values)).fetchall()
+
+
+def _understand(url: str) -> dict[str, Any]:
+    hint = "It looks like postgresql://user:password@host/database, with @ : / ? # in a password written as %40 %3A …"
+    malformed = StoreFailed("CODER_DATABASE_URL is not the address of a PostgreSQL database", hint)
+    if not _URL.fullmatch(url):
+        raise malformed
+    try:
+        return conninfo.conninfo_to_dict(url)
+    except psycopg.Error:
+        raise malformed from None  # its text may hold a part of the password
+
+
+def _name(parameters: dict[str, Any]) -> str:
+    host = parameters.get("host") or os.environ.get("PGHOST") or "localhost"
+    port = parameters.get("port") or os.environ.get("PGPORT")
+    database = parameters.get("dbname") or os.environ.get("PGDATABASE") or parameters.get("user") or ""
+    return f"{host}:{port}/{database}" if port else f"{host}/{database}"
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).removeprefix("connection failed: ").split())

@@ -1,0 +1,228 @@
+"""The log on PostgreSQL, for teams: any number of processes on any number of machines.
+
+Nothing is opened before the first use, so that is where an unreachable server is reported. A server that
+restarts is waited for; what was being written then is settled before its outcome is told.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, LiteralString, TypeVar
+
+from coderelay.protocol.errors import StoreDamaged, StoreFailed
+from coderelay.protocol.events import AnyEvent, Recorded
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.store.postgres.append import ROWS, Append, Head, project
+from coderelay.store.postgres.arrays import Texts
+from coderelay.store.postgres.changes import POLL_SECONDS, Changes
+from coderelay.store.postgres.connection import (
+    PATIENCE_SECONDS,
+    Begun,
+    Connection,
+    Lines,
+    Row,
+    Server,
+    Unreachable,
+    rows,
+)
+from coderelay.store.postgres.driver import psycopg
+from coderelay.store.postgres.migrations import migrate
+from coderelay.store.postgres.text import can_be_kept, given, kept
+from coderelay.store.sqlite.store import wall_clock
+from coderelay.store.store import Projection
+from coderelay.store.stored import LAST_CHARACTER, read_event, read_summary, refuse_holes
+
+T = TypeVar("T")
+
+_WRITERS = 4
+_HEADS_KEPT = 256
+_EVENTS = "SELECT seq, epoch, at, kind, body FROM event WHERE session_id = %s AND seq > %s ORDER BY seq LIMIT %s"
+_HEADS = """
+SELECT name, (SELECT seq FROM event WHERE session_id = name ORDER BY seq DESC LIMIT 1)
+FROM unnest(%s) AS name
+"""
+# The order in which events were appended: clocks may be wrong. Events that have no number yet go by their time.
+_BY_CHANGE = """
+(SELECT number FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC NULLS LAST,
+updated_at DESC, id
+"""
+_WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
+_SESSIONS = f"SELECT id, summary FROM sessions ORDER BY {_BY_CHANGE} LIMIT %s"
+_SESSIONS_IN = f"""
+SELECT id, summary FROM sessions WHERE hashtextextended(cwd, 0) = hashtextextended(%s, 0) AND cwd = %s
+ORDER BY {_BY_CHANGE} LIMIT %s
+"""
+_NAMED = "SELECT id, summary FROM sessions WHERE id >= %s AND id < %s ORDER BY id"
+_SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
+_MESSAGES = "SELECT id, data FROM messages WHERE session_id = %s ORDER BY created_at, number"
+_WRITE_ROWS = f"SELECT write_rows(%s, {ROWS})"
+_UNSETTLED = "Whether the last events were written will be seen when it is back."
+
+
+class PostgresStore:
+    """A Store in one database; see store.py for what it promises."""
+
+    def __init__(
+        self,
+        url: str,
+        projection: Projection,
+        *,
+        clock: Callable[[], int] = wall_clock,
+        patience_seconds: float = PATIENCE_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        self._server = Server(url, patience_seconds)
+        self._projection = projection
+        self._clock = clock
+        self._reader = Lines(self._server, 1, self._prepare)
+        self._writers = Lines(self._server, _WRITERS, self._prepare)
+        self._changes = Changes(self._server, self._reader, self._writers, poll_seconds)
+        self._heads: dict[SessionId, Head] = {}
+        self._begun = Begun()
+        self._opening: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        append = Append(
+            session,
+            at,
+            events,
+            epoch,
+            projection=self._projection,
+            now=self._clock(),
+            known=self._heads.get(session),
+            read_summary=self._summary,
+        )
+        return await self._carry_out(lambda: self._append(session, append))
+
+    async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        found = await self._query(_EVENTS, (kept(session), after, limit)) if can_be_kept(session) else []
+        page = [self._recorded(session, row) for row in found]
+        refuse_holes(session, after, page, self._damaged)
+        return page
+
+    async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
+        names = {kept(session): session for session in sessions if can_be_kept(session)}
+        found = await self._query(_HEADS, (Texts(names),))
+        return {names[name]: head for name, head in found if head is not None}
+
+    async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
+        if cwd is None:
+            return [self._summary(*row) for row in await self._query(_SESSIONS, (limit,))]
+        if not can_be_kept(cwd):
+            return []
+        return [self._summary(*row) for row in await self._query(_SESSIONS_IN, (kept(cwd), kept(cwd), limit))]
+
+    async def waiting(self) -> list[Summary]:
+        return [self._summary(*row) for row in await self._query(_WAITING, ())]
+
+    async def named(self, beginning: str) -> list[Summary]:
+        if not can_be_kept(beginning):
+            return []
+        found = await self._query(_NAMED, (kept(beginning), kept(beginning) + LAST_CHARACTER))
+        return [self._summary(*row) for row in found]
+
+    async def session(self, session: SessionId) -> Summary | None:
+        found = await self._query(_SESSION, (kept(session),)) if can_be_kept(session) else []
+        return self._summary(*found[0]) if found else None
+
+    async def messages(self, session: SessionId) -> list[MessageRow]:
+        found = await self._query(_MESSAGES, (kept(session),)) if can_be_kept(session) else []
+        return [MessageRow(given(message), data) for message, data in found]
+
+    def change_counter(self) -> int:
+        return self._changes.counter
+
+    async def rebuild(self) -> None:
+        await self._carry_out(lambda: self._writers.use(self._rebuild))
+
+    def hurry(self) -> None:
+        """Nothing to do: the database itself bounds how long a lock is waited for."""
+
+    async def close(self) -> None:
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _carry_out(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._closing is not None:
+            raise self._server.closed()
+        return await self._begun.carry_out(self._opened(work))
+
+    async def _opened(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        await asyncio.shield(self._opening)
+        return await work()
+
+    async def _open(self) -> None:
+        try:
+            await self._reader.use(self._nothing)
+            await self._changes.start()
+        except psycopg.Error as error:
+            self._opening = None  # the next use tries again
+            raise self._server.told(error) from error
+        except BaseException:
+            self._opening = None
+            raise
+
+    async def _close(self) -> None:
+        self._server.leaving = True
+        await self._begun.finish()
+        await self._changes.close()
+        await self._reader.close()
+        await self._writers.close()
+
+    async def _prepare(self, connection: Connection) -> None:
+        await migrate(connection, self._server.name)
+
+    async def _append(self, session: SessionId, append: Append) -> list[Recorded]:
+        try:
+            recorded = await self._writers.use(append.run)
+        except Unreachable as error:
+            raise StoreFailed(error.message, _UNSETTLED if append.is_sent else error.hint) from error
+        if recorded:
+            self._remember(session, append.head)
+            self._changes.appended(session)
+        return recorded
+
+    def _remember(self, session: SessionId, head: Head | None) -> None:
+        """Of the sessions written to last: saves the next append a look."""
+        self._heads.pop(session, None)
+        if head is not None:
+            self._heads[session] = head
+        if len(self._heads) > _HEADS_KEPT:
+            del self._heads[next(iter(self._heads))]
+
+    async def _rebuild(self, connection: Connection) -> None:
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE event IN EXCLUSIVE MODE")  # readers go on, appends wait
+            await connection.execute("DELETE FROM sessions")
+            await connection.execute("DELETE FROM messages")
+            for (name,) in await rows(connection, "SELECT DISTINCT session_id FROM event"):
+                session = SessionId(given(name))
+                recorded = [self._recorded(session, row) for row in await rows(connection, _EVENTS, (name, 0, None))]
+                refuse_holes(session, 0, recorded, self._damaged)
+                changed = project(self._projection, None, recorded)
+                await rows(connection, _WRITE_ROWS, (name, *changed.values()))
+        self._heads.clear()
+
+    async def _query(self, sql: LiteralString, values: Sequence[object]) -> list[Row]:
+        return await self._carry_out(lambda: self._reader.use(lambda connection: rows(connection, sql, values)))
+
+    def _recorded(self, session: SessionId, row: Row) -> Recorded:
+        seq, epoch, at, kind, body = row
+        return read_event(session, (seq, epoch, at, given(kind), body), self._damaged)
+
+    def _summary(self, session: str, summary: str) -> Summary:
+        return read_summary(session, summary, self._damaged)
+
+    def _damaged(self, what: str, why: str) -> StoreDamaged:
+        hint = "Restore the database from a backup. The log is as it was before."
+        return StoreDamaged(f"the log on {self._server.name} is damaged: {what}: {why}", hint)
+
+    @staticmethod
+    async def _nothing(connection: Connection) -> None:
+        pass

@@ -1,0 +1,221 @@
+"""The files of a database that is in use: whether they are still those that were opened, and what to do if not.
+
+SQLite goes on using files that were removed under it. What it writes to a removed -wal file is lost when the process
+ends, and processes that have different -shm files do not see each other's locks, so that each overwrites what the
+other wrote. So before every write the names are looked at. If the -wal file was removed, this process still has it
+open, and what it holds can be written into the database. A removed -shm file holds nothing that cannot be made anew.
+"""
+
+import errno
+import fcntl
+import os
+import sqlite3
+import struct
+import time
+from contextlib import suppress
+
+from coderelay.protocol.errors import StoreDamaged, StoreFailed, StoreLocked
+from coderelay.protocol.translatable import say
+from coderelay.store.sqlite.open_file import is_busy
+
+_FOLD_SECONDS = 2.0
+_PAUSE_SECONDS = 0.01
+_PENDING_BYTE = 0x40000000
+"""Where SQLite's lock is that everyone needs for a moment who opens a database."""
+_INDEX_HEADER = struct.Struct("=14xHI")
+"""Of the -shm file: the size of a page, and how many pages the -wal file holds."""
+_WAL_HEADER, _FRAME_HEADER = 32, 24
+
+_Identity = tuple[int, int]
+
+
+class FileRemoved(StoreFailed):
+    """Nothing was written; after opening the files anew it can be tried again."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} was removed while in use")
+
+
+class OpenFiles:
+    def __init__(self, path: str) -> None:
+        """To be called when a connection to it has read something: then the -wal and -shm files are open, too."""
+        self._path = path
+        self._wal, self._shm = f"{path}-wal", f"{path}-shm"
+        self._database = _identity(path)
+        self._wal_opened, self._shm_opened = _identity(self._wal), _identity(self._shm)
+        self._size = os.path.getsize(path)
+        self._index: int | None = None
+        self._guard = -1
+
+    def refuse_removed(self, connection: sqlite3.Connection) -> None:
+        """Before something is written, within its transaction. Three looks at names, some microseconds."""
+        found = _look(self._path)
+        if found is None or (found.st_dev, found.st_ino) != self._database:
+            raise StoreFailed(
+                say("{path} was moved or deleted while in use", path=self._path),
+                "Put it back together with its -wal file, or start again to begin a new one. Nothing was written.",
+            )
+        if found.st_size < self._size and found.st_size < _wanted_size(connection):
+            raise self._cut_short(self._path)
+        self._size = found.st_size
+        wal = _look(self._wal)
+        if wal is None or (wal.st_dev, wal.st_ino) != self._wal_opened:
+            raise FileRemoved(self._wal)
+        if _identity(self._shm) != self._shm_opened:
+            raise FileRemoved(self._shm)
+        if self._is_wal_cut_short(wal.st_size):
+            raise self._cut_short(self._wal)
+
+    def removed(self) -> str | None:
+        """Before something is read: the -wal or -shm file that was removed, since another process may have begun a
+        new one. None if the database itself is gone: then there is nothing to be opened anew."""
+        if _identity(self._path) != self._database:
+            return None
+        if _identity(self._wal) != self._wal_opened:
+            return self._wal
+        return self._shm if _identity(self._shm) != self._shm_opened else None
+
+    def settle_removed(self, connection: sqlite3.Connection) -> None:
+        """Before all connections of this process are closed, because a file was removed; afterwards call `release`.
+        What only a removed -wal file holds is written into the database, and meanwhile nobody can open it.
+
+        Raises StoreFailed if somebody already has, with a new -wal file: two histories must not be mixed. Raises
+        StoreLocked if a process that has the same -shm file does not end its write.
+        """
+        if _identity(self._wal) == self._wal_opened:
+            self._wait_for_writers(connection)
+            self.guard_from_folding_others()
+            return
+        try:
+            self._guard_from_folding(alone=True)
+            if _size_by_identity(self._wal_opened):  # else another process that had it open was faster
+                self._fold(connection)
+        except (StoreFailed, sqlite3.Error):
+            self._guard_from_folding()
+            raise
+
+    def guard_from_folding_others(self) -> None:
+        """Before the connections are closed. Whoever is the last to close a database folds the -wal file into it and
+        deletes it. This process must not, if it does not know what others have written there, or if files were cut
+        short: then what is left stays as it is."""
+        database, wal, shm = _look(self._path), _look(self._wal), _identity(self._shm)
+        if database is None or (database.st_dev, database.st_ino) != self._database:
+            return
+        is_new_wal = wal is not None and (wal.st_dev, wal.st_ino) != self._wal_opened
+        is_cut = database.st_size < self._size or (wal is not None and self._is_wal_cut_short(wal.st_size))
+        if is_new_wal or is_cut or shm not in (None, self._shm_opened):
+            with suppress(StoreFailed, OSError):  # then another process has the database open, and nothing is folded
+                self._guard_from_folding()
+
+    def _cut_short(self, path: str) -> StoreDamaged:
+        self._guard_from_folding()
+        return StoreDamaged(
+            say("{path} was emptied or cut short while in use", path=path),
+            "Restore it from a backup, always together with its -wal file. Nothing was written.",
+        )
+
+    def _is_wal_cut_short(self, size: int) -> bool:
+        """By what the -shm file says that it holds: another program may have emptied it by a checkpoint."""
+        if self._index is None or _identity(self._index) != self._shm_opened:
+            self._index = _file_by_identity(self._shm_opened)
+        header = b"" if self._index is None else os.pread(self._index, _INDEX_HEADER.size, 0)
+        if len(header) < _INDEX_HEADER.size:
+            return False
+        page, frames = _INDEX_HEADER.unpack(header)
+        return frames > 0 and size < _WAL_HEADER + frames * ((65536 if page == 1 else page) + _FRAME_HEADER)
+
+    def _wait_for_writers(self, connection: sqlite3.Connection) -> None:
+        """A process may be in the middle of a write, and would not see the locks of the new -shm file."""
+        deadline = time.monotonic() + _FOLD_SECONDS
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+                return
+            except sqlite3.OperationalError as error:
+                if not is_busy(error):
+                    raise
+                if time.monotonic() > deadline:
+                    hint = "Close other coder processes and try again."
+                    raise StoreLocked(f"{self._shm} was removed while in use", hint) from error
+            time.sleep(_PAUSE_SECONDS)
+
+    def _fold(self, connection: sqlite3.Connection) -> None:
+        if os.path.exists(self._wal):
+            raise StoreFailed(
+                f"{self._wal} was removed while in use, and another process has begun a new one",
+                "What this process wrote last may be lost. Start coder again; do not remove its files while it runs.",
+            )
+        deadline = time.monotonic() + _FOLD_SECONDS
+        while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() > deadline:
+                raise StoreFailed(
+                    f"{self._wal} was removed while in use", "Close other coder processes and try again."
+                )
+            time.sleep(_PAUSE_SECONDS)
+
+    def release(self) -> None:
+        """When all connections are closed: closing a file gives up every lock that this process has on it."""
+        if self._guard >= 0:
+            os.close(self._guard)
+            self._guard = -1
+
+    def _guard_from_folding(self, *, alone: bool = False) -> None:
+        """Keeps SQLite from folding the -wal file into the database when the last connection is closed; `alone` also
+        keeps others from opening it."""
+        if self._guard < 0:
+            self._guard = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        kind, deadline = fcntl.F_WRLCK if alone else fcntl.F_RDLCK, time.monotonic() + _FOLD_SECONDS
+        while not _lock_pending(self._guard, kind):
+            if time.monotonic() > deadline:
+                hint = "Close other coder processes and try again."
+                raise StoreFailed(f"{self._wal} was removed while in use", hint)
+            time.sleep(_PAUSE_SECONDS)
+
+
+def _lock_pending(file: int, kind: int) -> bool:
+    """With a lock of the open file, not of the process: it also keeps out SQLite in this process."""
+    if not hasattr(fcntl, "F_OFD_SETLK"):
+        raise StoreFailed("files of the log were removed while in use", "Start coder again.")
+    try:
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, _PENDING_BYTE, 1, 0))
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EACCES):
+            raise
+        return False
+    return True
+
+
+def _look(path: str | int) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
+def _identity(path: str | int) -> _Identity | None:
+    found = _look(path)
+    return None if found is None else (found.st_dev, found.st_ino)
+
+
+def _wanted_size(connection: sqlite3.Connection) -> int:
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    (size,) = connection.execute("PRAGMA page_size").fetchone()
+    return pages * size
+
+
+def _size_by_identity(wanted: _Identity | None) -> int:
+    """Of a file that this process has open, whatever became of its name."""
+    file = _file_by_identity(wanted)
+    return 0 if file is None else os.fstat(file).st_size
+
+
+def _file_by_identity(wanted: _Identity | None) -> int | None:
+    """The descriptor that SQLite has open. Another one of our own could not be closed again: that would end all locks
+    that this process has on the file."""
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # the one that the listing itself needed
+            found = os.fstat(int(name))
+            if (found.st_dev, found.st_ino) == wanted:
+                return int(name)
+    return None

@@ -1,0 +1,190 @@
+"""Opening a SQLite file, and saying clearly what is wrong when it cannot be used."""
+
+import errno
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import quote
+
+from coderelay.protocol.errors import (
+    StoreDamaged,
+    StoreFailed,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+)
+from coderelay.protocol.translatable import say
+from coderelay.store.sqlite.migrations import check_version, migrate
+
+T = TypeVar("T")
+
+_UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
+# A -wal file beside another database than its own would be taken for a part of it.
+_MEND = f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {_UNCHANGED}"
+
+
+def open_file(path: str, lock_seconds: float) -> sqlite3.Connection:
+    """A connection with the schema up to date. The file is made if it is missing, never replaced."""
+    _refuse_lone_wal(path)
+    _create_private(path)
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(
+            path, timeout=lock_seconds, isolation_level=None, check_same_thread=False, cached_statements=64
+        )
+        _prepare(connection, path, lock_seconds)
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise failure(error, path) from error
+        raise
+    return connection
+
+
+def open_alone(path: str) -> sqlite3.Connection:
+    """To read a database where there is no room for the -shm file that processes share: without one, and only if no
+    other process has the database open. Raises StoreFull if that does not help."""
+    full = StoreFull(f"no space left to use {path}", say("Free some space. {rest}", rest=_UNCHANGED))
+    connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if not check_version(connection, path):
+            raise full
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise full from error
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: str, lock_seconds: float) -> None:
+    check_version(connection, path)  # first: a file that is not ours must not be switched to WAL
+    if _switch_to_wal(connection, lock_seconds) != "wal":
+        raise StoreFailed(f"{path} is on a file system without shared memory", "Set CODER_HOME to a local folder.")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")  # a deleted session is not to be found in the file
+    migrate(connection, path)
+
+
+def _switch_to_wal(connection: sqlite3.Connection, lock_seconds: float) -> str:
+    """SQLite does not wait by itself when several processes switch a new file at the same moment."""
+    pragma = "PRAGMA journal_mode = WAL"
+    (journal,) = patiently(lambda: connection.execute(pragma).fetchone(), lock_seconds)
+    return journal
+
+
+def patiently(action: Callable[[], T], lock_seconds: float) -> T:
+    """Several processes write: short random waits give each its turn within a few milliseconds."""
+    deadline = time.monotonic() + lock_seconds
+    while True:
+        try:
+            return action()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() > deadline:
+                raise
+        pause()
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def pause(*, long: bool = False) -> None:
+    time.sleep(random.uniform(0.01, 0.03) if long else random.uniform(0.0005, 0.003))
+
+
+def _refuse_lone_wal(path: str) -> None:
+    """SQLite would delete it, and with it what was written last."""
+    # In this order: a database that is being made is never empty once its -wal has content.
+    if _size(f"{path}-wal") and not _size(path):
+        raise StoreDamaged(f"{path} is empty or missing, but {path}-wal still holds a part of it", _MEND)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _create_private(path: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        if not os.path.exists(path):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        message = say("cannot {verb} {path}: {why}", verb="create", path=path, why=error.strerror)
+        match error.errno:
+            case errno.EACCES | errno.EPERM | errno.EROFS:
+                raise StoreReadOnly(message, "Set CODER_HOME to a folder you can write to.") from error
+            case errno.ENOSPC | errno.EDQUOT:
+                raise StoreFull(message, "Free some space.") from error
+            case _:
+                raise StoreFailed(message, "Set CODER_HOME to a folder you own.") from error
+
+
+def closed(path: str) -> StoreFailed:
+    return StoreFailed(f"{path} was closed by this program", _UNCHANGED)
+
+
+def failure(error: sqlite3.Error, path: str) -> StoreFailed:
+    """The engine's error as one of ours. Whatever was being written has been rolled back whole."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    match code:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
+            return StoreLocked(
+                say("{path} is locked by another program", path=path), say("Close it. {rest}", rest=_UNCHANGED)
+            )
+        case sqlite3.SQLITE_READONLY:
+            return _read_only(path)
+        case sqlite3.SQLITE_CANTOPEN if not _writable(path):
+            return _read_only(path)
+        case _ if getattr(error, "sqlite_errorcode", 0) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE):
+            return StoreFull(
+                say("no space left to write {path}", path=path), say("Free some space. {rest}", rest=_UNCHANGED)
+            )
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return StoreDamaged(f"{path} is damaged or not a database: {error}", _MEND)
+        case sqlite3.SQLITE_IOERR:
+            # A commit that could not be synced may still be found after a crash, so nothing is promised here.
+            return StoreFailed(f"{path} cannot be read or written: {error}", "Check the disk and your quota on it.")
+        case _:
+            return StoreFailed(f"{path} cannot be used: {error}", _UNCHANGED)
+
+
+def _read_only(path: str) -> StoreFailed:
+    return StoreReadOnly(
+        say("{path} is read-only", path=path), say("Make it and its folder writable. {rest}", rest=_UNCHANGED)
+    )
+
+
+def _writable(path: str) -> bool:
+    """SQLite writes beside the file as well."""
+    return all(os.access(each, os.W_OK) for each in (path, os.path.dirname(path) or "."))
+
+
+def check_file(path: str) -> tuple[int, int]:
+    """Read a whole database and count its events and sessions. Writes nothing; raises StoreDamaged."""
+    _refuse_lone_wal(path)
+    try:
+        # Not mode=ro: that could not look past what a process left that was killed while it made the file.
+        connection = sqlite3.connect(f"file:{quote(path)}?mode=rw", uri=True, timeout=5.0)
+        try:
+            steps = check_version(connection, path)
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if found != "ok":
+                raise StoreDamaged(f"{path} is damaged: {found}", _MEND)
+            if not steps:
+                return 0, 0
+            (events,) = connection.execute("SELECT count(*) FROM event").fetchone()
+            (sessions,) = connection.execute("SELECT count(*) FROM sessions").fetchone()
+            return events, sessions
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise failure(error, path) from error

@@ -1,0 +1,324 @@
+"""The log on SQLite: WAL, every commit on disk, any number of processes on one file."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import msgspec
+
+from coderelay.protocol.errors import Fenced, HeadMoved, StoreDamaged, StoreFailed, StoreFull, StoreLocked
+from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.summary import MessageRow, Summary
+from coderelay.protocol.translatable import say
+from coderelay.store.sqlite.file_guard import FileRemoved, OpenFiles
+from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
+from coderelay.store.sqlite.open_file import closed, failure, is_busy, open_alone, open_file
+from coderelay.store.sqlite.writer import Writer
+from coderelay.store.store import Projection
+from coderelay.store.stored import LAST_CHARACTER, bodies, place, read_event, read_summary, refuse_holes
+
+# The body as bytes: whether it is text at all is for `_recorded` to say, which knows where it stands.
+_EVENTS = (
+    "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+)
+_NAMED = "SELECT id, summary FROM sessions WHERE id >= ? AND id < ? ORDER BY id"
+_SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
+# The order in which events were appended, which is that of their row numbers: clocks may be wrong.
+_BY_CHANGE = "(SELECT rowid FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC, id"
+_WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
+_HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
+
+
+T = TypeVar("T")
+
+_OPENINGS = 3
+_READ_PAUSE = 0.02
+
+
+def wall_clock() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _keep_quiet(_: str) -> None:
+    pass
+
+
+class SqliteStore:
+    """A Store in one file; see store.py for what it promises."""
+
+    def __init__(
+        self,
+        path: str,
+        projection: Projection,
+        *,
+        lock_seconds: float | None = None,
+        open_seconds: float = 10.0,
+        clock: Callable[[], int] = wall_clock,
+        tell: Callable[[str], None] = _keep_quiet,
+    ) -> None:
+        """`lock_seconds` is how long the locks of other programs are waited for; None is as long as it takes, and
+        then `tell` is told who holds them. Opening waits no longer than `open_seconds`."""
+        self.path = path
+        self._projection = projection
+        self._clock = clock
+        self._lock_seconds = lock_seconds
+        self._open_seconds = open_seconds if lock_seconds is None else lock_seconds
+        self._tell = tell
+        self._counter = 0
+        self._is_closed = False
+        self._lost: StoreFailed | None = None
+        self._opening = asyncio.Lock()
+        self._open()
+
+    def _open(self) -> None:
+        """Without room for what SQLite keeps beside the database it can still be read, by one process at a time."""
+        self._writer: Writer | None = None
+        try:
+            self._reader = open_file(self.path, self._open_seconds)
+        except StoreFull:
+            self._reader = open_alone(self.path)
+            return
+        try:
+            self._files = OpenFiles(self.path)
+            writer = open_file(self.path, self._open_seconds)
+        except BaseException:
+            self._reader.close()
+            raise
+        self._reader.execute("PRAGMA busy_timeout = 0")  # the event loop waits for nobody
+        self._writer = Writer(writer, self.path, self._files, self._lock_seconds, self._tell)
+
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        events = tuple(events)
+        encoded = bodies(session, events)
+
+        def work(connection: sqlite3.Connection) -> list[Recorded]:
+            head, current, last_at = connection.execute(_HEAD, (session,)).fetchone() or (0, 0, 0)
+            if epoch is not None and epoch != current:
+                raise Fenced(session, epoch, current)
+            if head != at:
+                raise HeadMoved(session, at, head)
+            recorded = place(session, head, current, events, max(self._clock(), last_at))
+            if recorded:
+                _insert(connection, session, recorded, encoded)
+                self._project(connection, session, recorded)
+            return recorded
+
+        return await self._write(work)
+
+    async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
+        page = [self._recorded(session, row) for row in await self._query(_EVENTS, (session, after, limit))]
+        refuse_holes(session, after, page, self._damaged)
+        return page
+
+    async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
+        found = {session: await self._query(_HEAD, (session,)) for session in sessions}
+        return {session: rows[0][0] for session, rows in found.items() if rows}
+
+    async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
+        where, values = ("", (limit,)) if cwd is None else ("WHERE cwd = ?", (cwd, limit))
+        rows = await self._query(f"SELECT id, summary FROM sessions {where} ORDER BY {_BY_CHANGE} LIMIT ?", values)
+        return [self._summary(*row) for row in rows]
+
+    async def waiting(self) -> list[Summary]:
+        return [self._summary(*row) for row in await self._query(_WAITING)]
+
+    async def named(self, beginning: str) -> list[Summary]:
+        return [self._summary(*row) for row in await self._query(_NAMED, (beginning, beginning + LAST_CHARACTER))]
+
+    async def session(self, session: SessionId) -> Summary | None:
+        rows = await self._query(_SUMMARY, (session,))
+        return self._summary(*rows[0]) if rows else None
+
+    async def messages(self, session: SessionId) -> list[MessageRow]:
+        rows = await self._query(
+            "SELECT id, data FROM messages WHERE session_id = ? ORDER BY created_at, rowid", (session,)
+        )
+        return [MessageRow(*row) for row in rows]
+
+    def change_counter(self) -> int:
+        if self._is_closed:
+            raise closed(self.path)
+        if self._must_open_anew() or self._opening.locked():
+            return -1  # whoever reads then opens it anew
+        with suppress(sqlite3.OperationalError):  # locked, or broken: whoever reads is told
+            (self._counter,) = self._reader.execute("PRAGMA data_version").fetchone()
+        return self._counter
+
+    async def rebuild(self) -> None:
+        await self._write(self._rebuild)
+
+    def hurry(self) -> None:
+        if self._writer is not None:
+            self._writer.hurry()
+
+    async def close(self) -> None:
+        """The reader is closed here, on the event loop that uses it, and the writer by its own thread: nobody may
+        close a connection that another thread might be using."""
+        self._is_closed = True
+        async with self._opening:
+            if self._writer is not None:
+                self._files.guard_from_folding_others()
+            self._reader.close()
+            if self._writer is not None:
+                await self._writer.close()
+                self._files.release()
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        for _ in range(_OPENINGS):
+            await self._be_open()
+            if self._writer is None:
+                await self._open_anew()
+            assert self._writer is not None
+            with suppress(FileRemoved):
+                return await self._writer.submit(work)
+            await self._open_anew()
+        raise FileRemoved(f"{self.path}-wal")
+
+    async def _be_open(self) -> None:
+        if self._opening.locked():
+            async with self._opening:
+                pass
+        if self._is_closed:
+            raise closed(self.path)
+        if isinstance(self._lost, StoreFull | StoreLocked):
+            await self._open_anew()  # that may have passed
+        elif self._lost is not None:
+            raise self._lost
+
+    def _must_open_anew(self) -> bool:
+        return self._writer is not None and self._files.removed() is not None
+
+    async def _open_anew(self) -> None:
+        """Because the -wal or -shm file was removed, or because there was no room to write when it was opened."""
+        async with self._opening:
+            if self._is_closed:
+                raise closed(self.path)
+            removed = None if self._writer is None else self._files.removed()
+            if self._writer is not None and removed is None:
+                return  # another task has done it
+            try:
+                if self._writer is not None:
+                    await self._writer.close_removed()
+                    self._reader.close()
+                    self._files.release()
+                    self._tell(say("{path} was removed while in use; nothing that it held is lost", path=removed))
+                else:
+                    self._reader.close()
+                self._open()
+            except StoreFailed as error:
+                self._lost = error
+                raise
+            self._lost = None
+            if self._writer is None:
+                raise StoreFull(
+                    say("no space left to write {path}", path=self.path),
+                    "Free some space. The log is as it was before.",
+                )
+
+    def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:
+        """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
+        found = connection.execute(_SUMMARY, (session,)).fetchone()
+        row = self._summary(*found) if found else None
+        messages: list[tuple[str, str, str, int]] = []
+        for each in recorded:
+            before, row = row, self._projection.summary(row, each)
+            if row is not None:
+                messages += [(m.id, session, m.data, each.at) for m in self._projection.messages(each)]
+            elif before is not None:
+                messages.clear()
+                _drop_rows(connection, session)
+        if row is not None:
+            _write_summary(connection, row)
+            connection.executemany(
+                "INSERT OR IGNORE INTO messages (id, session_id, data, created_at) VALUES (?, ?, ?, ?)", messages
+            )
+
+    def _rebuild(self, connection: sqlite3.Connection) -> None:
+        connection.execute("DELETE FROM sessions")
+        connection.execute("DELETE FROM messages")
+        for (session,) in connection.execute("SELECT DISTINCT session_id FROM event").fetchall():
+            rows = connection.execute(_EVENTS, (session, 0, -1)).fetchall()
+            recorded = [self._recorded(session, row) for row in rows]
+            refuse_holes(session, 0, recorded, self._damaged)
+            self._project(connection, session, recorded)
+
+    def _recorded(self, session: SessionId, row: tuple[int, int, int, str, bytes]) -> Recorded:
+        return read_event(session, row, self._damaged)
+
+    def _summary(self, session: str, summary: str) -> Summary:
+        return read_summary(session, summary, self._damaged)
+
+    def _damaged(self, what: str, why: str) -> StoreDamaged:
+        hint = "Restore the file from a backup. The log is as it was before."
+        return StoreDamaged(f"{self.path} is damaged: {what}: {why}", hint)
+
+    async def _query(self, sql: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
+        await self._be_open()
+        if self._must_open_anew():
+            await self._open_anew()
+        began = time.monotonic()
+        is_told = False
+        while True:
+            try:
+                return self._reader.execute(sql, values).fetchall()
+            except UnicodeEncodeError:
+                return []  # no session has a name that cannot be written
+            except sqlite3.Error as error:
+                waited = time.monotonic() - began
+                if not is_busy(error) or (self._lock_seconds is not None and waited > self._lock_seconds):
+                    raise failure(error, self.path) from error
+            if not is_told and waited > TELL_SECONDS:
+                is_told = True
+                self._tell(waiting_words(self.path))
+            await asyncio.sleep(_READ_PAUSE)
+            await self._be_open()
+
+
+def _insert(
+    connection: sqlite3.Connection,
+    session: SessionId,
+    recorded: Sequence[Recorded],
+    encoded: Sequence[tuple[str, str]],
+) -> None:
+    connection.executemany(
+        "INSERT INTO event (session_id, seq, epoch, at, kind, body) VALUES (?, ?, ?, ?, ?, ?)",
+        [(session, r.seq, r.epoch, r.at, *body) for r, body in zip(recorded, encoded, strict=True)],
+    )
+    for each in recorded:
+        if isinstance(each.event, SessionDeleted):
+            connection.execute("DELETE FROM event WHERE session_id = ? AND seq < ?", (session, each.seq))
+
+
+def _drop_rows(connection: sqlite3.Connection, session: SessionId) -> None:
+    connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
+    connection.execute("DELETE FROM messages WHERE session_id = ?", (session,))
+
+
+def _write_summary(connection: sqlite3.Connection, row: Summary) -> None:
+    connection.execute(
+        "INSERT INTO sessions (id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at,"
+        " updated_at, phase, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET title = excluded.title,"
+        " claude_session_id = excluded.claude_session_id, cwd = excluded.cwd,"
+        " allowed_tools = excluded.allowed_tools, last_prompt = excluded.last_prompt,"
+        " created_at = excluded.created_at, updated_at = excluded.updated_at, phase = excluded.phase,"
+        " summary = excluded.summary",
+        (
+            row.id,
+            row.title,
+            row.agent_session_id,
+            row.cwd,
+            ",".join(row.allowed_tools),
+            row.last_prompt,
+            row.created_at,
+            row.updated_at,
+            row.phase,
+            msgspec.json.encode(row).decode(),
+        ),
+    )

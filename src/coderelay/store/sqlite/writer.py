@@ -1,0 +1,199 @@
+"""One thread that writes. Jobs that arrive together share one commit; each stands or falls alone."""
+
+import asyncio
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from coderelay.protocol.errors import CoderError, StoreLocked
+from coderelay.protocol.translatable import say
+from coderelay.store.sqlite.file_guard import OpenFiles
+from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
+from coderelay.store.sqlite.open_file import closed, failure, is_busy, pause
+
+T = TypeVar("T")
+
+GROUP = 256
+_LEAVING_SECONDS = 3.0
+
+
+class _Job(Struct):
+    work: Callable[[sqlite3.Connection], Any]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: Exception | None = None
+
+
+class Writer:
+    """`lock_seconds` is how long another program's lock is waited for; None is as long as it takes. `tell` is called
+    on the event loop when that becomes long, with words about who holds it."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: str,
+        files: OpenFiles,
+        lock_seconds: float | None,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._files = files
+        self._lock_seconds = lock_seconds
+        self._tell = tell
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._door = threading.Lock()
+        self._is_closing = False
+        self._is_hurried = False
+        self._lastly: Callable[[], None] = connection.close
+        connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see pause
+
+    async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in a transaction. Returns when it is on disk; is not undone by cancellation."""
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop, loop.create_future())
+        with self._door:
+            if self._is_closing:
+                raise closed(self._path)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
+                self._thread.start()
+            self._jobs.put(job)
+        return await asyncio.shield(job.future)
+
+    def hurry(self) -> None:
+        """Wait for a lock only as long as somebody who leaves does."""
+        self._is_hurried = True
+
+    async def close(self) -> None:
+        """Finish what was submitted, then close the connection. Nothing is taken any more."""
+        await self._end(self._connection.close)
+
+    async def close_removed(self) -> None:
+        """The same when a file was removed: what a removed -wal file holds is written into the database first. Raises
+        StoreFailed if that cannot be done; then the connection stays as it is."""
+        await self._end(lambda: None)
+        await asyncio.to_thread(self._settle_and_close)
+
+    def _settle_and_close(self) -> None:
+        try:
+            self._files.settle_removed(self._connection)
+        except sqlite3.Error as error:
+            raise failure(error, self._path) from error
+        self._connection.close()
+
+    async def _end(self, lastly: Callable[[], None]) -> None:
+        with self._door:
+            self._is_closing = True
+            self._lastly = lastly
+            self._jobs.put(None)
+        if self._thread is None or not self._thread.is_alive():
+            lastly()
+        else:
+            await asyncio.to_thread(self._thread.join)
+
+    def _run(self) -> None:
+        while group := self._next_group():
+            self._commit(group)
+            for loop in {job.loop for job in group}:
+                mine = [job for job in group if job.loop is loop]
+                with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+                    loop.call_soon_threadsafe(_resolve, mine)
+        self._lastly()  # the last connection closed folds the -wal file into the database: not on the event loop
+
+    def _next_group(self) -> list[_Job]:
+        group: list[_Job] = []
+        job = self._jobs.get()
+        while job is not None:
+            group.append(job)
+            if len(group) == GROUP:
+                break
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+        else:
+            if group:
+                self._jobs.put(None)  # closing: write these first
+        return group
+
+    def _commit(self, group: list[_Job]) -> None:
+        try:
+            self._transact(group)
+        except Exception as error:  # noqa: BLE001 - the writer must outlive any failure; each job is told
+            if len(group) > 1 and not isinstance(self._told(error), StoreLocked):
+                for job in group:  # one of them may be to blame, so none fails because of its company
+                    self._commit([job])
+                return
+            for job in group:
+                job.error = self._told(error)
+
+    def _told(self, error: Exception) -> Exception:
+        return failure(error, self._path) if isinstance(error, sqlite3.Error) else error
+
+    def _transact(self, group: list[_Job]) -> None:
+        self._begin(group[0].loop)
+        try:
+            self._files.refuse_removed(self._connection)
+            for job in group:
+                self._perform(job)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:  # a full disk ends it by itself
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A process may have been stopped while it writes, for hours: it is waited for, and named."""
+        began = time.monotonic()
+        tell_at, is_told = began + TELL_SECONDS, False
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                break
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or self._has_waited_enough(began):
+                    raise
+            if not is_told and time.monotonic() > tell_at:
+                is_told = True
+                loop.call_soon_threadsafe(self._tell, waiting_words(self._path))
+            pause(long=is_told)
+        if is_told:
+            loop.call_soon_threadsafe(self._tell, say("{path} is free again", path=self._path))
+
+    def _has_waited_enough(self, began: float) -> bool:
+        """Whoever leaves does not wait for ever."""
+        limit = self._lock_seconds
+        if self._is_closing or self._is_hurried:
+            limit = min(_LEAVING_SECONDS, _LEAVING_SECONDS if limit is None else limit)
+        return limit is not None and time.monotonic() - began > limit
+
+    def _perform(self, job: _Job) -> None:
+        """A refused job takes back what it wrote; the others of its group stay."""
+        job.error = None
+        self._connection.execute("SAVEPOINT job")
+        try:
+            job.result = job.work(self._connection)
+        except CoderError as refused:
+            job.error = refused
+            self._connection.execute("ROLLBACK TO job")
+        self._connection.execute("RELEASE job")
+
+
+def _resolve(jobs: list[_Job]) -> None:
+    for job in jobs:
+        if job.future.cancelled():
+            continue
+        if job.error is not None:
+            job.future.set_exception(job.error)
+            job.future.exception()  # seen: a caller that was cancelled will not ask for it
+        else:
+            job.future.set_result(job.result)

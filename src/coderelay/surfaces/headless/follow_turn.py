@@ -1,0 +1,55 @@
+"""Follow a session until its open turn has ended or waits again, whoever runs it."""
+
+import sys
+from contextlib import aclosing
+
+from coderelay.client.ask_text import headline
+from coderelay.client.client import Client
+from coderelay.client.family import join_family
+from coderelay.client.language import t
+from coderelay.protocol.events import AskOpened, BatchOpened, CallAsked, Recorded, SessionDeleted, TurnEnded
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListAsks, ShowSession
+from coderelay.surfaces import standard_streams
+from coderelay.surfaces.headless.output import open_output
+from coderelay.surfaces.headless.run_prompt import DONE, ENDINGS, FAILED, PARKED
+
+
+async def carry_on(client: Client, session: SessionId, after: int) -> int:
+    """The exit code of `coder -p`."""
+    output = open_output("text", session)
+    summary = await client.get(ShowSession(session))
+    if not summary.turn_open and not summary.queued:
+        return DONE
+    asks, events = await join_family(client, session, after)
+    async with aclosing(events) as feed:
+        if asks:
+            return await _still_waiting(client, session)
+        async for each in feed:
+            if not isinstance(each, Recorded):
+                continue
+            own = each.session == session
+            if own:
+                output.event(each)
+            match each.event:
+                case TurnEnded() as event if own:
+                    output.finish(each)
+                    await standard_streams.taken_down_to(standard_streams.MOST_WAITING)
+                    if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
+                        return ENDINGS[event.ending]
+                case BatchOpened(judged=judged) if any(one.ask for one in judged):
+                    return await _still_waiting(client, session)
+                case AskOpened() | CallAsked():
+                    return await _still_waiting(client, session)
+                case SessionDeleted() if own:
+                    return FAILED
+                case _:
+                    pass
+    return FAILED
+
+
+async def _still_waiting(client: Client, session: SessionId) -> int:
+    for each in await client.get(ListAsks(session)):
+        told = t("waits for an answer: {id}  {ask}", id=each.ask.id, ask=headline(each.ask))
+        sys.stdout.write(f"{told}\n")
+    return PARKED

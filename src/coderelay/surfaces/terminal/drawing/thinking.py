@@ -1,0 +1,62 @@
+"""What a model thinks before it speaks, in full."""
+
+from coderelay.client.visible import visible
+from coderelay.surfaces.terminal.drawing.columns import last_rows
+from coderelay.surfaces.terminal.drawing.emoji_width import without_wide_joins
+from coderelay.surfaces.terminal.drawing.line_buffer import Arriving
+from coderelay.surfaces.terminal.drawing.paint import DIM, ITALIC, paint
+from coderelay.surfaces.terminal.drawing.wrapping import wrapped
+
+_STYLE = f"{DIM};{ITALIC}"
+_FIRST, _NEXT = "✻ ", "  "
+
+
+def drawn_thought(text: str, width: int) -> str:
+    thought = Thought()
+    thought.feed(text)
+    return thought.finish(width)
+
+
+class Thought:
+    """The same as `Written`, of text without markup: a line is complete when it ends. An empty one goes first."""
+
+    def __init__(self) -> None:
+        self._arriving = Arriving()
+        self._lines: list[str] = []
+        self._has_begun = False
+        self._gap = True
+
+    def feed(self, text: str) -> None:
+        self._lines += map(visible, self._arriving.take(text))
+
+    def take_finished(self, width: int) -> str:
+        drawn = [row for line in self._lines for row in self._drawn(line, width)]
+        self._lines = []
+        return "".join(f"{row}\n" for row in drawn)
+
+    def tail(self, width: int, rows: int) -> str:
+        rest = without_wide_joins(visible(self._arriving.rest[-2 * width * rows :]))
+        if not rest.strip():
+            return ""
+        gap = [""] if self._gap else []
+        return last_rows([*gap, *self._rows(rest, width)], width, rows)
+
+    def finish(self, width: int) -> str:
+        if self._arriving.rest:
+            self.feed("\n")
+        return self.take_finished(width)
+
+    def _drawn(self, line: str, width: int) -> list[str]:
+        """Empty lines count when something follows, and once."""
+        if not line.strip():
+            self._gap = True
+            return []
+        rows = self._rows(line, width)
+        gap = [""] if self._gap else []
+        self._has_begun, self._gap = True, False
+        return [*gap, *rows]
+
+    def _rows(self, line: str, width: int) -> list[str]:
+        rows = wrapped(line.rstrip(), max(width - 2, 1), _STYLE)
+        starts = [_NEXT if self._has_begun else paint(_FIRST, DIM), *[_NEXT] * (len(rows) - 1)]
+        return [start + row for start, row in zip(starts, rows, strict=True)]

@@ -1,0 +1,113 @@
+"""The first prompt, there at once: what is sent waits until the session behind it is open."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from coderelay.surfaces.terminal.screen import Screen
+from coderelay.surfaces.terminal.short_path import place_name
+
+_DIM, _BOLD, _PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
+_INTERRUPTED, _TERMINATED = 130, 143
+
+
+class Successor(Protocol):
+    """Who takes the screen over."""
+
+    async def run(self, sent: list[str]) -> int: ...
+    def interrupt(self) -> bool: ...
+    def end(self, code: int = 0) -> None: ...
+
+
+class Opening:
+    """Looks like a session with nothing in it yet."""
+
+    is_moving = False
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._sent: list[str] = []
+        self._code = 0
+        self._successor: Successor | None = None
+        self._working: asyncio.Task[int] | None = None
+        self.screen = Screen(self, self._bindings())
+
+    def tail(self, width: int, rows: int) -> str:
+        return ""
+
+    def panel(self, width: int) -> str:
+        return "\n".join(f"{_DIM}⧖ {_plain(each)}{_PLAIN}" for each in self._sent)
+
+    def status(self, width: int) -> str:
+        return f"{_DIM}…{_PLAIN}"
+
+    def prompt(self, width: int) -> str:
+        return f"{_BOLD}{_plain(place_name(self._folder, width))}{_PLAIN} ❯ "
+
+    async def run(self, work: Callable[["Opening"], Awaitable[int]]) -> int:
+        """The exit code of `work`, which opens the session and then calls `hand_over`. Whatever happens, the terminal
+        is left as it was."""
+        self._catch_signals()
+        shown = asyncio.create_task(self.screen.run())
+        self._working = asyncio.ensure_future(work(self))
+        try:
+            await asyncio.wait({shown, self._working}, return_when=asyncio.FIRST_COMPLETED)
+            if shown.done():
+                self.leave(_TERMINATED)  # the terminal is gone
+            await asyncio.wait({self._working})
+        finally:
+            self.screen.leave()
+            await asyncio.wait({shown})
+        shown.result()  # what the screen died of
+        return self._code if self._working.cancelled() else self._working.result()
+
+    async def hand_over(self, successor: Successor) -> int:
+        self._successor = successor
+        return await successor.run(self._sent)
+
+    def leave(self, code: int = 0) -> None:
+        if self._successor is not None:
+            self._successor.end(code)
+        elif self._working is not None:
+            self._code = code
+            self._working.cancel()
+
+    def _catch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self.leave, _TERMINATED)
+
+    def _interrupt(self) -> None:
+        """Not the key, but the signal: from another process, or meant for a program that has the terminal now."""
+        if self._successor is None:
+            self.leave(_INTERRUPTED)
+        elif not self.screen.is_lent:
+            self._successor.interrupt()
+
+    def _bindings(self) -> KeyBindings:
+        bindings = KeyBindings()
+
+        @bindings.add("enter")
+        def _(event: KeyPressEvent) -> None:
+            if event.current_buffer.text.strip():
+                self._sent.append(event.current_buffer.text)
+                event.current_buffer.reset()
+
+        @bindings.add("c-c")
+        @bindings.add("c-d")
+        def _(event: KeyPressEvent) -> None:
+            if event.current_buffer.text:
+                event.current_buffer.reset()
+            else:
+                self.leave()
+
+        return bindings
+
+
+def _plain(text: str) -> str:
+    """What takes care of more is not loaded yet."""
+    return "".join(each if each.isprintable() else "·" for each in text)

@@ -1,0 +1,164 @@
+"""What can be completed in a session: its commands, what follows them, and its files. Asked for once and then kept;
+what is kept for long is asked for anew, behind what is offered meanwhile."""
+
+import asyncio
+import os
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
+
+from coderelay.client.changed_files import changed_names
+from coderelay.client.client import Client
+from coderelay.client.commands.command import ArgumentKind
+from coderelay.client.commands.models import offered
+from coderelay.client.other_commands import completions
+from coderelay.client.session_names import is_known
+from coderelay.client.slash_commands import COMMANDS
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListFiles, ListSessions, ShowDiff, ShowSession
+from coderelay.protocol.session_info import CommandShown
+from coderelay.surfaces.terminal.input.fuzzy import Names
+
+FRESH_SECONDS = 3.0
+_CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")
+_WORD = re.compile(r"[a-z][\w-]*")  # in capitals is what stands for something else
+_SESSIONS = 200
+
+T = TypeVar("T")
+
+
+class Offer(Struct, frozen=True):
+    text: str
+    meaning: str = ""
+
+
+class Offers(Protocol):
+    async def commands(self) -> Sequence[CommandShown]: ...
+
+    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Offer]:
+        """What may follow a command, as far as that is known; of folders, those whose path may begin like `typed`."""
+        ...
+
+    async def files(self) -> Names: ...
+
+
+class SessionOffers:
+    """Of whatever session is open. What cannot be found out is not offered."""
+
+    def __init__(self, client: Client, session: Callable[[], SessionId], fresh: float = FRESH_SECONDS) -> None:
+        self._client = client
+        self._session = session
+        self._fresh = fresh
+        self._kept: dict[tuple[SessionId, ArgumentKind], Kept[Sequence[Offer]]] = {}
+        self._commands: dict[SessionId, Kept[Sequence[CommandShown]]] = {}
+        self._files: dict[SessionId, Kept[Names]] = {}
+
+    async def commands(self) -> Sequence[CommandShown]:
+        session = self._session()
+        if session not in self._commands:
+            self._commands[session] = Kept(lambda: completions(self._client, session, COMMANDS), self._fresh)
+        return await self._commands[session].value() or ()
+
+    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Offer]:
+        if command.origin != "built-in":
+            choices = _CHOICES.fullmatch(command.hint)
+            return [Offer(each) for each in choices[1].split("|")] if choices is not None else ()
+        kind: ArgumentKind | None = next(each.completes for each in COMMANDS if each.name == command.name)
+        if kind == "folder":
+            return [Offer(each) for each in await self._folders(typed)]
+        words = [Offer(each) for each in _words(command.hint)]
+        return [*words, *(await self._found_out(kind) if kind is not None else ())]
+
+    async def _found_out(self, kind: ArgumentKind) -> Sequence[Offer]:
+        """What only the session can tell."""
+        session = self._session()
+        if (session, kind) not in self._kept:
+            self._kept[session, kind] = Kept(lambda: self._ask(kind, session), self._fresh)
+        return await self._kept[session, kind].value() or ()
+
+    async def _ask(self, kind: ArgumentKind, session: SessionId) -> Sequence[Offer]:
+        match kind:
+            case "model":
+                return [Offer(each.name, each.source) for each in await offered(self._client, session)]
+            case "session":
+                return await self._sessions(session)
+            case "changed file":
+                return [Offer(each) for each in changed_names(await self._client.get(ShowDiff(session)))]
+            case "command":
+                return [Offer(each.name, each.description) for each in await self.commands()]
+            case "export file":
+                return [Offer(f"session-{session[:8]}.{form}") for form in ("md", "json")]
+            case "folder":
+                return [Offer(each) for each in await self._folders("")]
+
+    async def files(self) -> Names:
+        session = self._session()
+        if session not in self._files:
+            self._files[session] = Kept(lambda: self._all_files(session), self._fresh)
+        return await self._files[session].value() or Names(())
+
+    async def _folders(self, typed: str) -> Sequence[str]:
+        try:
+            cwd = (await self._client.get(ShowSession(self._session()))).cwd
+            return await asyncio.to_thread(_folders, cwd, typed)
+        except (CoderError, OSError):
+            return ()
+
+    async def _all_files(self, session: SessionId) -> Names:
+        return Names((await self._client.get(ListFiles(session))).paths)
+
+    async def _sessions(self, session: SessionId) -> Sequence[Offer]:
+        folder = (await self._client.get(ShowSession(session))).cwd
+        rows = await self._client.get(ListSessions(cwd=folder, limit=_SESSIONS))
+        return [
+            Offer(each.id, each.title or each.last_prompt) for each in rows if each.id != session and is_known(each)
+        ]
+
+
+def _words(hint: str) -> list[str]:
+    """What a hint says literally: `edit` and `drop` of `[edit N TEXT|drop N]`."""
+    found = (_WORD.match(each) for each in hint.strip("[]").split("|"))
+    return [each[0] for each in found if each is not None]
+
+
+def _folders(cwd: str, typed: str) -> list[str]:
+    """Folders anywhere on this machine whose path may begin like this; each ends in a slash."""
+    above, _, begun = typed.rpartition("/")
+    start = f"{above}/" if "/" in typed else ""
+    with os.scandir(os.path.join(cwd, os.path.expanduser(start))) as entries:
+        names = [each.name for each in entries if each.is_dir()]
+    return [f"{start}{name}/" for name in sorted(names) if begun.startswith(".") or not name.startswith(".")]
+
+
+class Kept(Generic[T]):
+    """A value that takes a while to find out."""
+
+    def __init__(self, find: Callable[[], Awaitable[T]], fresh: float) -> None:
+        self._find = find
+        self._fresh = fresh
+        self._known: T | None = None
+        self._since: float | None = None
+        self._finding: asyncio.Task[None] | None = None
+
+    async def value(self) -> T | None:
+        """At once if it is known; if that is some time ago, it is found out again behind. None if it cannot be."""
+        if self._finding is None and self._is_old():
+            self._finding = asyncio.create_task(self._find_out())
+        if self._known is None and self._finding is not None:
+            await asyncio.shield(self._finding)
+        return self._known
+
+    def _is_old(self) -> bool:
+        return self._since is None or asyncio.get_running_loop().time() - self._since >= self._fresh
+
+    async def _find_out(self) -> None:
+        try:
+            self._known = await self._find()
+            self._since = asyncio.get_running_loop().time()
+        except CoderError:  # as long as it cannot be told, nothing is offered
+            return
+        finally:
+            self._finding = None

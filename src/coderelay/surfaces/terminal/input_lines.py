@@ -1,0 +1,198 @@
+"""What a person says to one session, line by line, and what becomes of it."""
+
+from contextlib import nullcontext, suppress
+
+from msgspec import Struct
+
+from coderelay.client.ask_text import is_answer, shown
+from coderelay.client.language import retell, t
+from coderelay.client.slash_commands import SessionCommands
+from coderelay.client.slash_line import Changes, Left, Moved, Prompted, Shell, Slash, classify
+from coderelay.protocol.asks import QuestionAsk
+from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
+from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
+from coderelay.protocol.ids import AskId, PromptId, new_id
+from coderelay.protocol.queries import WhyNotRun
+from coderelay.surfaces.terminal.answering import split_all
+from coderelay.surfaces.terminal.command_pickers import picker_for
+from coderelay.surfaces.terminal.drawing.asks import ask_card
+from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
+from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
+from coderelay.surfaces.terminal.input.attachments import Attachments, Prepared
+from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.open_asks import Asked
+from coderelay.surfaces.terminal.opened import Opened
+from coderelay.surfaces.terminal.screen import Screen
+from coderelay.surfaces.terminal.session_view import Visit
+
+KEYS = """\
+Enter sends, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.
+Alt+Enter, Ctrl+J or a backslash at the end of a line: one more line. Ctrl+O opens it in your editor.
+Esc stops the turn, in mid-answer too; Ctrl+C clears the line, else stops the turn; twice it leaves.
+What you send while a turn runs is queued; Up on an empty line takes it back.
+Shift+Tab goes through the modes, Ctrl+R searches what was typed; a leading space is not remembered.
+@NAME completes files; images become part of the prompt, Ctrl+V takes one from the clipboard.
+!COMMAND runs a command of your own in this folder: nobody judges it, and it has no terminal."""
+
+
+class Sent(Struct, frozen=True):
+    """A line, and the ask that its writer had before them when they began it."""
+
+    text: str
+    ask: AskId | None = None
+
+
+class GivenBack(Struct, frozen=True):
+    """It stands in the input again: what it was meant for is decided."""
+
+
+class Dialogue:
+    def __init__(
+        self, opened: Opened, visit: Visit, screen: Screen, region: Region, attachments: Attachments
+    ) -> None:
+        self._opened = opened
+        self._client = opened.client
+        self._by = opened.by
+        self._visit = visit
+        self._session = visit.session
+        self._screen = screen
+        self._region = region
+        self._attachments = attachments
+        self._commands = SessionCommands(
+            opened.client, visit.session, opened.by, opened.remember_model, _unheard, t(KEYS)
+        )
+
+    async def take(self, sent: Sent) -> Moved | Left | GivenBack | None:
+        """Raises a CoderError."""
+        prepared = await self._attachments.prepare(sent.text, self._region.folder)
+        for each in prepared.notes:
+            self._note(each)
+        match said := classify(prepared.text):
+            case Slash():
+                return await self._take_command(said, prepared)
+            case Shell():
+                await self._run_shell(said.command)
+            case Prompted() if len(self._visit.asks):
+                return await self._take_answer(prepared, sent)
+            case Prompted() if sent.ask is not None and (is_answer(said.text) or len(said.text) == 1):
+                return self._give_back(sent.text, t("that question is decided; nothing was sent"))
+            case Prompted():
+                if said.text or prepared.images:
+                    await self.prompt(prepared)
+        return None
+
+    async def prompt(self, typed: Prepared, command: str = "") -> bool:
+        """Whether it was sent. `command` is what the person wrote, if the text is what that stands for."""
+        steer = False
+        if self._visit.is_busy:
+            match self._opened.while_running:
+                case "ignore":
+                    self._note(t("left out: a turn is running"))
+                    return False
+                case "stop":
+                    await self._client.send(StopTurn(session=self._session, by=self._by))
+                case "steer":
+                    steer = True
+                case "queue":
+                    pass
+        await self._client.send(
+            SendPrompt(
+                session=self._session,
+                prompt_id=PromptId(new_id()),
+                text=typed.text,
+                typed=command,
+                images=typed.images,
+                steer=steer,
+                max_steps=self._opened.max_steps,
+                by=self._by,
+            )
+        )
+        await self._tell_why_not()
+        return True
+
+    async def _run_shell(self, command: str) -> None:
+        await self._client.send(
+            RunShell(session=self._session, prompt_id=PromptId(new_id()), command=command, by=self._by)
+        )
+        await self._tell_why_not()
+
+    async def _tell_why_not(self) -> None:
+        """It waits for another process if this one cannot run the session."""
+        with suppress(
+            StoreFailed
+        ):  # what was sent is sent; what follows the session says that the log cannot be used
+            why = await self._client.get(WhyNotRun(self._session)) if self._region.busy_since is None else None
+            if why is not None:
+                told = t("it waits, because this process cannot run the session: {problem}", problem=retell(why))
+                self._note(told)
+
+    async def _take_command(self, slash: Slash, prepared: Prepared) -> Moved | Left | None:
+        echo, width = user_line(prepared.text, self._screen.width), self._screen.width
+        self._region.picker = await picker_for(self._client, self._session, slash)
+        if self._region.picker is not None:
+            return None
+        try:
+            with self._visit.undoing() if slash.name in ("undo", "rewind") else nullcontext():
+                told = await self._commands.run(slash)
+        except CoderError:
+            self._screen.print(echo)
+            raise
+        match told:
+            case Prompted():  # seen when its turn begins
+                await self.prompt(Prepared(told.text, prepared.images), prepared.text.strip())
+            case Moved():
+                self._screen.print(echo + plain(told.told, width))
+                return told
+            case Left():
+                return told
+            case Changes():
+                diff = "".join(f"{row}\n" for row in drawn_diff(told.diff, width))
+                self._screen.print(echo + (plain(told.text, width) if told.text else "") + diff)
+            case str():
+                self._screen.print(echo + (plain(told, width) if told else ""))
+        return None
+
+    async def _take_answer(self, typed: Prepared, sent: Sent) -> GivenBack | None:
+        first = self._visit.asks.first
+        assert first is not None
+        if sent.ask is None:
+            await self._put_off(typed)  # begun before anything was asked
+            return None
+        if sent.ask != first.ask.id:
+            told = t("that question is decided, and this is another one; nothing was answered")
+            return self._give_back(sent.text, told)
+        line, answered = split_all(typed.text, self._visit.asks.batch)
+        try:
+            for asked in answered:
+                await self._answer(asked, line)
+        except BadInput:
+            if shown(first.ask).open_ended or not typed.text.strip():
+                raise
+            await self._put_off(typed)
+        return None
+
+    async def _answer(self, asked: Asked, line: str) -> None:
+        decision = self._region.answering.take(asked.ask, line)
+        if decision is not None:
+            await self._visit.answer(asked, decision)
+        elif isinstance(asked.ask, QuestionAsk):  # and now the next of them
+            following = QuestionAsk(asked.ask.id, asked.ask.call_id, (self._region.answering.question(asked.ask),))
+            self._screen.print(note(line.strip(), self._screen.width) + ask_card(following, self._screen.width))
+
+    async def _put_off(self, typed: Prepared) -> None:
+        """It is no answer, so it is for later."""
+        if await self.prompt(typed) and len(self._visit.asks):
+            self._note(t("queued; the question above is still open"))
+
+    def _give_back(self, text: str, why: str) -> GivenBack:
+        self._screen.print(error_line(why, self._screen.width))
+        if not self._screen.buffer.text:
+            self._screen.write(text)
+        return GivenBack()
+
+    def _note(self, text: str) -> None:
+        self._screen.print(note(text, self._screen.width))
+
+
+def _unheard(_: PromptId) -> None:
+    """What waits is seen in the log."""

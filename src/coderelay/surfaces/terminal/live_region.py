@@ -1,0 +1,106 @@
+"""The live region of an open session: what is being written, what is asked, what waits, how things stand."""
+
+import time
+
+from coderelay.client.language import t
+from coderelay.protocol.modes import mode_spec
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.terminal.answering import Answering
+from coderelay.surfaces.terminal.conversation import Conversation
+from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.open_asks import OpenAsks
+from coderelay.surfaces.terminal.picker import Picker
+from coderelay.surfaces.terminal.short_path import place_name
+from coderelay.surfaces.terminal.waiting_prompts import WaitingPrompts
+
+_DIM, _BOLD, _RED, _GREEN, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 31, 32, 33, 36, 0))
+_COLOURS = {"cyan": _CYAN, "green": _GREEN, "yellow": _YELLOW, "red": _RED}
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_WAITING_SHOWN = 3
+_TAIL_ROWS = 10
+_BUSY_COLUMNS = 24
+
+
+class Region:
+    """Paints; decides nothing."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.summary: Summary | None = None
+        self.sandbox = ""
+        self.conversation: Conversation | None = None
+        self.asks: OpenAsks | None = None
+        self.answering = Answering()
+        self.waiting = WaitingPrompts()
+        self.picker: Picker | None = None
+        self.hint = ""
+        self.busy_since: float | None = None
+
+    @property
+    def is_moving(self) -> bool:
+        return self.busy_since is not None and not self._is_asked()
+
+    def tail(self, width: int, rows: int) -> str:
+        return self.conversation.tail(width, min(rows, _TAIL_ROWS)) if self.conversation is not None else ""
+
+    def panel(self, width: int) -> str:
+        if self.picker is not None:
+            return self.picker.lines(width)
+        lines = [*self._waiting_lines(width), *self._ask_lines(width)]
+        if self.hint:
+            lines.append(f"{_DIM}{self.hint}{_PLAIN}")
+        return "\n".join(lines)
+
+    def status(self, width: int) -> str:
+        row = self.summary
+        if row is None:
+            return f"{_DIM}…{_PLAIN}"
+        facts = [t("{tokens} tokens", tokens=f"{row.context_tokens:,}"), printable(row.model)]
+        if self.sandbox:
+            facts.append(t("sandbox: {sandbox}", sandbox=self.sandbox))
+        if row.cost is not None:
+            facts.append(f"${row.cost:.4f}")
+        if row.background:
+            facts.append(t("{number} in the background", number=row.background))
+        text = cut(" · ".join(facts), max(20, width - _BUSY_COLUMNS))
+        return f"{_DIM}{text}{_PLAIN}{self._busy()}"
+
+    def prompt(self, width: int) -> str:
+        mode = self.summary.mode if self.summary is not None else ""
+        shown = f" {_COLOURS[mode_spec(mode).colour]}{mode}{_PLAIN}" if mode else ""
+        return f"{_BOLD}{printable(place_name(self.folder, width))}{_PLAIN}{shown} ❯ "
+
+    def _busy(self) -> str:
+        if self._is_asked():
+            return f" {_YELLOW}? {t('waits for you')}{_PLAIN}"
+        if self.busy_since is None:
+            return ""
+        seconds = time.monotonic() - self.busy_since
+        turn = _SPINNER[int(seconds * 10) % len(_SPINNER)]
+        return f" {_CYAN}{turn} {int(seconds)}s{_PLAIN} {_DIM}{t('Esc stops')}{_PLAIN}"
+
+    def _is_asked(self) -> bool:
+        return self.asks is not None and self.asks.first is not None
+
+    def _waiting_lines(self, width: int) -> list[str]:
+        prompts = list(self.waiting)
+        lines = [
+            cut(f"⧖ {t('steers') if each.steer else t('queued')}: {_one_line(each.said)}", width - 1)
+            for each in prompts[:_WAITING_SHOWN]
+        ]
+        if len(prompts) > _WAITING_SHOWN:
+            lines.append(t("… and {number} more; /queue shows all", number=len(prompts) - _WAITING_SHOWN))
+        return [f"{_DIM}{line}{_PLAIN}" for line in lines]
+
+    def _ask_lines(self, width: int) -> list[str]:
+        asked = self.asks.first if self.asks is not None else None
+        if asked is None or self.asks is None:
+            return []
+        together = len(self.asks.batch)
+        more = f" · {t('{number} wait: y all, n all', number=together)}" if together > 1 else ""
+        return [f"{_YELLOW}{cut(self.answering.hint(asked.ask) + more, width - 1)}{_PLAIN}"]
+
+
+def _one_line(text: str) -> str:
+    return printable(" ⏎ ".join(line.strip() for line in text.strip().splitlines()))

@@ -1,0 +1,351 @@
+"""A plain line loop. Lines and events arrive in one inbox. At a terminal each is dealt with at once, so that a line
+can be an answer, a prompt or a prompt for later, and an ask can be answered elsewhere meanwhile. Lines from a pipe
+are taken one after the other, each when the turns before it have ended, and nobody is asked."""
+
+import asyncio
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Literal
+
+from coderelay.client.ask_text import choices, in_words
+from coderelay.client.client import Client
+from coderelay.client.errors import error_in_words
+from coderelay.client.family import Events, join_family
+from coderelay.client.language import retell, t
+from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
+from coderelay.client.slash_line import Changes, Left, Moved, Prompted, Shell, Slash, Told, classify
+from coderelay.client.unattended import Nobody, Unattended
+from coderelay.protocol.asks import By, PlanAsk
+from coderelay.protocol.commands import AnswerAsk, RunShell, SendPrompt, StopTurn
+from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.events import (
+    AnyEvent,
+    PromptRecalled,
+    PromptTaken,
+    Recorded,
+    SessionDeleted,
+    TurnEnded,
+    TurnStarted,
+)
+from coderelay.protocol.ids import PromptId, SessionId, new_id
+from coderelay.protocol.live import Live
+from coderelay.protocol.queries import ShowPermissions, ShowSession
+from coderelay.protocol.summary import AskRow, Summary
+from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, taken_down_to
+from coderelay.surfaces.terminal.answering import Answering, split_all
+from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
+from coderelay.surfaces.terminal.plain_renderer import ToldLines, write
+from coderelay.surfaces.terminal.stdin_reader import End, Line, begin_reading
+
+_KEYS = """\
+Enter sends the line, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.
+While a turn runs, what you send is queued behind it. Ctrl+C stops the turn, in the middle of an answer too.
+!COMMAND runs a command of your own, without the agent."""
+
+WhileRunning = Literal["queue", "steer", "stop", "ignore"]
+Ending = Literal["left", "parked", "stopped"]
+
+
+_Item = Line | End | AskRow | Recorded | Live | CoderError
+
+
+class LineLoop:
+    """`unattended_in` says what is done in a folder with what is asked when the lines come from a pipe."""
+
+    def __init__(
+        self,
+        client: Client,
+        session: SessionId,
+        by: By,
+        remember_model: RememberModel,
+        unattended_in: Callable[[str], Unattended],
+    ) -> None:
+        self._commands = SessionCommands(client, session, by, remember_model, self._expect, t(_KEYS))
+        self._client = client
+        self.session = session
+        self._by = by
+        self._unattended_in = unattended_in
+        self._nobody = Nobody("deny", by)
+        self._inbox: asyncio.Queue[_Item] = asyncio.Queue()
+        self._piped: deque[Line | End] = deque()
+        self._interactive = sys.stdin.isatty()
+        self._told = ToldLines(by)
+        self._asks = OpenAsks(session)
+        self._answering = Answering()
+        self._expected: set[PromptId] = set()  # those that were sent here
+        self._outstanding: set[PromptId] = set()
+        self._turn: PromptId | None = None
+        self._carrying_on = False
+        self._follower: asyncio.Task[None] | None = None
+        self._interrupted = False
+        self._ending: Ending | None = None
+        self._while_running: WhileRunning = "queue"
+
+    async def run(self, after: int, while_running: WhileRunning = "queue") -> Ending:
+        """Until the person leaves or the pipe ends; or until a turn of the pipe is stopped, or waits for a person."""
+        self._while_running = while_running
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._interrupt()))
+        sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
+        self._greet(await self._enter(self.session, after), sandbox)
+        begin_reading(self._inbox.put_nowait, at_terminal=self._interactive)
+        try:
+            while self._ending is None:
+                await self._take(await self._next())
+        finally:
+            await self._end_following()
+        return self._ending
+
+    async def _enter(self, session: SessionId, after: int) -> Summary:
+        summary = await self._client.get(ShowSession(session))
+        self.session = session
+        if not self._interactive:
+            self._nobody = Nobody(self._unattended_in(summary.cwd), self._by)
+        self._told = ToldLines(self._by)
+        self._asks = OpenAsks(session)
+        self._turn = None
+        self._outstanding.clear()
+        self._carrying_on = summary.turn_open
+        asks, events = await join_family(self._client, session, after)
+        for row in asks:  # what was asked before we came
+            self._inbox.put_nowait(row)
+        self._follower = asyncio.create_task(self._follow(events))
+        return summary
+
+    async def _follow(self, events: Events) -> None:
+        try:
+            async with aclosing(events) as feed:
+                async for each in feed:
+                    self._inbox.put_nowait(each)
+        except CoderError as error:
+            self._inbox.put_nowait(error)
+
+    async def _end_following(self) -> None:
+        if self._follower is not None:
+            self._follower.cancel()
+            await asyncio.wait({self._follower})
+
+    async def _move(self, moved: Moved) -> None:
+        """What goes on in the session before goes on there, and here only the new one is shown."""
+        await self._end_following()
+        for each in [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]:
+            if isinstance(each, Line | End):
+                self._inbox.put_nowait(each)
+        await self._enter(moved.session, moved.after)
+
+    def _greet(self, summary: Summary, sandbox: str) -> None:
+        facts = [summary.model, summary.mode, t("sandbox: {sandbox}", sandbox=sandbox), summary.cwd]
+        write(f"coder · {' · '.join(facts)}\n{t('session {session}', session=self.session)}\n")
+        if self._carrying_on:
+            write(t("(carrying on what was cut off)") + "\n")
+        else:
+            self._show_prompt()
+
+    async def _next(self) -> _Item:
+        while not self._piped or self._busy():
+            item = await self._inbox.get()
+            if self._interactive or not isinstance(item, Line | End):
+                return item
+            self._piped.append(item)
+        await taken_down_to(MOST_WAITING, unless=lambda: self._interrupted)
+        return self._piped.popleft()
+
+    async def _take(self, item: _Item) -> None:
+        match item:
+            case Line():
+                await self._take_line(item)
+            case End():
+                self._ending = "stopped" if self._interrupted else "left"
+            case AskRow():
+                await self._show_change(self._asks.put(item))
+            case Recorded():
+                self._nobody.take(item.event)
+                await self._show_change(self._asks.take(item))
+                if item.session == self.session:
+                    self._take_event(item.event)
+                else:
+                    self._told.tell_of_child(item.session, item.event)
+            case CoderError():
+                raise item
+            case _:
+                self._told.tell_live(item)
+
+    async def _take_line(self, line: str) -> None:
+        said = classify(line)
+        is_command = isinstance(said, Shell) or (isinstance(said, Slash) and said.name in NAMES)
+        if self._asks.first is not None and self._interactive and not is_command:  # a piped line is never an answer
+            await self._take_answer(line)
+            return
+        match said:
+            case Prompted(text) if text:
+                await self._prompt(text)
+                return
+            case Slash() as slash:
+                if not await self._take_command(slash, line):
+                    return
+            case Shell(command) if self._interactive and command:
+                await self._run_shell(command)
+                return
+            case Shell() if not self._interactive:  # from a pipe it is a text like any other
+                await self._prompt(line.strip())
+                return
+            case _:
+                pass
+        self._show_ask()
+        self._show_prompt()
+
+    async def _take_command(self, slash: Slash, line: str) -> bool:
+        """Whether it is the person's turn again at once."""
+        match told := await self._command(slash):
+            case Prompted():
+                await self._prompt(told.text, line.strip())
+                self._show_ask()
+                return False
+            case Left():
+                self._ending = "left"
+                return False
+            case Moved():
+                await self._move(told)
+                write(f"{told.told}\n")
+            case str() | Changes():
+                write(f"{told}\n" if str(told) else "")
+        return True
+
+    async def _command(self, slash: Slash) -> Told:
+        try:
+            return await self._commands.run(slash)
+        except CoderError as error:
+            return error_in_words(error)
+
+    async def _run_shell(self, command: str) -> None:
+        prompt_id = PromptId(new_id())
+        if self._busy():
+            write(t("(queued)") + "\n")
+        self._expect(prompt_id)
+        await self._client.send(RunShell(session=self.session, prompt_id=prompt_id, command=command, by=self._by))
+
+    def _expect(self, prompt_id: PromptId) -> None:
+        self._expected.add(prompt_id)
+        self._outstanding.add(prompt_id)
+
+    async def _take_answer(self, typed: str) -> None:
+        """Several questions are answered one line each, several calls with one if it says so."""
+        line, answered = split_all(typed, self._asks.batch)
+        for asked in answered:
+            try:
+                decision = self._answering.take(asked.ask, line)
+            except BadInput as error:
+                write(f"{error.message}\n{choices(asked.ask)} > ")
+                return
+            if decision is None:
+                write("> ")
+                return
+            await self._client.send(
+                AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
+            )
+
+    async def _prompt(self, text: str, typed: str = "") -> None:
+        prompt_id = PromptId(new_id())
+        steer = False
+        if self._busy():
+            if self._while_running == "ignore":
+                write(t("(left out: a turn is running)") + "\n")
+                return
+            if self._while_running == "stop":
+                await self._stop()
+            steer = self._while_running == "steer"
+            write((t("(the turn hears it at its next step)") if steer else t("(queued)")) + "\n")
+        self._expect(prompt_id)
+        await self._client.send(
+            SendPrompt(session=self.session, prompt_id=prompt_id, text=text, typed=typed, steer=steer, by=self._by)
+        )
+
+    def _take_event(self, event: AnyEvent) -> None:
+        match event:
+            case TurnStarted():
+                self._turn = event.prompt_id
+                self._outstanding.add(event.prompt_id)
+                write("" if self._interactive else f"> {event.said}\n")
+            case PromptTaken() | PromptRecalled():
+                self._outstanding.discard(event.prompt_id)
+            case TurnEnded():
+                self._end_turn(event)
+            case SessionDeleted():
+                write(t("the session was deleted") + "\n")
+                self._ending = "left"
+            case _:
+                self._told.tell(event)
+
+    async def _show_change(self, change: Change | None) -> None:
+        match change:
+            case Opened(asked) if not self._interactive:
+                await self._decide(asked)
+            case Opened(asked):
+                if asked[0] is self._asks.first:
+                    self._show_ask()
+            case Closed():
+                if change.by not in (self._by, self._nobody.by):
+                    told = t("(answered in {via} by {who})", via=change.by.via, who=change.by.who)
+                    write(f"\n{told}\n")
+                if change.was_first:
+                    self._show_ask()
+            case Void(asked):
+                if asked[0].session != self.session:  # of its own turn more is told
+                    write(f"\n{t('(no longer asked)')}\n")
+                    self._show_ask()
+            case None:
+                pass
+
+    async def _decide(self, asked: tuple[Asked, ...]) -> None:
+        """With nobody here. What is asked in turns that others began is not ours to decide."""
+        if self._turn not in self._expected or self._nobody.leaves_open([each.ask for each in asked]):
+            self._ending = "parked"
+            return
+        for each in asked:
+            await self._client.send(self._nobody.answer(each.ask, each.session))
+
+    def _show_ask(self) -> None:
+        if (asked := self._asks.first) is None or not self._interactive:
+            return
+        ask = asked.ask
+        shown_before = isinstance(ask, PlanAsk) and ask.call_id is None and self._turn is not None
+        words = t("Is this plan approved?") if shown_before else in_words(ask)  # it is what was just said
+        whose = t("[task: {title}] ", title=" ".join(asked.task.split())) if asked.task else ""
+        write(f"{whose}{words}\n{choices(ask)} > ")
+
+    def _end_turn(self, event: TurnEnded) -> None:
+        if event.ending != "done":
+            write(f"\n({retell(event.error or event.ending, event.said)})\n")
+        self._carrying_on = False
+        self._outstanding.discard(self._turn or PromptId(""))
+        if event.ending == "stopped" and self._outstanding:
+            count = len(self._outstanding)
+            write(t("({count} queued; they go on with the next line you send)", count=count) + "\n")
+            self._outstanding.clear()
+        if self._interrupted:
+            self._ending = "stopped"
+        self._turn = None
+        self._show_prompt()
+
+    def _show_prompt(self) -> None:
+        if self._interactive and not self._busy():
+            write("> ")
+
+    def _busy(self) -> bool:
+        return bool(self._outstanding) or self._carrying_on
+
+    async def _interrupt(self) -> None:
+        """A pipe ends with its turn, and the lines behind it are not taken."""
+        self._interrupted = not self._interactive
+        if self._interrupted:
+            hurry()
+        if self._interrupted and not self._busy():
+            self._inbox.put_nowait(End())
+        else:
+            await self._stop()
+
+    async def _stop(self) -> None:
+        await self._client.send(StopTurn(session=self.session, by=self._by))

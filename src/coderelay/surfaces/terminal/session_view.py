@@ -1,0 +1,256 @@
+"""One session before a person's eyes: what happens in it is printed, what it asks is put to them."""
+
+import asyncio
+import time
+from collections.abc import Generator
+from contextlib import aclosing, contextmanager, suppress
+
+from msgspec.structs import replace
+
+from coderelay.client.ask_text import headline
+from coderelay.client.client import Client
+from coderelay.client.family import join_family
+from coderelay.client.language import t
+from coderelay.protocol.asks import By, Decision
+from coderelay.protocol.commands import AnswerAsk, Answered
+from coderelay.protocol.errors import BadInput, CoderError
+from coderelay.protocol.events import (
+    MessageAdded,
+    Recorded,
+    SessionConfigured,
+    TurnEnded,
+    TurnStarted,
+    TurnUndone,
+)
+from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.live import Live
+from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
+from coderelay.protocol.summary import Summary
+from coderelay.surfaces.terminal.conversation import Conversation
+from coderelay.surfaces.terminal.drawing import asks as drawn
+from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.notices import note
+from coderelay.surfaces.terminal.live_region import Region
+from coderelay.surfaces.terminal.notifications import Attention
+from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
+from coderelay.surfaces.terminal.screen import Screen
+from coderelay.surfaces.terminal.waiting_prompts import WaitingPrompts
+
+_EARLIER_EVENTS = 300
+_SEEN_SECONDS = 0.7
+_AFTER_SECONDS = 0.05
+
+
+class Visit:
+    def __init__(
+        self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, attention: Attention
+    ) -> None:
+        self.session = session
+        self.asks = OpenAsks(session)
+        self._client = client
+        self._by = by
+        self._screen = screen
+        self._region = region
+        self._attention = attention
+        self._conversation = Conversation(session, by)
+        self.head = 0
+        self._facts: asyncio.Task[None] | None = None
+        self._facts_are_old = False
+        self._answered: set[AskId] = set()
+        self._answered_at = 0.0
+        self._card: asyncio.TimerHandle | None = None
+        self._shown: set[AskId] = set()
+        self._shown_at = 0.0
+        self._replaced: AskId | None = None
+
+    @contextmanager
+    def undoing(self) -> Generator[None]:
+        """The one who undoes a turn here is told what that comes to, and not that it happened."""
+        self._conversation.is_undoing = True
+        try:
+            yield
+        finally:
+            self._conversation.is_undoing = False
+
+    @property
+    def is_busy(self) -> bool:
+        return self._region.busy_since is not None or len(self._region.waiting) > 0
+
+    def in_mind(self) -> AskId | None:
+        """What somebody answers who presses a key now: an ask that has just taken the place of another, without their
+        doing, is not seen yet."""
+        first = self.asks.first.ask.id if self.asks.first is not None else None
+        if self._replaced is not None and (self.unseen_seconds() or (first is not None and first not in self._shown)):
+            return self._replaced
+        return first
+
+    def unseen_seconds(self) -> float:
+        """How much longer the ask takes to be seen."""
+        return max(0.0, self._shown_at + _SEEN_SECONDS - time.monotonic())
+
+    async def begin(self) -> None:
+        """How things stand, before anything more happens. Raises a CoderError, and then nothing is shown of it."""
+        row = await self._client.get(ShowSession(self.session))
+        waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
+        children = await self._client.get(ListChildren(self.session))
+        sandbox = await self._sandbox()
+        self.head = row.head
+        for child in children:
+            self.asks.name(child.id, child.title)
+        region = self._region
+        region.conversation, region.asks, region.summary, region.folder = self._conversation, self.asks, row, row.cwd
+        region.waiting, region.sandbox = waiting, sandbox
+        region.busy_since = time.monotonic() if row.turn_open else None
+        self._attention.on(row)
+        self._screen.refresh()
+
+    def end(self) -> None:
+        """Nothing more of it is shown."""
+        if self._card is not None:
+            self._card.cancel()
+        if self._facts is not None:
+            self._facts.cancel()
+
+    async def tell_earlier(self) -> None:
+        """The last part of the session once more, from the beginning of a turn on if there is one in it."""
+        if self.head == 0:
+            return
+        events: list[Recorded] = []
+        async with aclosing(self._client.follow(self.session, max(0, self.head - _EARLIER_EVENTS))) as feed:
+            async for each in feed:
+                if isinstance(each, Recorded):
+                    events.append(each)
+                    if each.seq >= self.head:
+                        break
+        whole = events[0].seq == 1
+        begin = next((at for at, each in enumerate(events) if isinstance(each.event, TurnStarted)), 0)
+        for each in events if whole else events[begin:]:
+            self._screen.print(self._conversation.take(each, self._screen.width))
+
+    async def answer(self, asked: Asked, decision: Decision) -> None:
+        self._answered.add(asked.ask.id)
+        self._answered_at = time.monotonic()
+        answer = AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
+        outcome = await self._client.send(answer)
+        if isinstance(outcome, Answered) and outcome.by is not None and outcome.by != self._by:
+            told = t("{who} in {via} was faster", who=outcome.by.who, via=outcome.by.via)
+            self._screen.print(note(told, self._screen.width))
+
+    async def follow(self) -> None:
+        """Until the session is deleted. Called again after a failure, it goes on where it stood."""
+        already, events = await join_family(self._client, self.session, self.head)
+        for row in already:
+            self.asks.put(row)
+        if len(self.asks):
+            self._attention.asked()
+            self._show_first(len(self.asks.batch))
+            self._screen.refresh()
+        async with aclosing(events) as feed:
+            async for each in feed:
+                self._take(each)
+
+    def _take(self, each: Recorded | Live) -> None:
+        if not isinstance(each, Recorded):
+            self._screen.print(self._conversation.hear(each, self._screen.width))
+            return  # the screen looks by itself while something moves
+        self._screen.print(self._conversation.take(each, self._screen.width))
+        self._show_change(self.asks.take(each))
+        if each.session == self.session:
+            self.head = each.seq
+            self._keep_up(each)
+        self._screen.refresh()
+
+    def _keep_up(self, recorded: Recorded) -> None:
+        event, region = recorded.event, self._region
+        region.waiting.take(event)
+        match event:
+            case TurnStarted():
+                region.busy_since = time.monotonic()
+                self._attention.begun()
+            case TurnEnded():
+                region.busy_since = None
+                self._attention.ended()
+            case _:
+                pass
+        if isinstance(event, TurnStarted | TurnEnded | MessageAdded | SessionConfigured | TurnUndone):
+            self._renew_facts()
+
+    def _renew_facts(self) -> None:
+        self._facts_are_old = True
+        if self._facts is None or self._facts.done():
+            self._facts = asyncio.create_task(self._read_facts())
+
+    async def _read_facts(self) -> None:
+        with suppress(CoderError):  # what follows the session says so
+            while self._facts_are_old:
+                self._facts_are_old = False
+                row = await self._client.get(ShowSession(self.session))
+                self._region.summary = replace(row, context_tokens=await self._tokens(row))
+                self._region.sandbox = await self._sandbox()
+                self._attention.name(row)
+                self._screen.refresh()
+
+    async def _sandbox(self) -> str:
+        """Nothing where the configuration is wrong: whoever runs something there is told."""
+        try:
+            return (await self._client.get(ShowPermissions(self.session))).sandbox
+        except BadInput:
+            return ""
+
+    async def _tokens(self, row: Summary) -> int:
+        """Guessed where nobody has counted them: at the beginning, after a summary or an undo."""
+        if row.context_tokens or not row.last_prompt:
+            return row.context_tokens
+        return sum(tokens for _, tokens in (await self._client.get(ShowContext(self.session))).parts)
+
+    def _show_change(self, change: Change | None) -> None:
+        match change:
+            case Opened(asked):
+                self._attention.asked()
+                if asked[0] is self.asks.first:
+                    self._show_first(len(asked))
+            case Closed():
+                here = self._by if self._is_own(change) else None
+                self._show_answer(change, here)
+                if change.was_first:
+                    self._show_first(0, replaced=change.asked.ask.id if change.by != here else None)
+            case Void():
+                self._screen.print(note(t("no longer asked"), self._screen.width))
+                if change.was_first:
+                    self._show_first(0, replaced=change.asked[0].ask.id)
+            case None:
+                pass
+        if not len(self.asks):
+            self._attention.nothing_asked()
+
+    def _is_own(self, closed: Closed) -> bool:
+        """Given here, or covered by what was allowed here for more than one call."""
+        just_now = time.monotonic() - self._answered_at < _SEEN_SECONDS
+        return closed.asked.ask.id in self._answered or (just_now and closed.by == self._by)
+
+    def _show_answer(self, closed: Closed, here: By | None) -> None:
+        told = drawn.answered(closed.asked.ask, closed.decision, closed.by, here)
+        if closed.asked.ask.id not in self._shown:  # it was decided with another one
+            told = f"{told.rstrip()}  {cut(headline(closed.asked.ask), self._screen.width // 2)}\n"
+        self._screen.print(told)
+
+    def _show_first(self, together: int, replaced: AskId | None = None) -> None:
+        """`replaced` is what was asked before, if not this person decided it. A moment later, because the answer to
+        that may have decided this one, too."""
+        own = together == 0 and replaced is None
+        self._shown_at, self._replaced = 0.0 if own else time.monotonic(), replaced
+        loop = asyncio.get_running_loop()
+        self._card = loop.call_later(0 if together else _AFTER_SECONDS, self._show_card, together)
+
+    def _show_card(self, together: int) -> None:
+        asked = self.asks.first
+        if asked is None or asked.ask.id in self._shown:
+            return
+        self._shown.add(asked.ask.id)
+        if together > 1:
+            self._screen.print(drawn.batch_list([each.ask for each in self.asks.batch], self._screen.width))
+        self._screen.print(drawn.ask_card(asked.ask, self._screen.width, task=asked.task))
+        if asked.session == self.session and (call := asked.ask.call_id) is not None:
+            self._conversation.was_asked(call)
+        if self._shown_at:
+            self._shown_at = time.monotonic()  # a busy machine may have taken long to get here

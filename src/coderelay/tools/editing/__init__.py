@@ -1,0 +1,1 @@
+"""How the tools that change files do it: edits, patches and their previews."""

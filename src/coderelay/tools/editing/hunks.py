@@ -1,0 +1,134 @@
+"""Puts the changes of a patch into a text: exactly where their lines are, wherever that is."""
+
+from collections.abc import Sequence
+
+from coderelay.protocol.errors import ToolFailed
+from coderelay.tools.editing.closest_match import nearest
+from coderelay.tools.editing.patch_format import Hunk
+from coderelay.workspace.files.line_diff import with_ends
+
+_LISTED = 5
+
+
+def apply_hunks(text: str, hunks: Sequence[Hunk], shown: str) -> str:
+    """Raises ToolFailed if one of them has no place, with the nearest there is."""
+    places = _Places(with_ends(text), shown)
+    for hunk in hunks:
+        places.add(hunk)
+    return places.text()
+
+
+class _Places:
+    """Where hunks go, in the lines as they were. No two may meet."""
+
+    def __init__(self, lines: list[str], shown: str) -> None:
+        self._lines = lines
+        self._plain = [line.rstrip("\r\n") for line in lines]
+        self._shown = shown
+        self._where: dict[str, list[int]] = {}
+        for at, line in enumerate(self._plain):
+            self._where.setdefault(line, []).append(at)
+        self._found: list[tuple[int, int, list[str]]] = []
+        self._drift = 0
+
+    def text(self) -> str:
+        result: list[str] = []
+        at = 0
+        for start, end, new in sorted(self._found, key=lambda each: each[:2]):
+            result += self._lines[at:start]
+            result += new
+            at = end
+        return "".join(self._ended([*result, *self._lines[at:]]))
+
+    def add(self, hunk: Hunk) -> None:
+        old = hunk.old
+        start = self._place(hunk, old) if old else self._insertion(hunk)
+        if not self._is_free(start, start + len(old)):
+            raise ToolFailed(f"two changes to {self._shown} meet at line {start + 1}; make them one")
+        if hunk.start is not None:
+            self._drift = start - hunk.start
+        new = self._replaced(hunk, start)
+        self._found.append((start, start + len(old), new))
+
+    def _place(self, hunk: Hunk, old: list[str]) -> int:
+        places = [at for at in self._candidates(old) if self._is_free(at, at + len(old))]
+        exact = [at for at in places if self._lines[at : at + len(old)] == old]
+        places = exact or places
+        if not places:
+            near, detail = nearest(self._plain, [line.rstrip("\r\n") for line in old])
+            raise ToolFailed(f"a change does not fit {self._shown}: {near}", detail=detail)
+        if hunk.start is not None:
+            wanted = hunk.start + self._drift
+            return min(places, key=lambda at: (abs(at - wanted), at))
+        return self._only(hunk, [at for at in places if at >= self._from(hunk)] or places, len(old))
+
+    def _only(self, hunk: Hunk, places: list[int], length: int) -> int:
+        at_end = [at for at in places if at + length == len(self._lines)] if hunk.at_end else []
+        places = at_end or places
+        if len(places) == 1:
+            return places[0]
+        listed = ", ".join(str(at + 1) for at in places[:_LISTED]) + (", …" if len(places) > _LISTED else "")
+        raise ToolFailed(
+            f"a change fits {self._shown} in {len(places)} places (lines {listed}); give more lines around it"
+        )
+
+    def _candidates(self, old: list[str]) -> list[int]:
+        """Found by the line that is rarest here. Line ends count only to choose between places."""
+        wanted = [line.rstrip("\r\n") for line in old]
+        rarest = min(range(len(wanted)), key=lambda number: len(self._where.get(wanted[number], ())))
+        starts = [at - rarest for at in self._where.get(wanted[rarest], ())]
+        return [at for at in starts if at >= 0 and self._plain[at : at + len(wanted)] == wanted]
+
+    def _is_free(self, start: int, end: int) -> bool:
+        return all(end <= other or other_end <= start for other, other_end, _ in self._found)
+
+    def _insertion(self, hunk: Hunk) -> int:
+        """A change without any line of the file: only its place is given, or none, which is the end."""
+        if hunk.start is None:
+            return self._from(hunk) if hunk.below else len(self._lines)
+        if hunk.start > len(self._lines):
+            raise ToolFailed(f"a change goes after line {hunk.start}, but {self._shown} has {len(self._lines)} lines")
+        return hunk.start
+
+    def _from(self, hunk: Hunk) -> int:
+        """After the change before, and below the lines that the hunk names."""
+        at = max((end for _, end, _ in self._found), default=0)
+        for line in hunk.below:
+            found = [place for place in self._below(line) if place >= at] or self._below(line)
+            if not found:
+                raise ToolFailed(f"{self._shown} has no line {line!r}, which the patch names after @@")
+            at = found[0] + 1
+        return at
+
+    def _below(self, line: str) -> list[int]:
+        return self._where.get(line) or [at for at, each in enumerate(self._plain) if each.strip() == line.strip()]
+
+    def _replaced(self, hunk: Hunk, start: int) -> list[str]:
+        """What stays is taken from the file. What is new gets the line ends that are used here, unless the patch
+        shows that it knows them."""
+        old = hunk.old
+        knows = (
+            any(line.endswith(("\r\n", "\r")) for line in old) or self._lines[start : start + len(old)] == old != []
+        )
+        returns = not knows and self._has_returns(start)
+        result: list[str] = []
+        at = start
+        for mark, line in hunk.lines:
+            if mark == "+":
+                result.append(line.removesuffix("\n") + "\r\n" if returns and line.endswith("\n") else line)
+            else:
+                result += self._lines[at : at + 1] if mark == " " else []
+                at += 1
+        old_end = self._lines[at - 1 : at]
+        ends_open = bool(old_end) and at > start and at == len(self._lines) and not old_end[0].endswith("\n")
+        if ends_open and result and old[-1].endswith("\n"):
+            result[-1] = result[-1].rstrip("\r\n")  # the patch did not know, and the file stays without
+        return result
+
+    def _has_returns(self, start: int) -> bool:
+        near = self._lines[start : start + 1] or self._lines[start - 1 : start]
+        return bool(near) and near[0].endswith("\r\n")
+
+    def _ended(self, lines: list[str]) -> list[str]:
+        """Only the last line may be without an end."""
+        return [line if line.endswith("\n") or at == len(lines) else f"{line}\n" for at, line in enumerate(lines, 1)]

@@ -1,0 +1,42 @@
+"""Which changes of a `package.json` make a package manager run something else by itself.
+
+`npm install` runs the scripts with these names, and a commit runs what the keys of hook managers say. Every other
+script is started by its name, as a target of a Makefile is.
+"""
+
+from typing import Any, cast
+
+import msgspec
+
+from coderelay.protocol.obeyed_files import is_package_json
+from coderelay.tools.editing.changes import Change
+
+_RUN_BY_INSTALL = (
+    "preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish", "dependencies",
+    "pnpm:devPreinstall",
+)  # fmt: skip
+_RUN_BY_COMMITS = ("husky", "lint-staged", "simple-git-hooks", "pre-commit", "gitHooks")
+
+
+def changes_install_scripts(change: Change) -> bool:
+    name = change.to or change.path
+    if not is_package_json(name) or change.after is None:
+        return False
+    before = change.before.data if change.before is not None and is_package_json(change.path) else b"{}"
+    try:
+        return _run_unasked(before) != _run_unasked(change.after)
+    except (ValueError, RecursionError, msgspec.DecodeError):
+        return True  # nobody can say
+
+
+def _run_unasked(data: bytes) -> dict[str, Any]:
+    content = msgspec.json.decode(data)
+    if not isinstance(content, dict):
+        raise ValueError("a package.json is an object")
+    package = cast(dict[str, Any], content)
+    found = {key: package[key] for key in _RUN_BY_COMMITS if key in package}
+    scripts = package.get("scripts", {})
+    if not isinstance(scripts, dict):
+        return found | {"scripts": scripts}
+    named = cast(dict[str, Any], scripts)
+    return found | {f"scripts.{key}": named[key] for key in _RUN_BY_INSTALL if key in named}

@@ -1,0 +1,53 @@
+"""What a call would change, before it is allowed to."""
+
+from collections.abc import Callable, Sequence
+
+from coderelay.protocol.calls import Need
+from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.obeyed_files import is_package_json
+from coderelay.tools.editing.changes import Change, is_hidden
+from coderelay.tools.editing.install_scripts import changes_install_scripts
+from coderelay.tools.editing.text_file import sendable
+from coderelay.workspace.files.files import LentFiles
+from coderelay.workspace.files.line_diff import cut, unified_diff
+from coderelay.workspace.workspace import Workspace
+
+_BYTES = 20_000
+_NAMED = 5
+
+
+def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Change]], workspace: Workspace) -> Need:
+    """Refuses what could not be done anyway. Of two kinds of files that shows only when the call runs: an editor may
+    have other text than the disk has, which is all that can be looked at here; and whether a text is in a hidden file
+    is for nobody to know before the verdict."""
+    disk = workspace.disk
+    paths = tuple(dict.fromkeys(disk.locate(name) for name in names))
+    for path in paths:
+        disk.check_write(path)
+    try:
+        changes = work_out()
+        scripts = tuple(change.to or change.path for change in changes if changes_install_scripts(change))
+    except ToolFailed:
+        if not isinstance(workspace.files, LentFiles) and not any(is_hidden(path, workspace) for path in paths):
+            raise
+        changes = ()
+        scripts = tuple(path for path in paths if is_package_json(path))
+    shown = [disk.relative(path) for path in paths]
+    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
+    return Need(
+        tool=tool,
+        kind="edit",
+        title=", ".join(shown[:_NAMED]) + more,
+        paths=paths,
+        diff=cut("".join(_diff(change, workspace) for change in changes), _BYTES),
+        scripts=scripts,
+    )
+
+
+def _diff(change: Change, workspace: Workspace) -> str:
+    name, to = workspace.disk.relative(change.path), change.to and workspace.disk.relative(change.to)
+    texts = change.texts
+    if texts is None:
+        return f"Binary files a/{name} and b/{to or name} differ\n"
+    old, new = map(sendable, texts)
+    return unified_diff(name, change.before and old, new if change.after is not None else None, to)

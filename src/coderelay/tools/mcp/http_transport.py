@@ -1,0 +1,161 @@
+"""Messages to an address: each is posted, and what is said in answer comes back on that connection (streamable HTTP).
+
+A server that has more to say keeps one answer open for it, if it can.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from coderelay.protocol.errors import ModelFailed
+from coderelay.tools.mcp.event_stream import EventStream
+from coderelay.tools.mcp.failures import Forgotten, ServerFailed
+from coderelay.tools.mcp.transport import MOST_BYTES, Hear, Lose
+
+_FAILURE_BYTES = 2000
+_WORTH_SECONDS = 10.0  # an open answer that ends sooner is not asked for again
+_SESSION = "mcp-session-id"
+_VERSION = "mcp-protocol-version"
+_BOTH = "application/json, text/event-stream"
+_STREAM = "text/event-stream"
+
+
+class Answer(Protocol):
+    """`headers` have names in lower case."""
+
+    status: int
+    headers: dict[str, str]
+
+    async def receive(self) -> bytes:
+        """As much as has arrived; nothing at the end."""
+        ...
+
+    async def read(self, limit: int) -> bytes: ...
+
+
+class Http(Protocol):
+    """A client for one server. What goes wrong, also while the answer is read, is a ModelFailed."""
+
+    def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Answer]: ...
+
+    def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager[Answer]: ...
+
+    async def close(self) -> None: ...
+
+
+OpenHttp = Callable[[str], Http]
+"""For the beginning of an address: `https://host:port`. Raises ModelFailed if it makes no sense."""
+
+
+class HttpLine:
+    def __init__(self, url: str, headers: Mapping[str, str], open_http: OpenHttp) -> None:
+        parts = urlsplit(url)
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self._path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        self._given = {name.lower(): value for name, value in headers.items()}
+        self._agreed: dict[str, str] = {}
+        self._open_http = open_http
+        self._http: Http | None = None
+        self._listening: asyncio.Task[None] | None = None
+
+    async def open(self, hear: Hear, lose: Lose) -> None:
+        try:
+            self._http = self._open_http(self._origin)
+        except ModelFailed as failed:
+            raise ServerFailed(f"cannot be used: {failed.message}") from failed
+        self._hear = hear
+
+    async def send(self, message: bytes) -> bool:
+        headers = {"content-type": "application/json", "accept": _BOTH, **self._given, **self._agreed}
+        if self._http is None:
+            raise ServerFailed("was closed")
+        try:
+            async with self._http.post(self._path, headers, message) as answer:
+                await self._take(answer)
+        except ModelFailed as failed:
+            raise ServerFailed(failed.what or failed.message, sent=True) from failed
+        return False
+
+    def settle(self, version: str) -> None:
+        self._agreed[_VERSION] = version
+        self._listening = asyncio.ensure_future(self._listen())
+
+    @property
+    def last_words(self) -> str:
+        return ""
+
+    async def close(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+        if self._http is not None:
+            await self._http.close()
+            self._http = None
+
+    async def _take(self, answer: Answer) -> None:
+        if answer.status == 404 and _SESSION in self._agreed:
+            raise Forgotten
+        if answer.status >= 300:
+            unsure = answer.status >= 500 or answer.status == 408  # maybe of something between us and the server
+            raise ServerFailed(await _refusal(answer), sent=unsure)
+        if session := answer.headers.get(_SESSION):
+            self._agreed[_SESSION] = session
+        if answer.headers.get("content-type", "").startswith(_STREAM):
+            await self._take_stream(answer)
+        elif data := await _whole(answer):
+            self._hear(data)
+
+    async def _take_stream(self, answer: Answer) -> None:
+        stream = EventStream(MOST_BYTES)
+        while piece := await answer.receive():
+            for data in stream.feed(piece):
+                self._hear(data)
+
+    async def _listen(self) -> None:
+        """To what the server says unasked. One that cannot is still asked as before."""
+        clock = asyncio.get_running_loop().time
+        lasted = _WORTH_SECONDS
+        while lasted >= _WORTH_SECONDS and self._http is not None:
+            began = clock()
+            with suppress(ModelFailed, ServerFailed):  # it may have been silent for too long
+                await self._listen_once(self._http)
+            lasted = clock() - began
+
+    async def _listen_once(self, http: Http) -> None:
+        headers = {"accept": _STREAM, **self._given, **self._agreed}
+        async with http.get(self._path, headers) as answer:
+            if answer.status == 200 and answer.headers.get("content-type", "").startswith(_STREAM):
+                await self._take_stream(answer)
+
+
+async def _whole(answer: Answer) -> bytes:
+    data = await answer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ServerFailed(f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB", sent=True)
+    return data
+
+
+async def _refusal(answer: Answer) -> str:
+    where = answer.headers.get("location", "") if answer.status < 400 else ""
+    said = where or _reason(await answer.read(_FAILURE_BYTES))
+    hint = "; check its `headers` in the configuration" if answer.status in (401, 403) else ""
+    return f"answered {answer.status}{': ' if said else ''}{said}{hint}"
+
+
+def _reason(body: bytes) -> str:
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(body, type=_Refused).error.message
+    return " ".join(body.decode(errors="replace").split())[:300]
+
+
+class _Error(Struct):
+    message: str
+
+
+class _Refused(Struct):
+    error: _Error

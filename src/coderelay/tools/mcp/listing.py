@@ -1,0 +1,96 @@
+"""Servers for people: what each has, and the text of what they choose of it."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.mcp_info import PromptRow, ResourceRow, ServerRow
+from coderelay.protocol.translatable import say
+from coderelay.tools.mcp.failures import ServerFailed
+from coderelay.tools.mcp.results import content_text, part_text
+from coderelay.tools.mcp.schema import Prompt, PromptMessage
+from coderelay.tools.mcp.server import Server
+from coderelay.tools.mcp.servers import McpServers
+from coderelay.tools.mcp.settings import where_of
+from coderelay.tools.shortened import shortened
+
+Listed = TypeVar("Listed")
+
+
+class ServerRows:
+    def __init__(self, servers: McpServers) -> None:
+        self._servers = servers
+
+    async def rows(self) -> list[ServerRow]:
+        """After a moment in which those may start that have not."""
+        await self._servers.ready()
+        return await asyncio.gather(*(_row(self._servers, each) for each in self._servers.servers.values()))
+
+    async def text(self, server: str, what: str, rest: str) -> str:
+        """The prompt of a server with `rest` as its arguments, or a resource and `rest` behind it."""
+        found = self._servers.servers.get(server)
+        if found is None:
+            raise BadInput(
+                say("there is no MCP server {name}", name=repr(server)),
+                say("There are {names}.", names=", ".join(self._servers.servers)),
+            )
+        try:
+            return await _text(found, what, rest)
+        except ServerFailed as failed:
+            raise BadInput(say("MCP server {name} {problem}", name=server, problem=failed.what)) from failed
+
+
+async def _text(server: Server, what: str, rest: str) -> str:
+    prompts = {each.name: each for each in await server.prompts()}
+    if what in prompts:
+        return _in_one(await server.prompt(what, _arguments(prompts[what], rest)))
+    if all(each.uri != what for each in await server.resources()):
+        raise BadInput(f"{server.name} has no prompt or resource {what!r}", "/mcp shows what there is.")
+    contents = [content_text(each) for each in await server.read(what)]
+    return "\n\n".join([shortened("\n\n".join(contents)), rest]).strip()
+
+
+async def _row(servers: McpServers, server: Server) -> ServerRow:
+    prompts, resources = [], []
+    if server.is_running:
+        prompts, resources = await asyncio.gather(_or_none(server.prompts()), _or_none(server.resources()))
+    return ServerRow(
+        name=server.name,
+        where=where_of(servers.settings[server.name]),
+        state="running" if server.is_running else "starting" if server.is_starting else "failed",
+        note=server.note,
+        tools=tuple(sorted(each.name for each in server.tools)),
+        prompts=tuple(map(_prompt_row, prompts)),
+        resources=tuple(ResourceRow(each.uri, each.name) for each in resources),
+    )
+
+
+async def _or_none(listing: Awaitable[list[Listed]]) -> list[Listed]:
+    """One that cannot say what else it has still has its tools."""
+    try:
+        return await listing
+    except ServerFailed:
+        return []
+
+
+def _prompt_row(prompt: Prompt) -> PromptRow:
+    optional = tuple(each.name for each in prompt.arguments if not each.required)
+    return PromptRow(prompt.name, prompt.description or "", tuple(each.name for each in prompt.arguments), optional)
+
+
+def _arguments(prompt: Prompt, rest: str) -> dict[str, str]:
+    """A word for each, in their order; all that is left is the last one."""
+    words = rest.split(maxsplit=max(len(prompt.arguments) - 1, 0))
+    given = dict(zip((each.name for each in prompt.arguments), words, strict=False))
+    missing = [each.name for each in prompt.arguments if each.required and each.name not in given]
+    if missing:
+        raise BadInput(f"{prompt.name} needs {', '.join(missing)}")
+    return given
+
+
+def _in_one(messages: Sequence[PromptMessage]) -> str:
+    """Most prompts are one message; what an assistant is made to say in others is marked."""
+    said = [part_text(each.content) for each in messages]
+    marked = [f"{each.role}:\n{text}" for each, text in zip(messages, said, strict=True)]
+    return "\n\n".join(said if all(each.role == "user" for each in messages) else marked)

@@ -1,0 +1,51 @@
+"""The MCP servers of a process: those of each folder, shared by all sessions there."""
+
+from collections.abc import Mapping
+
+from coderelay.policy.secrets.masking import Secrets, secret_values
+from coderelay.tools.mcp.http_transport import OpenHttp
+from coderelay.tools.mcp.server import Limits
+from coderelay.tools.mcp.servers import McpServers
+from coderelay.tools.mcp.settings import ServerSettings, private_values
+from coderelay.workspace.processes.environment import command_environment
+from coderelay.workspace.processes.processes import Processes
+
+
+class ServerPool:
+    """`env` is what `${NAME}` stands for in settings; programs see of it what any command may see."""
+
+    def __init__(
+        self, env: Mapping[str, str], processes: Processes, secrets: Secrets, open_http: OpenHttp, limits: Limits
+    ) -> None:
+        self._env = env
+        self._processes = processes
+        self._secrets = secrets
+        self._open_http = open_http
+        self._limits = limits
+        self._folders: dict[str, McpServers] = {}
+
+    def of(self, folder: str, wanted: Mapping[str, ServerSettings]) -> McpServers | None:
+        """The servers that are configured in a folder now; None if there never were any."""
+        servers = self._folders.get(folder)
+        if servers is None and wanted:
+            servers = self._folders[folder] = self._open(folder)
+        if servers is not None and servers.settings != wanted:
+            for each in wanted.values():
+                self._secrets.add(secret_values(private_values(each, self._env)))
+            servers.configure(wanted)
+        return servers
+
+    async def close(self) -> None:
+        for servers in self._folders.values():
+            await servers.close()
+
+    def _open(self, folder: str) -> McpServers:
+        return McpServers(
+            {},
+            folders=[folder],
+            environment=command_environment(self._env),
+            variables=self._env,
+            processes=self._processes,
+            open_http=self._open_http,
+            limits=self._limits,
+        )

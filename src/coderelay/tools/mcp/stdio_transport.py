@@ -1,0 +1,147 @@
+"""Messages to a child process and back, one on each line. It ends with us, as every command does."""
+
+import asyncio
+import os
+import socket
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from coderelay.protocol.translatable import say
+from coderelay.tools.mcp.failures import ServerFailed
+from coderelay.tools.mcp.transport import MOST_BYTES, Hear, Lose
+from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, Running
+
+SHIM = Path(__file__).with_name("stdio_shim.py")
+_ERROR_BYTES = 16 * 1024
+_SOCKET_NAME_BYTES = 100
+_LEAVING_SECONDS = 1.0
+
+
+class StdioLine:
+    def __init__(self, processes: Processes, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+        self._processes = processes
+        self._argv = argv
+        self._cwd = cwd
+        self._env = env
+        self._running: Running | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._words = ""
+
+    async def open(self, hear: Hear, lose: Lose) -> None:
+        with tempfile.TemporaryDirectory(prefix="coder-", dir=_short_folder()) as folder:
+            where = os.path.join(folder, "line")
+            with socket.socket(socket.AF_UNIX) as door:
+                door.bind(where)
+                door.listen(1)
+                door.setblocking(False)
+                self._running = await self._start(where)
+                line = await self._connected(door, self._running)
+        try:
+            reader, self._writer = await asyncio.open_connection(sock=line, limit=MOST_BYTES)
+        except BaseException:
+            line.close()
+            raise
+        self._reading = asyncio.ensure_future(self._read(reader, hear, lose))
+
+    async def send(self, message: bytes) -> bool:
+        if self._writer is None or self._writer.is_closing():
+            raise ServerFailed(await self._end())
+        try:
+            self._writer.write(message + b"\n")
+            await self._writer.drain()
+        except ConnectionError as error:
+            raise ServerFailed(await self._end(), sent=True) from error
+        return True
+
+    def settle(self, version: str) -> None:
+        return
+
+    @property
+    def last_words(self) -> str:
+        if self._running is not None:
+            self._words = (self._words + self._running.take_output())[-_ERROR_BYTES:]
+        return self._words.strip()
+
+    async def close(self) -> None:
+        """It is asked to leave by the end of its input, as the protocol has it, and then made to. Nothing is read any
+        more: it may be sending without an end."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+        if self._writer is not None:
+            with suppress(OSError):  # it has gone already
+                self._writer.write_eof()
+        if self._running is not None:
+            await self._running.wait(_LEAVING_SECONDS)
+            await self._running.stop()
+        if self._writer is not None:
+            self._writer.transport.abort()
+            self._writer = None
+
+    async def _start(self, where: str) -> Running:
+        argv = [sys.executable, "-I", "-S", str(SHIM), where, *self._argv]
+        try:
+            return await self._processes.start(argv, cwd=self._cwd, env=self._env, output_bytes=_ERROR_BYTES)
+        except (CannotStart, ProcessesLost) as error:
+            raise ServerFailed(say("could not be started: {problem}", problem=error)) from error
+
+    async def _connected(self, door: socket.socket, running: Running) -> socket.socket:
+        """It may end before it is connected: if its folder has gone, or our own interpreter."""
+        accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(door))
+        ending = asyncio.ensure_future(running.wait())
+        try:
+            await asyncio.wait({accepting, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if not accepting.done():
+                raise ServerFailed(say("could not be started: {problem}", problem=_how_it_ended(running)))
+        except BaseException:
+            accepting.add_done_callback(_hang_up)
+            raise
+        finally:
+            for each in (accepting, ending):
+                each.cancel()
+            await asyncio.gather(accepting, ending, return_exceptions=True)
+        return accepting.result()[0]
+
+    async def _read(self, reader: asyncio.StreamReader, hear: Hear, lose: Lose) -> None:
+        try:
+            while True:
+                line = await reader.readuntil(b"\n")
+                if line.strip():
+                    hear(line)
+        except asyncio.LimitOverrunError:
+            lose(f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            lose(await self._end())
+
+    async def _end(self) -> str:
+        running = self._running
+        if running is None or not await running.wait(_LEAVING_SECONDS):
+            return "closed its output"
+        return _how_it_ended(running)
+
+
+def _hang_up(accepting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
+    """It may have been connected at the moment when nobody wanted it any more."""
+    if not accepting.cancelled() and accepting.exception() is None:
+        accepting.result()[0].close()
+
+
+def _how_it_ended(running: Running) -> str:
+    try:
+        ended = running.finished()
+    except (CannotStart, ProcessesLost) as error:
+        return str(error)
+    return (
+        say("ended by signal {number}", number=ended.signal)
+        if ended.signal
+        else say("ended with exit code {code}", code=ended.exit_code)
+    )
+
+
+def _short_folder() -> str | None:
+    """The name of a socket may have about 100 bytes; None is where temporary files are."""
+    return "/tmp" if len(os.fsencode(tempfile.gettempdir())) > _SOCKET_NAME_BYTES // 2 else None

@@ -1,0 +1,1 @@
+"""How the tools that look for files and lines do it."""

@@ -1,0 +1,35 @@
+"""Where a search begins: one of the session's folders, and the way down from it without a link."""
+
+import os
+
+from msgspec import Struct
+
+from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
+from coderelay.workspace.files.folders import is_in, part
+from coderelay.workspace.workspace import Workspace
+
+
+class Start(Struct, frozen=True):
+    """`root` is a real path. `folder` is relative to it, empty for itself; `file` the name of a file in there, if
+    only that one is meant."""
+
+    root: str
+    folder: str
+    file: str = ""
+
+    def full(self, path: str) -> str:
+        """For a path relative to the root."""
+        return os.path.join(self.root, path)
+
+
+def start_at(path: str, workspace: Workspace) -> Start:
+    """Raises ToolFailed if nothing is there, or it is outside."""
+    real = workspace.disk.target(path)
+    root = max((root for root in workspace.disk.roots if is_in(real, root)), key=len)
+    if os.path.isdir(real):
+        return Start(root, part(real, root))
+    if not os.path.exists(real):
+        raise ToolFailed(say("{path} does not exist", path=workspace.disk.relative(workspace.disk.locate(path))))
+    folder, name = os.path.split(part(real, root))
+    return Start(root, folder, name)

@@ -1,0 +1,151 @@
+"""The files beneath a folder that a person would look at: no links are followed, nothing that git ignores.
+
+Every folder is opened from the descriptor of the one it is in, so that nobody can move the walk elsewhere.
+Standard library only: `search.py` runs this in a process of its own.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from coderelay.tools.search.gitignore import IgnoreRules
+from coderelay.workspace.files.openat import open_folder
+from coderelay.workspace.trees.git_head import root_of
+
+KEPT_BY_TOOLS = frozenset({".git", ".hg", ".jj", ".svn"})
+OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_DEEPEST = 200
+_RULES_BYTES = 1 << 20
+
+
+class Place(NamedTuple):
+    """Something that is no folder, in one whose descriptor is open until the next place is asked for."""
+
+    path: str
+    folder: int
+    entry: os.DirEntry[str]
+
+
+class Walk:
+    """`ignored` counts what was left out so far, a folder once."""
+
+    def __init__(self, root: str, start: str = "") -> None:
+        """`root` is a real path; `start` a folder beneath it, relative and without links."""
+        self._root = root
+        self._start = start
+        self.ignored = 0
+
+    def __iter__(self) -> Iterator[Place]:
+        """By name in each folder. Paths are relative to the root. Raises OSError if it cannot begin."""
+        folder = open_folder(self._root, self._start, os.O_RDONLY)
+        try:
+            prefix = f"{self._start}/" if self._start else ""
+            yield from self._within(folder, prefix, rules_above(self._root, self._start), 0)
+        finally:
+            os.close(folder)
+
+    def _within(self, folder: int, prefix: str, rules: "Sequence[RulesFrom]", depth: int) -> Iterator[Place]:
+        entries = _entries(folder)
+        if any(each.name == ".gitignore" for each in entries):
+            rules = [*_own_rules(folder, prefix), *rules]
+        for entry in entries:
+            name = entry.name
+            if name in KEPT_BY_TOOLS:
+                continue
+            is_folder = entry.is_dir(follow_symlinks=False)
+            path = prefix + name
+            if rules and is_ignored(rules, path, name, is_folder):
+                self.ignored += 1
+            elif not is_folder:
+                yield Place(path, folder, entry)
+            elif depth < _DEEPEST:
+                yield from self._into(folder, name, f"{path}/", rules, depth + 1)
+
+    def _into(self, folder: int, name: str, prefix: str, rules: "Sequence[RulesFrom]", depth: int) -> Iterator[Place]:
+        try:
+            inner = os.open(name, OPEN | os.O_DIRECTORY, dir_fd=folder)
+        except OSError:  # gone, or not for us
+            return
+        try:
+            yield from self._within(inner, prefix, rules, depth)
+        finally:
+            os.close(inner)
+
+
+class RulesFrom(NamedTuple):
+    """The rules of the folder `base`, which is relative to the root and ends in a slash. If the root is beneath that
+    folder, `above` is the way down to it."""
+
+    base: str
+    above: str
+    rules: IgnoreRules
+
+
+def is_ignored(rules: Sequence[RulesFrom], path: str, name: str, is_folder: bool) -> bool:
+    """The nearest rules come first, and the first that say anything count."""
+    for base, above, each in rules:
+        verdict = each.verdict(above + path[len(base) :], name, is_folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def rules_in(root: str, start: str) -> list[RulesFrom]:
+    """All that count for what is in a folder."""
+    folder = open_folder(root, start, os.O_RDONLY)
+    try:
+        return [*_own_rules(folder, f"{start}/" if start else ""), *rules_above(root, start)]
+    finally:
+        os.close(folder)
+
+
+def rules_above(root: str, start: str) -> list[RulesFrom]:
+    """Those of the folders that a folder is in, up to the top of the repository, and those that are not shared."""
+    top = root_of(root) or root
+    rules: list[RulesFrom] = []
+    folder = os.path.join(root, start) if start else root
+    while folder != top:
+        folder = os.path.dirname(folder)
+        rules += _rules_of(os.path.join(folder, ".gitignore"), folder, root)
+    return [*rules, *_rules_of(os.path.join(top, ".git", "info", "exclude"), top, root)]
+
+
+def _entries(folder: int) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _own_rules(folder: int, prefix: str) -> list[RulesFrom]:
+    text = _text(".gitignore", folder)
+    return [] if text is None else [RulesFrom(prefix, "", IgnoreRules(text))]
+
+
+def _rules_of(file: str, folder: str, root: str) -> list[RulesFrom]:
+    text = _text(file)
+    if text is None:
+        return []
+    if folder == root:
+        return [RulesFrom("", "", IgnoreRules(text))]
+    if folder.startswith(os.path.join(root, "")):
+        return [RulesFrom(f"{os.path.relpath(folder, root)}/", "", IgnoreRules(text))]
+    return [RulesFrom("", f"{os.path.relpath(root, folder)}/", IgnoreRules(text))]
+
+
+def _text(path: str, folder: int | None = None) -> str | None:
+    """Like git, rules that are a link are not read."""
+    try:
+        file = os.open(path, OPEN, dir_fd=folder)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        return os.read(file, _RULES_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    finally:
+        os.close(file)

@@ -1,0 +1,1 @@
+"""How web_fetch reads a page."""

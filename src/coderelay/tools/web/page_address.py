@@ -1,0 +1,123 @@
+"""Where a page is, and whether a model may be sent there: nowhere inside this machine or the network it is in."""
+
+import asyncio
+import re
+import socket
+from collections.abc import Awaitable, Callable, Collection
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address
+from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
+
+from coderelay.policy.host_patterns import host_of
+from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
+
+PORTS = (80, 443)
+_MOST_CHARS = 4000
+_KEPT = "/%:@!$&'()*+,;=~?"
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+
+IPAddress = IPv4Address | IPv6Address
+Resolve = Callable[[str, int], Awaitable[Collection[str]]]
+
+
+class PageAddress(Struct, frozen=True):
+    """`url` in the one form in which it is shown, judged and asked for."""
+
+    url: str
+    secure: bool
+    host: str
+    port: int
+
+
+def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
+    """Raises ToolFailed for all but the usual forms: another one may hide where it leads."""
+    text = text.strip()
+    if len(text) > _MOST_CHARS or not text.isprintable() or " " in text or "\\" in text:
+        raise ToolFailed("the address is too long, or has a blank or another character that none has")
+    try:
+        parts = urlsplit(text)
+        host, port = (parts.hostname or "").encode("idna").decode().lower(), parts.port
+    except ValueError as error:  # of the port, of a bracket, of a name
+        raise ToolFailed(f"{text} is not the address of a page: {error}") from error
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ToolFailed(say("{url} is not the address of a page: it must begin with https:// or http://", url=text))
+    if "@" in parts.netloc:
+        raise ToolFailed("an address with a login in it is not fetched")
+    secure = parts.scheme == "https"
+    usual_port = 443 if secure else 80
+    port = usual_port if port is None else port
+    if port not in ports:
+        raise ToolFailed(f"port {port} is not one that pages are fetched from ({', '.join(map(str, sorted(ports)))})")
+    query = f"?{quote(parts.query, _KEPT)}" if parts.query else ""
+    url = f"{parts.scheme}://{host}{'' if port == usual_port else f':{port}'}{quote(parts.path or '/', _KEPT)}{query}"
+    if host_of(url) != host or _is_odd_number(host):
+        raise ToolFailed(f"{host!r} is not the plain name of a machine")
+    return PageAddress(url, secure, host, port)
+
+
+def checked_place(host: str, places: Collection[str], may_reach: Callable[[IPAddress], bool]) -> str:
+    """The IP address to connect to. Raises ToolFailed if the name leads anywhere that may not be reached, be it only
+    among others."""
+    found = [ip_address(place.partition("%")[0]) for place in places]
+    for place in found:
+        if not may_reach(place):
+            raise ToolFailed(
+                say("{host} leads to {place}, which is not on the public network", host=host, place=place)
+            )
+    if not found:
+        raise ToolFailed(say("{host} is not known", host=host))
+    return str(found[0])
+
+
+async def resolve_name(host: str, port: int) -> list[str]:
+    """Raises OSError or UnicodeError."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+def is_public(place: IPAddress) -> bool:
+    if isinstance(place, IPv6Address):
+        inner = _inner(place)
+        if inner is not None:
+            return is_public(inner)
+        if place.is_site_local or (place.packed[8:12] in _ISATAP and not is_public(IPv4Address(place.packed[12:]))):
+            return False
+    elif any(place in network for network in _INNER_NETWORKS):
+        return False
+    return place.is_global and not (place.is_multicast or place.is_reserved or place.is_unspecified)
+
+
+_ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))  # an older address at its end, in any network
+_INNER_NETWORKS = (
+    IPv4Network("192.88.99.0/24"),  # whichever relay of 6to4 is near
+    IPv4Network("168.63.129.16"),  # what Azure tells its machines
+)
+
+
+def _inner(place: IPv6Address) -> IPv4Address | None:
+    """The older address that one of these is only a way to write or to reach."""
+    if place.ipv4_mapped is not None:
+        return place.ipv4_mapped
+    if place.sixtofour is not None:
+        return place.sixtofour
+    if place.teredo is not None:
+        return place.teredo[1]
+    if place.packed[:12] in (_NAT64, bytes(12)) and int(place) > 1:
+        return IPv4Address(place.packed[12:])
+    return None
+
+
+_NAT64 = IPv6Address("64:ff9b::").packed[:12]
+
+
+def _is_odd_number(host: str) -> bool:
+    """2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1 for some programs."""
+    if not _NUMBER.fullmatch(host.rpartition(".")[2]):
+        return False
+    try:
+        IPv4Address(host)
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,1 @@
+"""Files beneath the session's folders: read, written and compared without following links."""

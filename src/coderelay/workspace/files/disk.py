@@ -1,0 +1,237 @@
+"""What is beneath the session's folders, and nothing else, whatever names, links and races say.
+
+Reads go through links as long as they stay beneath a folder; what is written is a regular file, never through a link.
+Every refusal is a ToolFailed that a model can act on, and has changed nothing.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Literal, TypeVar
+
+from msgspec import Struct
+
+from coderelay.protocol.calls import Seen
+from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
+from coderelay.workspace.files.atomic_write import create, move_to_free_name, replace
+from coderelay.workspace.files.file_stat import (
+    check_expected,
+    check_regular,
+    check_replaceable,
+    mark_of,
+    saved_mark,
+    status,
+)
+from coderelay.workspace.files.folders import Folders, part, shown
+from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
+from coderelay.workspace.files.protected import why_protected
+
+T = TypeVar("T")
+
+# Opening must not wait (a FIFO) and must not make a terminal ours.
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+_GROWN = 1 << 16  # read at once of what was added since the file was opened
+
+
+class Content(Struct, frozen=True):
+    """The beginning of a file; `size` is that of the whole."""
+
+    data: bytes
+    size: int
+    mark: str
+    mode: int
+
+
+class Entry(Struct, frozen=True):
+    name: str
+    kind: Literal["file", "folder", "link", "other"]
+    size: int
+
+
+class Disk(Folders):
+    def read(self, path: str, limit: int) -> Content:
+        """The first `limit` bytes of a regular file."""
+        with _refusals("read", path):
+            return self._through_links(path, lambda full: self._read(full, path, limit))
+
+    def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
+        """Replace a file whole, or not at all; its mode is kept, missing folders are made. Returns whether it is new.
+
+        `expected` is the mark the file must still have; empty: there must be none.
+        """
+        with self._changing("write", path) as full, self._made_folder_of(full) as (folder, name):
+            before = status(folder, name)
+            check_replaceable(path, before, expected)
+            if before is None:
+                create(folder, name, data)
+            else:
+                replace(folder, name, data, before, lambda: check_replaceable(path, status(folder, name), expected))
+            return before is None
+
+    def check_write(self, path: str, *, expected: str | None = None) -> bool:
+        """Refuse what `write` would, and change nothing. Returns whether the file would be new."""
+        with self._changing("write", path) as full:
+            found = self._status(full)
+            check_replaceable(path, found, expected)
+            return found is None
+
+    def remove(self, path: str, *, expected: str | None = None) -> None:
+        with self._changing("remove", path) as full, self._folder_of(full) as (folder, name):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            check_regular(path, found)
+            check_expected(path, found, expected)
+            os.unlink(name, dir_fd=folder)
+
+    def move(self, path: str, to: str) -> None:
+        """To a name that is free."""
+        with self._changing("move", path) as full, self._folder_of(full) as (folder, name):
+            check_regular(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
+            with self._changing("make", to) as to_full, self._made_folder_of(to_full) as (there, new):
+                move_to_free_name(folder, name, there, new)
+
+    def list(self, path: str) -> list[Entry]:
+        """What a folder holds, by name."""
+        with _refusals("list", path):
+            folder = self._through_links(path, lambda full: open_folder(*self._beneath(full), os.O_RDONLY))
+            try:
+                with os.scandir(folder) as found:
+                    return sorted(map(_entry, found), key=lambda entry: entry.name)
+            finally:
+                os.close(folder)
+
+    def mark(self, path: str) -> str:
+        """Another text as soon as the file is another; empty if there is none."""
+        try:
+            return mark_of(os.stat(self.locate(path)))
+        except (OSError, ToolFailed):
+            return ""
+
+    def has_changed(self, seen: Seen) -> bool:
+        """On disk: an editor's unsaved text is not looked at."""
+        return self.mark(seen.path) != saved_mark(seen.mark)
+
+    def seen(self, path: str) -> Seen:
+        """A file as it is now, for whoever wants to know later whether it has changed."""
+        return Seen(self.locate(path), self.mark(path))
+
+    def is_protected(self, path: str) -> str | None:
+        """Why tools do not write it."""
+        full = self.locate(path)
+        return why_protected(part(full, self.innermost(full)))
+
+    def _through_links(self, path: str, act: Callable[[str], T]) -> T:
+        full = self.locate(path)
+        try:
+            return act(full)
+        except OSError as error:
+            if error.errno not in LINK_IN_THE_WAY or (real := self.target(path)) == full:
+                raise
+            return act(real)
+
+    @contextmanager
+    def _changing(self, verb: str, path: str) -> Generator[str]:
+        full = self.locate(path)
+        why = self.is_protected(full)
+        if why is not None:
+            raise ToolFailed(f"{shown(path)} {why}")
+        with _refusals(verb, path):
+            try:
+                yield full
+            except OSError as error:
+                if error.errno not in LINK_IN_THE_WAY or (real := self.target(path)) == full:
+                    raise
+                where = self.relative(real)
+                raise ToolFailed(
+                    say(
+                        "{path} leads over a link to {target}; name that if it is meant",
+                        path=shown(path),
+                        target=where,
+                    )
+                ) from error
+
+    def _beneath(self, full: str) -> tuple[str, str]:
+        top = self.top_of(full)
+        assert top is not None, "what is not in a folder is not located"
+        return top, part(full, top)
+
+    @contextmanager
+    def _folder_of(self, full: str) -> Generator[tuple[int, str]]:
+        top, path = self._beneath(full)
+        above, name = os.path.split(path)
+        folder = open_folder(top, above)
+        try:
+            yield folder, name or "."
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def _made_folder_of(self, full: str) -> Generator[tuple[int, str]]:
+        """A folder that is missing is made, and taken back if what is done in it fails."""
+        top, path = self._beneath(full)
+        above, name = os.path.split(path)
+        made: list[str] = []
+        try:
+            try:
+                folder = open_folder(top, above, os.O_RDONLY)
+            except FileNotFoundError:
+                folder = make_folder(top, above, os.O_RDONLY, made)
+            try:
+                yield folder, name or "."
+            finally:
+                os.close(folder)
+        except BaseException:
+            remove_folders(top, made)
+            raise
+
+    def _read(self, full: str, path: str, limit: int) -> Content:
+        with self._folder_of(full) as (folder, name):
+            # Looked at first, because to open a device can be to use it.
+            check_regular(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
+            file = os.open(name, _READ, dir_fd=folder)
+        try:
+            found = os.fstat(file)
+            check_regular(path, found)
+            return Content(
+                _first_bytes(file, limit, found.st_size), found.st_size, mark_of(found), stat.S_IMODE(found.st_mode)
+            )
+        finally:
+            os.close(file)
+
+    def _status(self, full: str) -> os.stat_result | None:
+        try:
+            with self._folder_of(full) as (folder, name):
+                return status(folder, name)
+        except FileNotFoundError:
+            return None
+
+
+@contextmanager
+def _refusals(verb: str, path: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ToolFailed(
+            say("cannot {verb} {path}: {why}", verb=verb, path=shown(path), why=error.strerror)
+        ) from error
+
+
+def _first_bytes(file: int, limit: int, size: int) -> bytes:
+    data = os.read(file, min(limit, size))
+    while len(data) < limit and (more := os.read(file, min(limit - len(data), _GROWN))):
+        data += more
+    return data
+
+
+def _entry(found: os.DirEntry[str]) -> Entry:
+    if found.is_symlink():
+        return Entry(found.name, "link", 0)
+    if found.is_dir(follow_symlinks=False):
+        return Entry(found.name, "folder", 0)
+    if not found.is_file(follow_symlinks=False):
+        return Entry(found.name, "other", 0)
+    try:
+        return Entry(found.name, "file", found.stat(follow_symlinks=False).st_size)
+    except OSError:  # gone since the folder was read
+        return Entry(found.name, "file", 0)

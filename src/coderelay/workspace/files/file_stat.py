@@ -1,0 +1,89 @@
+"""What a file is at this moment, judged before anything is done with it."""
+
+import os
+import stat
+from errno import ELOOP
+from functools import cache
+
+from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
+from coderelay.workspace.files.folders import shown
+
+_OTHERS = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_UNSAVED = "~"
+
+
+def status(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def mark_of(found: os.stat_result) -> str:
+    """Another text as soon as the file is another."""
+    return f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
+
+
+def unsaved_mark(saved: str, data: bytes) -> str:
+    """For text that an editor has not written to the file yet."""
+    from zlib import crc32  # only with an editor
+
+    return f"{saved}{_UNSAVED}{crc32(data):08x}"
+
+
+def saved_mark(mark: str) -> str:
+    return mark.partition(_UNSAVED)[0]
+
+
+def check_regular(path: str, found: os.stat_result) -> None:
+    """A link is an OSError, for whoever wants to follow it."""
+    if stat.S_ISLNK(found.st_mode):
+        raise OSError(ELOOP, os.strerror(ELOOP))
+    if stat.S_ISDIR(found.st_mode):
+        raise ToolFailed(say("{path} is a folder", path=shown(path)))
+    if not stat.S_ISREG(found.st_mode):
+        kind = _OTHERS.get(stat.S_IFMT(found.st_mode), "something else")
+        raise ToolFailed(f"{shown(path)} is {kind}, not a regular file")
+    if found.st_dev in _kernel_devices():
+        raise ToolFailed(f"{shown(path)} is made up by the kernel, not a regular file")
+
+
+def check_expected(path: str, found: os.stat_result | None, expected: str | None) -> None:
+    """`expected` is a mark; empty: there must be no file; None: anything is fine."""
+    mark = "" if found is None else mark_of(found)
+    if expected is None or mark == expected:
+        return
+    if not expected:
+        raise ToolFailed(say("{path} exists already; read it first", path=shown(path)))
+    if mark:
+        raise ToolFailed(say("{path} has changed since you read it; read it again", path=shown(path)))
+    raise ToolFailed(say("{path} is gone; list its folder", path=shown(path)))
+
+
+def check_replaceable(path: str, found: os.stat_result | None, expected: str | None) -> None:
+    if found is not None:
+        check_regular(path, found)
+        _check_single(path, found.st_nlink)
+    check_expected(path, found, expected)
+
+
+def _check_single(path: str, names: int) -> None:
+    if names > 1:
+        raise ToolFailed(
+            f"{shown(path)} is one of {names} hard links to a file, and the others would keep the old content; "
+            "remove it first if it is to become a file of its own"
+        )
+
+
+@cache
+def _kernel_devices() -> frozenset[int]:
+    """/proc would tell what our own process keeps from commands."""
+    here = os.stat("/").st_dev
+    found = {os.stat(path).st_dev for path in ("/proc", "/sys") if os.path.isdir(path)}
+    return frozenset(found - {here})  # it is just a folder where nothing is mounted

@@ -1,0 +1,69 @@
+"""Which files the model knows, and whether they are still what it knows."""
+
+from collections.abc import Callable, Mapping
+
+from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.translatable import say
+from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.line_diff import count_changes, cut, differences, hunks, with_ends
+
+_FILES = 64
+_BYTES = 8 * 1024 * 1024
+_SHOWN_BYTES = 2000
+
+
+class KnownFiles:
+    """The log says which files the model has seen, by their marks; what was in them is remembered in this process
+    alone, and only to say what has changed."""
+
+    def __init__(self, marks: Callable[[], Mapping[str, str]] | None = None) -> None:
+        """`marks` tells what the log says now. Without a log it is what was kept here."""
+        self._kept: dict[str, str] = {}
+        self._contents: dict[str, tuple[str, bytes]] = {}
+        self._bytes = 0
+        self.marks: Callable[[], Mapping[str, str]] = marks or (lambda: self._kept)
+
+    def keep(self, path: str, mark: str, data: bytes) -> None:
+        """The model has just been shown this, or has written it."""
+        self._kept[path] = mark
+        self._forget(path)
+        self._contents[path] = (mark, data)
+        self._bytes += len(data)
+        while self._bytes > _BYTES or len(self._contents) > _FILES:
+            self._forget(next(iter(self._contents)))
+
+    def never_read(self, path: str) -> bool:
+        return not self.marks().get(path)
+
+    def check(self, path: str, content: Content, *, shown: str) -> None:
+        """Raises ToolFailed if the model knows the file as something else than it is now."""
+        known, data = self.marks().get(path), content.data
+        if not known or known == content.mark:
+            return
+        kept_mark, before = self._contents.get(path, ("", b""))
+        if kept_mark != known:
+            lines = data.count(b"\n") + (not data.endswith(b"\n") if data else 0)
+            raise ToolFailed(
+                say(
+                    "{path} has changed since you read it: it has {count} lines now. Read it again.",
+                    path=shown,
+                    count=lines,
+                )
+            )
+        if before != data:
+            raise ToolFailed(
+                say("{path} has changed since you read it:", path=shown),
+                detail=f"{_change(before, data)}Read it again.",
+            )
+
+    def _forget(self, path: str) -> None:
+        self._bytes -= len(self._contents.pop(path, ("", b""))[1])
+
+
+def _change(before: bytes, after: bytes) -> str:
+    if b"\0" in before + after:
+        return f"it had {len(before)} bytes and has {len(after)}.\n"
+    old, new = with_ends(before.decode("utf-8", "replace")), with_ends(after.decode("utf-8", "replace"))
+    changes = differences(old, new)
+    added, removed = count_changes(changes)
+    return cut("".join(hunks(old, new, changes)), _SHOWN_BYTES) or f"+{added} -{removed}\n"

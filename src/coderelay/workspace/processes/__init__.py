@@ -1,0 +1,1 @@
+"""Commands as processes under a supervisor, so that none outlives its owner."""

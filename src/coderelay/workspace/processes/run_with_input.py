@@ -1,0 +1,91 @@
+"""Runs one command with a text as its input, its output and its errors apart, as a filter is run.
+
+A command of `Processes` has no input and one output for everything. So a shell takes the input from a file, sends the
+errors into a pipe that has a name, removes both names, and becomes the command.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+
+from msgspec import Struct
+
+from coderelay.workspace.processes.processes import Finished, Processes
+
+_ERROR_BYTES = 16 * 1024
+_READ_BYTES = 1 << 16
+_SHELL = "/bin/sh"
+_NOT_CONNECTED = 126
+_CONNECT = f"""\
+[ -r "$1" ] && [ -p "$2" ] || exit {_NOT_CONNECTED}
+exec <"$1" 2>"$2"
+rm -f "$1" "$2" 2>/dev/null
+exec {_SHELL} -c "$3"
+"""
+
+
+class Piped(Struct, frozen=True):
+    """`ended.output` is standard output alone; of long `errors` only the beginning is kept."""
+
+    ended: Finished
+    errors: str
+
+
+async def run_piped(
+    processes: Processes,
+    command: str,
+    text: bytes,
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    seconds: float,
+    output_bytes: int,
+) -> Piped:
+    """As `Processes.run` does it. `command` is a line for the shell."""
+    with tempfile.TemporaryDirectory(prefix="coder-", ignore_cleanup_errors=True) as folder:
+        given, said = os.path.join(folder, "input"), os.path.join(folder, "errors")
+        _write(given, text)
+        os.mkfifo(said, 0o600)
+        with _beginning(said) as errors:
+            ended = await processes.run(
+                [_SHELL, "-c", _CONNECT, "sh", given, said, command],
+                cwd=cwd,
+                env=env,
+                seconds=seconds,
+                output_bytes=output_bytes,
+            )
+    return Piped(ended, errors.decode(errors="replace").strip())
+
+
+def _write(path: str, text: bytes) -> None:
+    with open(path, "xb") as file:
+        file.write(text)
+
+
+@contextmanager
+def _beginning(pipe: str) -> Generator[bytearray]:
+    """What is written into the pipe, known when this is left. It is read to its end: nobody must wait for room."""
+    kept = bytearray()
+    end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # a writer of our own: it never ends while we read
+
+    def read() -> int:
+        chunk = os.read(end, _READ_BYTES)
+        kept.extend(chunk[: _ERROR_BYTES - len(kept)])
+        return len(chunk)
+
+    def read_some() -> None:
+        with suppress(BlockingIOError):
+            read()
+
+    loop = asyncio.get_running_loop()
+    loop.add_reader(end, read_some)
+    try:
+        yield kept
+        with suppress(BlockingIOError):  # all who could write are dead, so this ends
+            while read():
+                pass
+    finally:
+        loop.remove_reader(end)
+        os.close(end)

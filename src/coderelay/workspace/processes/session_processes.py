@@ -1,0 +1,141 @@
+"""The commands of one session: where they run, and what they see."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from copy import copy
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.protocol.calls import Right
+from coderelay.workspace.processes.disk_space import FREE_BYTES
+from coderelay.workspace.processes.processes import CannotStart, Finished, Heard, Processes, Running
+from coderelay.workspace.sandbox.confinement import Place, Rung
+
+if TYPE_CHECKING:
+    from coderelay.workspace.sandbox.restore import Mended
+    from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
+
+
+class Wanted(Struct, frozen=True):
+    """What holds for the session at this moment."""
+
+    confined: bool = True
+    network: bool = False
+
+
+class Commands:
+    def __init__(
+        self,
+        processes: Processes,
+        environment: Mapping[str, str],
+        cwd: str,
+        *,
+        sandbox: Callable[[], Sandbox] | None,
+        wanted: Callable[[], Wanted],
+        variables: Mapping[str, str],
+    ) -> None:
+        """Without a sandbox they run as they are, in `processes`. `wanted` is asked for each command. All have the
+        `variables`, wherever they run."""
+        self._variables = variables
+        self._processes = processes
+        self._environment = environment
+        self._cwd = cwd
+        self._open = sandbox
+        self._wanted = wanted
+        self._heard: Heard | None = None
+
+    def at(self, cwd: str) -> Commands:
+        there = copy(self)
+        there._cwd = cwd
+        return there
+
+    def heard_by(self, heard: Heard) -> Commands:
+        """The same, but somebody is told of what they write until they end."""
+        there = copy(self)
+        there._heard = heard
+        return there
+
+    @property
+    def rung(self) -> Rung:
+        """What a command without any right would run in now. The first to ask may have to wait for it to be tried."""
+        sandbox = self._sandbox()
+        return "none" if sandbox is None else sandbox.rung
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        rights: Collection[Right] = (),
+        seconds: float,
+        output_bytes: int = 1 << 20,
+        free_bytes: int = FREE_BYTES,
+    ) -> Finished:
+        """To its end, as `Processes.run` does it."""
+        sandbox = self._sandbox()
+        try:
+            async with self._place(rights) as place:
+                finished = await place.processes.run(
+                    argv,
+                    cwd=self._cwd,
+                    env=place.environment,
+                    seconds=seconds,
+                    output_bytes=output_bytes,
+                    heard=self._heard,
+                    written=(self._cwd, place.temporary),
+                    free_bytes=free_bytes,
+                )
+        except CannotStart as error:
+            if sandbox is not None and error.what == "sandbox":
+                sandbox.forget_rung()
+            raise
+        told = "" if sandbox is None else _told(await sandbox.mend())
+        return replace(finished, output=finished.output + told) if told else finished
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        rights: Collection[Right] = (),
+        output_bytes: int = 1 << 20,
+        free_bytes: int = FREE_BYTES,
+    ) -> Running:
+        """To run on, as `Processes.start` does it."""
+        async with self._place(rights) as place:
+            return await place.processes.start(
+                argv,
+                cwd=self._cwd,
+                env=place.environment,
+                output_bytes=output_bytes,
+                written=(self._cwd, place.temporary),
+                free_bytes=free_bytes,
+            )
+
+    @asynccontextmanager
+    async def _place(self, rights: Collection[Right]) -> AsyncGenerator[Place]:
+        sandbox = self._sandbox()
+        if sandbox is None or "outside" in rights or sandbox.rung == "none":
+            temporary = self._environment.get("TMPDIR", "/tmp")
+            yield Place(self._processes, {**self._environment, **self._variables}, temporary)
+            return
+        async with sandbox.entered(network="network" in rights or self._wanted().network) as place:
+            yield replace(place, environment={**place.environment, **self._variables})
+
+    def _sandbox(self) -> Sandbox | None:
+        return self._open() if self._open is not None and self._wanted().confined else None
+
+
+def _told(mended: Mended) -> str:
+    told = ""
+    if mended.paths:
+        told += (
+            f"\n[Put back as it was or moved aside, since commands may not change it: {', '.join(mended.paths)}\n"
+            "What was moved aside is beside it, called NAME.moved-XXXXXXXX; do not commit that it is missing. "
+            "If the project needs it, run the command again as `CODER_SANDBOX=0 COMMAND`; the person is asked.]\n"
+        )
+    if mended.unchecked:
+        told += "\n[There are too many folders to look for new git repositories in all of them.]\n"
+    return told

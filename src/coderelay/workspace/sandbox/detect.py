@@ -1,0 +1,120 @@
+"""How commands are confined here: the best way that works, which is tried and not looked up.
+
+What was found out is kept, for as long as nothing has changed that it could depend on.
+"""
+
+import importlib.util
+import os
+import sys
+
+import msgspec
+from msgspec import Struct
+
+from coderelay import __version__
+from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
+from coderelay.workspace.sandbox.confinement import Rung
+
+WAYS: tuple[Rung, ...] = ("bubblewrap", "sandlock")
+_SWITCHES = (
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    "/proc/sys/user/max_user_namespaces",
+    "/proc/sys/kernel/random/boot_id",
+)
+
+
+class Found(Struct, frozen=True):
+    """`why_not` says of each better way why it is not taken."""
+
+    rung: Rung
+    why_not: dict[str, str] = {}
+
+
+class _Kept(Struct, frozen=True):
+    key: str
+    found: Found
+
+
+_known: dict[str, Found] = {}
+
+
+def rung_here(coder_home: str) -> Rung:
+    found = _known.get(coder_home) or _kept(coder_home) or find_rung(coder_home)
+    _known[coder_home] = found
+    return found.rung
+
+
+def find_rung(coder_home: str) -> Found:
+    """Tries them, whatever is known."""
+    from coderelay.workspace.sandbox.probe import probe  # most processes know the result already
+
+    why_not: dict[str, str] = {}
+    for way in WAYS:
+        reason = probe(way, coder_home)
+        if not reason:
+            return _keep(coder_home, Found(way, why_not))
+        why_not[way] = reason
+    return _keep(coder_home, Found("none", why_not))
+
+
+def forget(coder_home: str) -> None:
+    """After a start that failed although it had been tried: the next process tries again. This one must not: what was
+    judged to run in a sandbox would run in none."""
+    try:
+        os.unlink(_file(coder_home))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+
+
+def _kept(coder_home: str) -> Found | None:
+    try:
+        with open(_file(coder_home), "rb") as file:
+            kept = msgspec.json.decode(file.read(), type=_Kept)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return kept.found if kept.key == _key() else None
+
+
+def _keep(coder_home: str, found: Found) -> Found:
+    _known[coder_home] = found
+    path = _file(coder_home)
+    own = f"{path}.{os.getpid()}"
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(own, "wb") as file:
+        file.write(msgspec.json.encode(_Kept(_key(), found)))
+    os.replace(own, path)
+    return found
+
+
+def _file(coder_home: str) -> str:
+    return os.path.join(coder_home, "sandboxes", "rung.json")
+
+
+def _key() -> str:
+    """Another one as soon as the result may be another."""
+    sandlock = importlib.util.find_spec("sandlock")
+    depends_on = [
+        __version__,
+        sys.executable,
+        str(os.getuid()),
+        str(os.uname()),
+        _mark(bubblewrap_program()),
+        _mark(sandlock.origin if sandlock else None),
+        *map(_text, _SWITCHES),
+    ]
+    return "\n".join(depends_on)
+
+
+def _mark(path: str | None) -> str:
+    if path is None:
+        return ""
+    found = os.stat(path)
+    return f"{path} {found.st_mtime_ns} {found.st_size}"
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""

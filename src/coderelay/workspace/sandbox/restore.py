@@ -1,0 +1,193 @@
+"""What commands could not be kept from changing is looked at after each command, and put back as it was.
+
+A mount guards only what is there when the sandbox starts. What git would obey later, outside of the sandbox, can also
+be new: a repository in any folder, or a file that sends git to another one. So what git obeys is listed before the
+first command (`git_obeyed`), and what is listed later and was not then is moved aside. A sandbox without mounts can
+neither keep a file from being written nor a folder from being moved; both are put back.
+
+The list is also kept on disk while commands run, so that somebody else can mend after the owner was killed.
+"""
+
+import json
+import math
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct
+
+from coderelay.workspace.files.folders import is_in
+from coderelay.workspace.sandbox.git_folders import GitSearch
+from coderelay.workspace.sandbox.git_obeyed_files import ASIDE, Obeyed, obeyed, read_file
+from coderelay.workspace.sandbox.guarded_paths import Guarded, files_below, open_folders
+from coderelay.workspace.sandbox.safe_open import folder_of
+
+
+class Before(Struct, frozen=True):
+    """How things were before a command ran. `mounted` is guarded by mounts as long as it is the same file or folder:
+    what is new in it then is the work of somebody outside. Who replaces a file from outside ends its mount, and a
+    command that still runs can write the new one. `absent` was not there, and must not appear. `files` and `folders`
+    are what a sandbox without mounts has to put back: contents, and inode numbers."""
+
+    tops: tuple[str, ...]
+    lent: tuple[str, ...]
+    home: str
+    obeyed: Mapping[str, Obeyed]
+    mounted: Mapping[str, str]
+    absent: tuple[str, ...]
+    files: Mapping[str, bytes]
+    folders: Mapping[str, int | None]
+
+
+class Mended(Struct, frozen=True):
+    """`paths` are what was changed. `unchecked` says that not all folders could be looked at."""
+
+    paths: tuple[str, ...]
+    unchecked: bool = False
+
+
+def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], home: str, *, has_mounts: bool) -> Before:
+    """`home` is that of the person, whose git is configured there."""
+    there = tuple(path for path in guard.paths if os.path.lexists(path))
+    absent = tuple(path for path in guard.named if not os.path.lexists(path))
+    opened = [] if has_mounts else [path for path in open_folders(search.tops) if path not in guard.named]
+    kept = () if has_mounts else (*there, *(file for folder in opened for file in files_below(folder)))
+    files = {path: content for path in kept if (content := read_file(path)) is not None}
+    folders = {} if has_mounts else {path: _number(path) for path in (*pinned, *opened)}
+    mounted = {path: _identity(path) for path in there if has_mounts and os.path.realpath(path) == path}
+    listed = obeyed(search.find(), search.tops, home)
+    return Before(search.tops, search.lent, home, listed, mounted, absent, files, folders)
+
+
+def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
+    """What is there instead keeps its content, under another name. A file that was changed after the time `until`,
+    when no command ran any more, is left alone."""
+    changed: list[str] = []
+    for path, number in before.folders.items():
+        if _number(path) != number:
+            is_moved = move_aside(path)
+            if _bring_back(path, number) or is_moved:  # else it was removed
+                changed.append(path)
+    for path in before.absent:
+        if os.path.lexists(path) and not _is_later(path, until):
+            changed.append(path)
+            move_aside(path)
+    mounted = [path for path, identity in before.mounted.items() if _identity(path) == identity]
+    repositories = {each.git for each in before.obeyed.values()}
+    contents = {each.content for each in before.obeyed.values() if each.named} - {None}
+    places = search.find()
+    for each in obeyed(places, before.tops, before.home).values():
+        known = before.obeyed.get(each.path)
+        is_new = not {*each.says} <= {*(known.says if known else ())} and not _is_later(each.path, until)
+        if each.named and each.content in contents:  # also if it is in another work tree now
+            continue
+        switch = each.path if each.git in repositories else _switch(each)
+        if is_new and switch not in changed and not any(is_in(each.path, path) for path in mounted):
+            changed.append(switch)
+            move_aside(switch)
+            if known is not None and known.content is not None:
+                _write(each.path, known.content)
+    for path, content in before.files.items():
+        if read_file(path) != content and not _is_later(path, until):
+            is_moved = move_aside(path)
+            if _write(path, content) or is_moved:  # else its folder was removed
+                changed.append(path)
+    return Mended(tuple(dict.fromkeys(changed)), not places.is_whole)
+
+
+def encoded(before: Before) -> str:
+    """As JSON, which keeps names that are not UTF-8."""
+    listed = [[each.path, each.says, _text(each.content), each.git, each.named] for each in before.obeyed.values()]
+    files = {path: _text(content) for path, content in before.files.items()}
+    mounted, folders = dict(before.mounted), dict(before.folders)
+    return json.dumps([before.tops, before.lent, before.home, listed, mounted, before.absent, files, folders])
+
+
+def decoded(text: str) -> Before:
+    """Raises ValueError for what was not written by `encoded`, or not to its end."""
+    written: Any = json.loads(text)
+    try:
+        tops, lent, home, listed, mounted, absent, files, folders = written
+        known = {
+            path: Obeyed(path, tuple(says), _bytes(content), git, named) for path, says, content, git, named in listed
+        }
+        contents = {path: _bytes(content) or b"" for path, content in files.items()}
+        return Before(tuple(tops), tuple(lent), home, known, dict(mounted), tuple(absent), contents, dict(folders))
+    except (TypeError, AttributeError) as error:
+        raise ValueError("not a list of what git obeys") from error
+
+
+def _switch(new: Obeyed) -> str:
+    """What has to be moved aside so that git does not obey it. Some folder of the project may have been made a
+    repository: what that calls `hooks` or `config` is not git's to move."""
+    is_gits_own = not new.git or any(part.lower() == ".git" for part in new.git.split(os.sep))
+    return new.path if is_gits_own else os.path.join(new.git, "HEAD")
+
+
+def _text(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("latin-1")
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("latin-1")
+
+
+def _number(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_ino
+    except OSError:
+        return None
+
+
+def _is_later(path: str, until: float) -> bool:
+    """By the time of its last change, which nobody can set."""
+    try:
+        return os.lstat(path).st_ctime > until
+    except OSError:
+        return False
+
+
+def _identity(path: str) -> str:
+    """A new file may get the number of one that was removed, so the time of its last change belongs to it. That of a
+    folder changes with each new name in it."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ""
+    return str(found.st_ino) if stat.S_ISDIR(found.st_mode) else f"{found.st_ino} {found.st_ctime_ns}"
+
+
+def move_aside(path: str) -> bool:
+    """Whether it was there."""
+    with suppress(OSError), folder_of(path) as (folder, name):  # it is not there, or not the folder that it was in
+        with suppress(OSError):  # a command may have closed the folder to us; it is not ours if this fails
+            os.chmod(f"/proc/self/fd/{folder}", os.fstat(folder).st_mode & 0o7777 | 0o700)
+        os.rename(name, f"{name}{ASIDE}{os.urandom(4).hex()}", src_dir_fd=folder, dst_dir_fd=folder)
+        return True
+    return False
+
+
+def _bring_back(path: str, number: int | None) -> bool:
+    """If it was only given another name."""
+    with suppress(OSError), folder_of(path, os.O_RDONLY) as (folder, wanted):
+        for name in os.listdir(folder):
+            if os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino == number:
+                os.rename(name, wanted, src_dir_fd=folder, dst_dir_fd=folder)
+                return True
+    return False
+
+
+def _write(path: str, content: bytes) -> bool:
+    with (
+        suppress(OSError),
+        folder_of(path) as (folder, name),
+    ):  # it went with its folder, or somebody else makes it now
+        is_program = os.path.basename(os.path.dirname(path)) == "hooks" or content.startswith(b"#!")
+        mode = 0o755 if is_program else 0o644
+        opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode, dir_fd=folder)
+        with open(opened, "wb") as file:
+            file.write(content)
+        return True
+    return False

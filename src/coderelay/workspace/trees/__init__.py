@@ -1,0 +1,1 @@
+"""Snapshots of a folder as git trees, what differs between them, and undo."""

@@ -1,0 +1,262 @@
+"""Runs git, so that nothing a repository says can start a program.
+
+Git takes its settings from the folder it works in, and some name programs: filters, hooks, fsmonitor, external diffs.
+So it never works in the person's: `GIT_DIR` is a folder of ours (`shadow.py`), and nobody else's settings are read.
+Everything here blocks; `on_leash` takes it to a thread and ends it there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, TypeVar
+
+from msgspec import Struct, structs
+
+from coderelay.protocol.errors import CoderError
+from coderelay.workspace.processes.find_program import find_program, outside_path
+from coderelay.workspace.trees.fifo_release import fifos_released
+
+SECONDS = 120.0
+MOST_BYTES = 1 << 28
+# Git reads rules whole, however large somebody made them. Packs that it maps do not count; kilobytes.
+_IN_LITTLE_MEMORY = ("/bin/sh", "-c", 'ulimit -d 4194304; exec "$@"', "sh")
+_CHUNK = 1 << 20
+_FIXED = {
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "false",
+    "GIT_SSH_COMMAND": "false",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_PAGER": "cat",
+    "GIT_EDITOR": "false",
+}
+
+T = TypeVar("T")
+
+
+class GitFailed(CoderError):
+    """Git could not do it, was ended, or is not installed."""
+
+
+class Leash:
+    """By which whoever waits can end what runs in a thread: at once what git does, and before the next git."""
+
+    def __init__(self) -> None:
+        self._cut = threading.Event()
+        self._running: set[subprocess.Popen[bytes]] = set()
+
+    def check(self) -> None:
+        if self._cut.is_set():
+            raise GitFailed("git was ended")
+
+    @contextmanager
+    def hold(self, process: subprocess.Popen[bytes]) -> Generator[None]:
+        self._running.add(process)
+        try:
+            self.check()
+            yield
+        finally:
+            process.kill()  # no more than a word if it has ended
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(BrokenPipeError):
+                        pipe.close()
+            self._running.discard(process)
+
+    def cut(self) -> None:
+        self._cut.set()
+        for process in list(self._running):
+            process.kill()
+
+
+async def on_leash(work: Callable[[Leash], T]) -> T:
+    """Work that blocks, in a thread. Its git is dead when this raises."""
+    leash = Leash()
+    task = asyncio.ensure_future(asyncio.to_thread(work, leash))
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await asyncio.shield(task)
+    except TimeoutError as error:
+        raise GitFailed(f"git took more than {SECONDS:g} seconds") from error
+    finally:
+        if not task.done():
+            leash.cut()
+            await asyncio.wait([task])
+
+
+class Git(Struct, frozen=True):
+    """Git in one git folder, on one work tree."""
+
+    program: str
+    work_tree: str
+    env: dict[str, str]
+    leash: Leash
+    lent: tuple[int, ...] = ()
+    lenders: tuple[str, ...] = ()
+
+    def at(self, work_tree: str) -> Git:
+        return structs.replace(self.with_env(GIT_WORK_TREE=work_tree), work_tree=work_tree)
+
+    def reading(self, *objects: str) -> Git:
+        """It may read objects from these folders too, and leaves them alone."""
+        named = os.pathsep.join(map(_quoted, objects))
+        return structs.replace(self.with_env(GIT_ALTERNATE_OBJECT_DIRECTORIES=named), lenders=objects)
+
+    def lending(self, *descriptors: int) -> Git:
+        """It inherits them: a lock held so is held until it ends, even if we are killed before."""
+        return structs.replace(self, lent=descriptors)
+
+    def with_env(self, **env: str) -> Git:
+        return structs.replace(self, env=self.env | env)
+
+    def run(self, *arguments: str, given: bytes = b"", codes: Sequence[int] = (0,)) -> bytes:
+        """All it says. Raises GitFailed if it fails or says more than anyone would."""
+        output, cut = self.run_cut(*arguments, most=MOST_BYTES, given=given, codes=codes)
+        if cut:
+            raise GitFailed(f"git {arguments[0]} says more than {MOST_BYTES >> 20} MB")
+        return output
+
+    def run_cut(
+        self, *arguments: str, most: int, given: bytes = b"", codes: Sequence[int] = (0,)
+    ) -> tuple[bytes, bool]:
+        """At most the first `most` bytes it says, and whether there were more."""
+        with tempfile.TemporaryFile() as errors, _file_of(given) as stdin:
+            process = self._start(arguments, stdin, errors)
+            with self.leash.hold(process), fifos_released(self.work_tree, self.lenders):
+                output, cut = _read(process, most)
+                if cut:
+                    return output, True
+                code = process.wait()
+            self.leash.check()
+            if code not in codes:
+                errors.seek(0)
+                said = errors.read(2000).decode(errors="replace").strip()
+                raise GitFailed(f"git {arguments[0]} failed ({code}): {said}")
+        return output, False
+
+    def feed(self, *arguments: str, pieces: Iterable[bytes]) -> None:
+        """What it is given is made while it reads. What it says is not looked at."""
+        process = self._start(arguments, subprocess.PIPE, subprocess.DEVNULL, subprocess.DEVNULL)
+        with self.leash.hold(process):
+            assert process.stdin is not None
+            try:
+                process.stdin.writelines(pieces)
+                process.stdin.close()
+            except BrokenPipeError as error:
+                raise GitFailed(f"git {arguments[0]} ended") from error
+            if process.wait() != 0:
+                raise GitFailed(f"git {arguments[0]} failed ({process.returncode})")
+
+    @contextmanager
+    def blobs(self) -> Generator[Blobs]:
+        process = self._start(["cat-file", "--batch"], subprocess.PIPE, subprocess.DEVNULL)
+        with self.leash.hold(process):
+            yield Blobs(process)
+
+    def _start(
+        self,
+        arguments: Sequence[str],
+        stdin: int | IO[bytes],
+        stderr: int | IO[bytes],
+        stdout: int = subprocess.PIPE,
+    ) -> subprocess.Popen[bytes]:
+        self.leash.check()
+        try:
+            return subprocess.Popen(
+                [*_IN_LITTLE_MEMORY, self.program, "--no-pager", *arguments],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=self.work_tree,
+                env=self.env,
+                pass_fds=self.lent,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise GitFailed(f"cannot start git in {self.work_tree}: {error.strerror}") from error
+
+
+def git_in(folder: str, work_tree: str, source: Mapping[str, str], leash: Leash) -> Git:
+    """`source` is an environment in which git is found; nothing else of it counts."""
+    here = (os.path.realpath(work_tree),)
+    path = outside_path(source.get("PATH", ""), here)
+    program = find_program("git", path, here)
+    if program is None:
+        raise GitFailed("git is not installed", "Undo and diff need it.")
+    env = {**_FIXED, "PATH": path, "GIT_DIR": folder, "GIT_WORK_TREE": work_tree}
+    return Git(program, work_tree, env, leash)
+
+
+class Blobs:
+    """Contents by id, one after the other, from one running git."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._asks, self._says = process.stdin, process.stdout
+
+    def pieces(self, blob: str) -> Generator[bytes]:
+        """To be read to the end before the next is asked for."""
+        try:
+            self._asks.write(f"{blob}\n".encode())
+            self._asks.flush()
+        except OSError as error:
+            raise GitFailed("git cat-file ended") from error
+        head = self._says.readline().split()
+        if len(head) != 3 or head[1] != b"blob":
+            raise GitFailed(f"git does not have {blob} any more")
+        left = int(head[2])
+        while left:
+            piece = self._says.read(min(left, _CHUNK))
+            if not piece:
+                raise GitFailed("git cat-file ended")
+            left -= len(piece)
+            yield piece
+        self._says.read(1)
+
+
+def nul_ended(paths: Iterable[bytes]) -> bytes:
+    return b"".join(path + b"\0" for path in paths)
+
+
+def nul_split(output: bytes) -> list[bytes]:
+    return output.split(b"\0")[:-1]
+
+
+def _read(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, bool]:
+    assert process.stdout is not None
+    read = process.stdout.read(most)
+    return read, bool(process.stdout.read(1))
+
+
+@contextmanager
+def _file_of(content: bytes) -> Generator[int | IO[bytes]]:
+    """A file, not a pipe: nobody has to write while reading."""
+    if not content:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        yield file
+
+
+def _quoted(path: str) -> str:
+    """As git wants a name among several that a colon separates."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,110 @@
+"""A shadow's index begins as a copy of the person's, so that only changed files have to be hashed."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+
+from coderelay.workspace.trees.git import GitFailed, nul_ended, nul_split
+from coderelay.workspace.trees.repository import NoRepository, read_regular
+from coderelay.workspace.trees.shadow_repository import Shadow, index_mark
+from coderelay.workspace.trees.tree_diff import MARKED
+
+
+def begin_index(shadow: Shadow) -> list[bytes]:
+    """Take over the person's index, but for entries that do not say what is on disk to the byte. Once there is ours,
+    only the names that it misses are returned."""
+    if os.path.exists(shadow.index):
+        return _follow_index(shadow)
+    shadow.copy_index("index")
+    try:
+        _copy_trees(shadow)
+        _distrust(shadow)
+    except GitFailed:  # damaged, or of a git that is newer than ours
+        shadow.git.leash.check()
+        shadow.forget_index()
+    shadow.remember("adopted", index_mark(shadow.repository))
+    return []
+
+
+def _follow_index(shadow: Shadow) -> list[bytes]:
+    """Files that the person's git tracks although it ignores them, if its index is another than we saw last."""
+    mark = index_mark(shadow.repository)
+    if mark == shadow.remembered("adopted"):
+        return []
+    git = shadow.git.with_env(GIT_INDEX_FILE=shadow.copy_index("theirs"))
+    try:
+        found = nul_split(git.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
+    except GitFailed:  # damaged: asked again next time
+        shadow.git.leash.check()
+        return []
+    shadow.remember("adopted", mark)
+    return found
+
+
+def borrow_index(shadow: Shadow) -> None:
+    """The person's index as it is, or what is checked out if it is damaged."""
+    shadow.copy_index("index")
+    try:
+        _copy_trees(shadow)
+        shadow.git.run_cut("ls-files", "-c", most=1)
+    except GitFailed:
+        shadow.git.leash.check()
+        shadow.forget_index()
+        if head := shadow.repository.head():
+            shadow.reader.run("read-tree", head)
+
+
+def _distrust(shadow: Shadow) -> None:
+    """Without its times, git looks at a file anew. That is needed where it was told not to look (assume-unchanged,
+    sparse), and where a conversion or filter made of the file what is in the index: then sizes differ."""
+    lines = [_Entry(line) for line in nul_split(shadow.git.run("ls-files", "-z", "-v", "-s"))]
+    entries = [each for each in lines if each.stage == b"0" and each.mode != MARKED.encode()]
+    asked = b"".join(each.blob + b"\n" for each in entries)
+    sizes = shadow.reader.run("cat-file", "--batch-check=%(objectsize)", "--buffer", given=asked).split(b"\n")
+    top = os.fsencode(shadow.repository.root)
+    filtered = _has_filters(shadow, entries)
+    wrong = [each for each, size in zip(entries, sizes, strict=False) if filtered or not each.is_plain(top, size)]
+    if wrong:
+        given = nul_ended(b"%s %s\t%s" % (each.mode, each.blob, each.path) for each in wrong)
+        shadow.git.run("update-index", "-z", "--index-info", given=given)
+
+
+class _Entry:
+    __slots__ = ("blob", "mode", "path", "stage", "tag")
+
+    def __init__(self, line: bytes) -> None:
+        head, _, self.path = line.partition(b"\t")
+        self.tag, self.mode, self.blob, self.stage = head.split(b" ")
+
+    def is_plain(self, top: bytes, size: bytes) -> bool:
+        if self.tag != b"H" or size in (b"0", b""):  # an empty one may be a mere intent to add
+            return False
+        try:
+            return b"%d" % os.lstat(os.path.join(top, self.path)).st_size == size
+        except OSError:
+            return True  # git sees that it is gone
+
+
+def _copy_trees(shadow: Shadow) -> None:
+    """Those of the commit that is checked out, in one file. The index refers to them, a sparse one for what it holds,
+    and git looks a long time for each that is missing. So we lack only contents, and git need not be shown theirs."""
+    with suppress(NoRepository, GitFailed):  # slower without, no more
+        if head := shadow.repository.head():
+            folders = nul_split(shadow.reader.run("ls-tree", "-d", "-r", "-z", head))
+            trees = [line.partition(b"\t")[0].split()[2] for line in folders if line.startswith(b"040000")]
+            trees.append(shadow.reader.run("rev-parse", "--verify", f"{head}:").strip())
+            to = os.path.join(shadow.folder, "objects", "pack", "pack")
+            shadow.reader.run("pack-objects", "-q", "--window=0", to, given=b"\n".join(trees) + b"\n")
+
+
+def _has_filters(shadow: Shadow, entries: Sequence[_Entry]) -> bool:
+    """A filter may keep the size. Then all is read once."""
+    top = shadow.repository.root
+    files = [os.path.join(top, os.fsdecode(e.path)) for e in entries if e.path.endswith(b".gitattributes")]
+    files.append(os.path.join(shadow.repository.common, "info", "attributes"))
+    return any(_names_filter(file) for file in files)
+
+
+def _names_filter(file: str) -> bool:
+    content = read_regular(file, 1 << 20) or b""
+    return b"filter=" in content or b"working-tree-encoding" in content

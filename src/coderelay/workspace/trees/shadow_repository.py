@@ -1,0 +1,211 @@
+"""A git folder of ours for somebody's work tree: own settings, own index, own objects. Theirs is only ever read."""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+
+from coderelay.workspace.trees.git import Git, GitFailed, Leash, git_in
+from coderelay.workspace.trees.repository import Repository, read_regular
+
+_MOST_INDEX = 1 << 30
+_MOST_RULES = 1 << 20
+_HARMLESS = ("core.ignorecase", "core.precomposeunicode")
+_PLAIN = (*_HARMLESS, "core.filemode", "core.symlinks", "core.autocrlf", "core.eol")
+
+# Bytes are kept as they are, and no attribute of the repository decides what is shown of them.
+_EXACT = b"* -text -ident !filter !working-tree-encoding !diff\n"
+_CONFIG = """\
+[core]
+\trepositoryformatversion = {version}
+\tbare = false
+\tfsmonitor = false
+\thooksPath = /dev/null
+\tattributesFile = /dev/null
+\texcludesFile = /dev/null
+\tsplitIndex = false
+\tuntrackedCache = false
+\tprotectNTFS = false
+\tprotectHFS = false
+\tquotePath = false
+\tcompression = 1
+\tcreateObject = rename
+\tlogAllRefUpdates = false
+[index]
+\tsparse = false
+\tskipHash = true
+[fastimport]
+\tunpackLimit = 1
+[gc]
+\tauto = 0
+[protocol]
+\tallow = never
+"""
+
+
+class Shadow:
+    def __init__(self, folder: str, repository: Repository, source: Mapping[str, str], leash: Leash) -> None:
+        self.folder = folder
+        self.repository = repository
+        self.hash_name = repository.hash_name()
+        self.git = git_in(folder, repository.root, source, leash)
+        self._source = source
+
+    @property
+    def reader(self) -> Git:
+        """It knows the person's objects too. Where git writes it must not: it would touch those it has already."""
+        return self.git.reading(self.repository.objects)
+
+    @property
+    def index(self) -> str:
+        return os.path.join(self.folder, "index")
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """One process at a time. What a killed one left of git's own lock is removed."""
+        os.makedirs(self.folder, 0o700, exist_ok=True)
+        file = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            while not _try_lock(file):
+                self.git.leash.check()
+                time.sleep(0.005)
+            self.git = self.git.lending(file)
+            os.utime(file)
+            with suppress(FileNotFoundError):
+                os.unlink(self.index + ".lock")
+            yield
+        finally:
+            self.git = self.git.lending()
+            os.close(file)
+
+    def prepare(self, *, exact: bool, hidden: str) -> None:
+        """`exact`: it takes every file byte by byte; otherwise it sees them as the person's git does.
+        `hidden` is a folder of ours, not to be looked at where it is in the work tree."""
+        for each in ("", "objects", "objects/pack", "refs", "info"):
+            os.makedirs(os.path.join(self.folder, each), 0o700, exist_ok=True)
+        if not os.path.exists(os.path.join(self.folder, "HEAD")):
+            self._configure(exact)
+        self._write("info/exclude", self._rules(hidden))
+        self._write("info/attributes", _EXACT if exact else self._theirs("attributes"))
+
+    def copy_index(self, name: str) -> str:
+        """Theirs, as a file of ours. Its time is kept, because git trusts what is older than the index."""
+        ours = os.path.join(self.folder, name)
+        with suppress(FileNotFoundError):
+            os.unlink(ours)
+        for theirs in _index_files(self.repository.git_folder):
+            path = os.path.join(self.repository.git_folder, theirs)
+            content = read_regular(path, _MOST_INDEX)
+            if content is not None:
+                found = os.stat(path)
+                copied = name if theirs == "index" else theirs
+                self._write(copied, content)
+                os.utime(os.path.join(self.folder, copied), ns=(found.st_atime_ns, found.st_mtime_ns))
+        return ours
+
+    def forget_index(self) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self.index)
+
+    def rules(self) -> str:
+        """Another text when other files are ignored, but for what the .gitignore files say."""
+        return self.hash(self.remembered("info/exclude"))
+
+    def remembered(self, name: str) -> bytes:
+        return read_regular(os.path.join(self.folder, name), _MOST_INDEX) or b""
+
+    def remember(self, name: str, content: bytes) -> None:
+        self._write(name, content)
+
+    def hash(self, data: bytes) -> str:
+        return hashlib.new(self.hash_name, data, usedforsecurity=False).hexdigest()
+
+    def _configure(self, exact: bool) -> None:
+        """HEAD is written last: with it the folder is complete."""
+        self._write("config", b"")
+        persons = self._settings(os.path.join(self._source.get("HOME", "/"), ".gitconfig"))
+        settings = persons | self._settings(os.path.join(self.repository.common, "config"))
+        sha256 = self.hash_name == "sha256"
+        text = _CONFIG.format(version=int(sha256))
+        for name in _HARMLESS if exact else _PLAIN:
+            if name in settings:
+                text += f"[core]\n\t{name.partition('.')[2]} = {_config_value(settings[name])}\n"
+        if sha256:
+            text += "[extensions]\n\tobjectFormat = sha256\n"
+        self._write("config", os.fsencode(text))
+        self._write("excludes", os.fsencode(self._excludes(persons)))
+        self._write("HEAD", b"ref: refs/heads/none\n")
+
+    def _settings(self, file: str) -> dict[str, str]:
+        """What a file of settings says itself: nothing it includes is read."""
+        if not os.path.isfile(file):
+            return {}
+        try:
+            said = self.git.with_env(GIT_DIR="/dev/null").run("config", "-z", "--file", file, "--list")
+        except GitFailed:  # a damaged one is theirs to mend
+            return {}
+        pairs = (line.partition("\n") for line in os.fsdecode(said).split("\0"))
+        return {name: value for name, equals, value in pairs if equals}
+
+    def _rules(self, hidden: str) -> bytes:
+        """The person's own, the repository's, and ours: of several that match, the last one counts."""
+        persons = read_regular(os.fsdecode(self.remembered("excludes")), _MOST_RULES) or b""
+        return persons + b"\n" + self._theirs("exclude") + _rule_for(hidden, self.repository.root)
+
+    def _excludes(self, persons: Mapping[str, str]) -> str:
+        home = self._source.get("HOME", "/")
+        default = os.path.join(self._source.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "git", "ignore")
+        named = persons.get("core.excludesfile", default)
+        return os.path.join(home, named.removeprefix("~/"))
+
+    def _theirs(self, name: str) -> bytes:
+        found = read_regular(os.path.join(self.repository.common, "info", name), _MOST_RULES) or b""
+        return found + b"\n" if found else b""
+
+    def _write(self, name: str, content: bytes) -> None:
+        path = os.path.join(self.folder, name)
+        if read_regular(path, len(content) + 1) == content:
+            return
+        with open(path + ".new", "wb", opener=_private) as file:
+            file.write(content)
+        os.replace(path + ".new", path)
+
+
+def index_mark(repository: Repository) -> bytes:
+    """Another one as soon as the person's index is another."""
+    try:
+        found = os.stat(repository.index)
+    except OSError:
+        return b""
+    return b"%d-%d-%d" % (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _index_files(git_folder: str) -> list[str]:
+    """The index, and what it shares if it is split."""
+    return [name for name in os.listdir(git_folder) if name == "index" or name.startswith("sharedindex.")]
+
+
+def _try_lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _rule_for(hidden: str, root: str) -> bytes:
+    if not hidden.startswith(root + os.sep):
+        return b""
+    path = os.fsencode(os.path.relpath(hidden, root))
+    return b"/" + b"".join(b"\\" + bytes([each]) if each in b"\\*?[ " else bytes([each]) for each in path) + b"/\n"
+
+
+def _config_value(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)

@@ -1,0 +1,154 @@
+"""Snapshots of a folder in somebody's repository, as git trees in a git folder of ours.
+
+Covered is what is beneath the folder, not the rest of its repository: that is what a session may change, and
+elsewhere others work. Files that git ignores are covered from when somebody names them (`keep`).
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.file_changes import FileChange, FilesDiff
+from coderelay.workspace.trees import index_seed, retention, tree_diff, tree_writer
+from coderelay.workspace.trees.git import GitFailed, Leash, nul_ended, nul_split, on_leash
+from coderelay.workspace.trees.ignored_files import ignored
+from coderelay.workspace.trees.repository import NoRepository, repository_of
+from coderelay.workspace.trees.shadow_repository import Shadow
+from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, Census, LeftOut, Limits
+
+_MOST_NAMED = 500
+
+
+class Tree(Struct, frozen=True, omit_defaults=True):
+    """A folder at one moment. `named` are the ignored files it covers, there or not; `rules` stands for what decided
+    which are ignored, besides its .gitignore files."""
+
+    folder: str
+    id: str
+    left_out: tuple[LeftOut, ...] = ()
+    named: tuple[str, ...] = ()
+    rules: str = ""
+
+
+class NotTaken(Struct, frozen=True):
+    reason: str
+
+
+class Trees:
+    """`home` is a folder of ours that nobody else may read; `source` an environment in which git is found."""
+
+    def __init__(self, home: str, source: Mapping[str, str], limits: Limits = DEFAULT_LIMITS) -> None:
+        self.home = os.path.realpath(home)
+        self.limits = limits
+        self._source = source
+
+    async def take(self, folder: str, also: Sequence[str] = ()) -> Tree | NotTaken:
+        """`also` are names beneath the folder that are covered from now on, even if git ignores them."""
+        try:
+            return await on_leash(
+                lambda leash: self._take(self.shadow(folder, leash), os.path.realpath(folder), also)
+            )
+        except (CoderError, OSError) as error:
+            return NotTaken(str(error))
+
+    async def keep(self, tree: Tree, paths: Sequence[str]) -> Tree:
+        """The same tree, with files that git ignores as they are now; all others are in it anyway.
+
+        For a tool that is about to write: so it is known later what was there before.
+        """
+        return await on_leash(lambda leash: self._keep(self.shadow(tree.folder, leash), tree, paths))
+
+    async def changes(self, before: Tree, after: Tree) -> list[FileChange]:
+        def work(leash: Leash) -> list[FileChange]:
+            return tree_diff.changes_between(self.shadow(after.folder, leash).reader, before.id, after.id)
+
+        return await on_leash(work)
+
+    async def diff(self, before: Tree, after: Tree, paths: Sequence[str] = ()) -> str:
+        def work(leash: Leash) -> str:
+            return tree_diff.diff_between(self.shadow(after.folder, leash).reader, before.id, after.id, paths)
+
+        return await on_leash(work)
+
+    async def worktree_changes(self, folder: str) -> FilesDiff:
+        """Against what is checked out, as the person's git would tell it, untracked files included."""
+        return await on_leash(lambda leash: self._worktree_changes(os.path.realpath(folder), leash))
+
+    def shadow(self, folder: str, leash: Leash) -> Shadow:
+        """Raises NoRepository."""
+        real = os.path.realpath(folder)
+        repository = repository_of(real)
+        digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {real}")).hexdigest()[:32]
+        return Shadow(os.path.join(self.home, retention.FOLDER, digest), repository, self._source, leash)
+
+    def _take(self, shadow: Shadow, folder: str, also: Sequence[str]) -> Tree:
+        with shadow.locked():
+            shadow.prepare(exact=True, hidden=self.home)
+            prefix = tree_writer.prefix_of(shadow, folder)
+            if prefix and ignored(shadow, [os.fsencode(prefix)]):
+                raise NoRepository(f"{folder} is ignored by the one it is in")
+            _remember(shadow, ignored(shadow, _from_top(prefix, also)))
+            names = _remembered(shadow)
+            counted = self._count(shadow, folder, names)
+            retention.keep(shadow, counted.tree)
+        return Tree(folder, counted.tree, counted.left_out, _shown(prefix, names), shadow.rules())
+
+    def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> Census:
+        try:
+            tracked = index_seed.begin_index(shadow)
+            return tree_writer.count(shadow, folder, [*tracked, *names], self.limits)
+        except GitFailed:  # our index is damaged
+            shadow.git.leash.check()
+            shadow.forget_index()
+            index_seed.begin_index(shadow)
+            return tree_writer.count(shadow, folder, names, self.limits)
+
+    def _keep(self, shadow: Shadow, tree: Tree, paths: Sequence[str]) -> Tree:
+        with shadow.locked():
+            prefix = tree_writer.prefix_of(shadow, tree.folder)
+            found = ignored(shadow, _from_top(prefix, paths))
+            new = [path for path in found if not set(_shown(prefix, [path])) & set(tree.named)]
+            if not new:
+                return tree
+            _remember(shadow, new)
+            wider = tree_writer.with_files(shadow, tree.id, tree.folder, new, self.limits)
+            retention.keep(shadow, wider)
+        return structs.replace(tree, id=wider, named=(*tree.named, *_shown(prefix, new)))
+
+    def _worktree_changes(self, folder: str, leash: Leash) -> FilesDiff:
+        repository = repository_of(folder)
+        places = os.path.join(self.home, retention.FOLDER)
+        os.makedirs(places, 0o700, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="diff-", dir=places) as place:
+            shadow = Shadow(place, repository, self._source, leash)
+            shadow.prepare(exact=False, hidden=self.home)
+            index_seed.borrow_index(shadow)
+            now = tree_writer.count(shadow, folder, [], self.limits).tree
+            then = tree_writer.checked_out(shadow, folder)
+            changes = tree_diff.changes_between(shadow.reader, then, now)
+            return FilesDiff(tree_diff.diff_between(shadow.reader, then, now), tuple(changes))
+
+
+def _from_top(prefix: str, paths: Sequence[str]) -> list[bytes]:
+    """Names beneath the folder as git calls them; others are not ours to cover."""
+    normal = [os.path.normpath(path) for path in paths]
+    beneath = [path for path in normal if not os.path.isabs(path) and path.split(os.sep)[0] not in ("..", ".")]
+    return [os.fsencode(prefix + path.replace(os.sep, "/")) for path in beneath]
+
+
+def _shown(prefix: str, paths: Sequence[bytes]) -> tuple[str, ...]:
+    return tuple(tree_diff.shown(path.removeprefix(os.fsencode(prefix))) for path in paths)
+
+
+def _remembered(shadow: Shadow) -> list[bytes]:
+    return nul_split(shadow.remembered("named"))
+
+
+def _remember(shadow: Shadow, paths: Sequence[bytes]) -> None:
+    if paths:
+        known = dict.fromkeys([*_remembered(shadow), *paths])
+        shadow.remember("named", nul_ended(list(known)[-_MOST_NAMED:]))

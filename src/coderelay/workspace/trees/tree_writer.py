@@ -1,0 +1,235 @@
+"""Brings a shadow's index to what the work tree is now, and writes it as a tree.
+
+What cannot be kept (a repository in the repository, a file that is too large or cannot be read) is entered as git
+enters a submodule, by a mark that is another one when the thing has changed: so it is known that it changed, and
+nothing of it is stored.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.errors import Refusal
+from coderelay.workspace.files.openat import open_folder
+from coderelay.workspace.trees.git import Git, GitFailed, nul_ended, nul_split
+from coderelay.workspace.trees.repository import NoRepository, read_regular, repository_at
+from coderelay.workspace.trees.shadow_repository import Shadow
+from coderelay.workspace.trees.tree_diff import MARKED, shown
+
+_ATTEMPTS = 3
+_MANY = 500
+
+Reason = Literal["repository", "large", "unreadable", "special"]
+
+
+class Limits(Struct, frozen=True):
+    """Larger files are left out; if all that is new is more, nothing is taken, since it would take too long."""
+
+    file_bytes: int = 10_000_000
+    new_bytes: int = 1_000_000_000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class TooMuch(Refusal):
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"files of more than {limit:,} bytes have changed that git does not ignore, too much for undo",
+            "A .gitignore file says what need not be looked at.",
+        )
+
+
+class LeftOut(Struct, frozen=True):
+    path: str
+    reason: Reason
+
+
+class Census(Struct, frozen=True):
+    tree: str
+    left_out: tuple[LeftOut, ...]
+
+
+def checked_out(shadow: Shadow, folder: str) -> str:
+    """The tree that a folder is in the commit that is checked out."""
+    head = shadow.repository.head()
+    if head is None:
+        return _empty_tree(shadow.git)
+    name = f"{head}:{prefix_of(shadow, folder)}"
+    found = shadow.reader.run("rev-parse", "--verify", "--quiet", name, codes=(0, 1, 128))
+    return found.decode().strip() or _empty_tree(shadow.git)
+
+
+def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: Limits) -> Census:
+    """All beneath `folder` that git does not ignore, and `also`, whose names begin at the top of the work tree."""
+    for _ in range(_ATTEMPTS - 1):
+        with suppress(GitFailed):  # somebody changes files meanwhile
+            return _count(shadow, folder, also, limits)
+        shadow.git.leash.check()
+    return _count(shadow, folder, also, limits)
+
+
+def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: Limits) -> Census:
+    prefix = prefix_of(shadow, folder)
+    within = ["--", prefix] if prefix else []
+    reasons = _repositories(shadow)
+    listed = shadow.git.run("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", *within)
+    found = _Found(shadow, {*nul_split(listed), *also}, limits)
+    found.enter(shadow.git)
+    if any(reason == "repository" for reason, _ in found.marked.values()):
+        shadow.remember("repositories", b"some")
+    reasons |= {path: reason for path, (reason, _) in found.marked.items()}
+    start = os.fsencode(prefix)
+    left_out = [LeftOut(shown(p[len(start) :]), why) for p, why in sorted(reasons.items()) if p.startswith(start)]
+    return Census(_write_tree(shadow.git, prefix), tuple(left_out))
+
+
+def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], limits: Limits) -> str:
+    """A tree with those of these files that are not in it, as they are now."""
+    index = os.path.join(shadow.folder, "index.more")
+    git, prefix = shadow.git.with_env(GIT_INDEX_FILE=index), prefix_of(shadow, folder)
+    try:
+        git.run("read-tree", *([f"--prefix={prefix}", tree] if prefix else [tree]))
+        there = nul_split(git.run("ls-files", "-z", "-c", "--", *map(os.fsdecode, paths)))
+        _Found(shadow, set(paths) - set(there), limits).enter(git)
+        return _write_tree(git, prefix)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(index)
+
+
+class _Found:
+    """Files to look at, sorted into those that are kept and those that are only marked."""
+
+    def __init__(self, shadow: Shadow, paths: set[bytes], limits: Limits) -> None:
+        self._shadow = shadow
+        self._top = os.fsencode(shadow.repository.root)
+        self._limits = limits
+        self._bytes = 0
+        self.kept: list[bytes] = []
+        self.marked: dict[bytes, tuple[Reason, str]] = {}
+        for path in _not_beyond_links(self._top, {each.rstrip(b"/") for each in paths}):
+            self._sort_in(path)
+
+    def enter(self, git: Git) -> None:
+        if self.marked:
+            lines = (f"{MARKED} {mark}\t".encode() + path for path, (_, mark) in self.marked.items())
+            git.run("update-index", "--add", "--replace", "-z", "--index-info", given=nul_ended(lines))
+        if self.kept:
+            if len(self.kept) > _MANY:
+                git.feed("fast-import", "--quiet", pieces=self._blobs())
+            given = nul_ended(self.kept)
+            git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", given=given)
+
+    def _blobs(self) -> Iterator[bytes]:
+        """Many new objects become one file this way; git finds them there when it takes the files one by one."""
+        for path in self.kept:
+            content = self._content(path)
+            if content is not None:
+                yield b"blob\ndata %d\n" % len(content)
+                yield content
+
+    def _content(self, path: bytes) -> bytes | None:
+        """Never through a link, which a command may have put there since the file was listed."""
+        above, name = os.path.split(os.fsdecode(path))
+        try:
+            folder = open_folder(os.fsdecode(self._top), above)
+        except OSError:
+            return None
+        try:
+            return read_regular(name, self._limits.file_bytes + 1, folder)
+        finally:
+            os.close(folder)
+
+    def _sort_in(self, path: bytes) -> None:
+        full = os.path.join(self._top, path)
+        try:
+            seen = os.lstat(full)
+        except OSError:
+            self.kept.append(path)  # git sees that it is gone
+            return
+        reason = self._why_not(full, seen)
+        if reason is None:
+            self.kept.append(path)
+            self._bytes += seen.st_size
+            if self._bytes > self._limits.new_bytes:
+                raise TooMuch(self._limits.new_bytes)
+        else:
+            self.marked[path] = reason, self._mark(reason, full, seen)
+
+    def _why_not(self, full: bytes, seen: os.stat_result) -> Reason | None:
+        if stat.S_ISDIR(seen.st_mode):
+            return "repository" if os.path.lexists(os.path.join(full, b".git")) else None
+        if stat.S_ISLNK(seen.st_mode):
+            return None
+        if not stat.S_ISREG(seen.st_mode):
+            return "special"
+        if seen.st_size > self._limits.file_bytes:
+            return "large"
+        return None if os.access(full, os.R_OK) else "unreadable"
+
+    def _mark(self, reason: Reason, full: bytes, seen: os.stat_result) -> str:
+        if reason == "repository":
+            return _head(full) or self._shadow.hash(b"a repository without commits")
+        return self._shadow.hash(b"%d-%d-%d" % (seen.st_mtime_ns, seen.st_size, seen.st_ino))
+
+
+def _head(full: bytes) -> str | None:
+    inner = repository_at(os.fsdecode(full))
+    try:
+        return inner.head() if inner else None
+    except NoRepository:
+        return None
+
+
+def _not_beyond_links(top: bytes, paths: set[bytes]) -> list[bytes]:
+    """Where a folder became a file or a link, git still lists what it finds through the link."""
+    leaves = {path for path in paths if not os.path.isdir(full := os.path.join(top, path)) or os.path.islink(full)}
+    return sorted(path for path in paths if not any(above in leaves for above in _above(path)))
+
+
+def _above(path: bytes) -> Iterable[bytes]:
+    while path := os.path.dirname(path):
+        yield path
+
+
+def _repositories(shadow: Shadow) -> dict[bytes, Reason]:
+    """Those that the index has. One that became a mere folder is dropped, so that git looks into it."""
+    root = shadow.repository.root
+    if not shadow.remembered("repositories") and not os.path.lexists(os.path.join(root, ".gitmodules")):
+        return {}  # as in most folders: a list of all files costs
+    entries = nul_split(shadow.git.run("ls-files", "-z", "-s"))
+    marked = [each.partition(b"\t")[2] for each in entries if each.startswith(MARKED.encode())]
+    folders = [path for path in marked if os.path.isdir(os.path.join(root, os.fsdecode(path)))]
+    mere = {path for path in folders if _is_mere_folder(os.path.join(root, os.fsdecode(path)))}
+    if mere:
+        shadow.git.run("update-index", "--force-remove", "-z", "--stdin", given=nul_ended(mere))
+    return {path: "repository" for path in folders if path not in mere}
+
+
+def _is_mere_folder(path: str) -> bool:
+    """An empty one is a submodule that was not fetched."""
+    names = os.listdir(path)
+    return bool(names) and ".git" not in names
+
+
+def _write_tree(git: Git, prefix: str) -> str:
+    """`--missing-ok`: contents that have not changed are in the person's repository only."""
+    if prefix and not git.run_cut("ls-files", "-c", "--", prefix, most=1)[0]:
+        return _empty_tree(git)
+    within = [f"--prefix={prefix}"] if prefix else []
+    return git.run("write-tree", "--missing-ok", *within).decode().strip()
+
+
+def _empty_tree(git: Git) -> str:
+    return git.run("mktree").decode().strip()
+
+
+def prefix_of(shadow: Shadow, folder: str) -> str:
+    """How git calls a folder, with a slash at its end; empty for the top."""
+    relative = os.path.relpath(folder, shadow.repository.root)
+    return "" if relative == "." else relative.replace(os.sep, "/") + "/"

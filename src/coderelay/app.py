@@ -13,7 +13,7 @@ from coderelay.agents.native.loop import NativeAgent
 from coderelay.agents.native.step import NativeSettings
 from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
 from coderelay.client.views.cowork import SessionRows
-from coderelay.config.detect.installed_agents import agents_on_path
+from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import Settings
 from coderelay.host.context import HostContext
@@ -25,15 +25,15 @@ from coderelay.host.ownership import Ownership
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.workspaces import Workspaces
 from coderelay.http.address import without_user
+from coderelay.models.http_error import FIRST_SECONDS
 from coderelay.models.model import Models
 from coderelay.models.providers import Providers
-from coderelay.models.retry import FIRST_SECONDS
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.session_info import FilesShown, ModelShown
 from coderelay.store.live import LiveFile
 from coderelay.store.open_store import open_owners, open_store
-from coderelay.store.sqlite.lock_holder import when_unlocked
+from coderelay.store.sqlite.open_file import when_unlocked
 from coderelay.store.store import Store
 from coderelay.tools.all_tools import TOOLS
 from coderelay.tools.bash import Bash, BashLimits

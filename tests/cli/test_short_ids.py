@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.short_ids import ids_meant, the_id_meant
+from coderelay.protocol.ids import ids_meant, the_id_meant
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, proposes, says, script

@@ -2,13 +2,13 @@
 
 import pytest
 
+from coderelay.client.commands.modes import permissions_in_words
 from coderelay.client.permission_asks import approval_in_words, permission_in_words, shortened
-from coderelay.client.permissions import permissions_in_words
 from coderelay.client.views.permissions import permission_payload, permission_payload_of_batch
 from coderelay.protocol.asks import Approval, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.ids import AskId, CallId
-from coderelay.protocol.permissions import PermissionsShown
+from coderelay.protocol.session_info import PermissionsShown
 
 pytestmark = pytest.mark.quick
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from coderelay.config.texts.digests import folder_texts
 from coderelay.config.texts.folders import Kind, Place, places_of
+from coderelay.config.texts.texts import folder_texts
 
 
 class Shelf:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.chosen_model import remember_model
+from coderelay.config.edit_config import remember_model
 from tests.config.written import Places
 
 

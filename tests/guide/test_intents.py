@@ -2,10 +2,9 @@
 
 import pytest
 
-from coderelay.agents.guide.intents import plan_for
+from coderelay.agents.guide.guide import plan_for, replay
 from coderelay.agents.guide.plans import Proposal
 from coderelay.agents.guide.replies import Words
-from coderelay.agents.guide.steps import replay
 
 
 def _first(text: str) -> Proposal | str | None:

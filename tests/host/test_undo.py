@@ -19,9 +19,9 @@ from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.events import BatchOpened, CallEnded, CallStarted, PromptTaken, TreeTaken, TurnUndone
-from coderelay.protocol.file_changes import FileChange
 from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListPrompts, ShowDiff
+from coderelay.protocol.session_info import FileChange
 from coderelay.session.state import PastTurn
 from coderelay.testing.model_server import without_notes
 from coderelay.workspace.trees.snapshots import Trees

@@ -21,13 +21,15 @@ def _agents() -> Iterable[str]:
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "cli/arguments.py": lambda: constants_of("cli/arguments.py")["_FIXED"],
     "cli/sessions.py": _phases,
-    "client/commands/show.py": _phases,
+    "client/commands/show.py": lambda: [
+        *_phases(),
+        *get_args(HostShown.__annotations__["owner"]),
+    ],
     "client/changed_files.py": lambda: constants_of("client/changed_files.py")["_KINDS"],
     "client/overview.py": lambda: [*constants_of("session/context.py")["_PARTS"], *_agents()],
     "client/session_names.py": _phases,
-    "client/status.py": lambda: [*_phases(), *get_args(HostShown.__annotations__["owner"])],
     "client/other_commands.py": lambda: constants_of("client/other_commands.py")["_HEADINGS"],
-    "surfaces/terminal/command_pickers.py": _phases,
+    "surfaces/terminal/picker.py": _phases,
     "surfaces/terminal/drawing/notices.py": lambda: [
         text for text in constants_of("surfaces/terminal/drawing/notices.py")["_ENDINGS"] if text.isascii() and text
     ],

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.models.local.assembly import InstallFailed, assembly_at
 from coderelay.models.local.downloads import Offer, find_offer, offers
-from coderelay.models.local.install import Progress, install
+from coderelay.models.local.install import InstallFailed, Progress, assembly_at, install
 from coderelay.models.local.weights import Weights, WeightsFolder
 from coderelay.protocol.errors import BadInput, CoderError
 from tests.local.wheels import PARTS, WHOLE, Index, offer

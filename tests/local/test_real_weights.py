@@ -16,8 +16,7 @@ import pytest
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.local.downloads import Offer, Part
 from coderelay.models.local.install import install
-from coderelay.models.local.provider import LocalModels
-from coderelay.models.local.runtime import LocalServer
+from coderelay.models.local.provider import LocalModels, LocalServer
 from coderelay.models.local.weights import WeightsFolder
 from coderelay.models.model import Completion, Request, TextPiece
 from coderelay.models.model_card import Card

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from coderelay.tools.mcp.event_stream import EventStream
-from coderelay.tools.mcp.failures import ServerFailed
+from coderelay.tools.mcp.transport import ServerFailed
 
 SENT = (
     b': hello\nevent: message\nid: 7\ndata: {"a":\r\ndata:  1}\r\n\r\n\n\ndata:x\n\ndata:\n\nretry: 5\n\ndata: half'

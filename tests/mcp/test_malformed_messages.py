@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from coderelay.tools.mcp.failures import Refused, ServerFailed
 from coderelay.tools.mcp.json_rpc import Peer
-from coderelay.tools.mcp.transport import Hear, Lose
+from coderelay.tools.mcp.transport import Hear, Lose, Refused, ServerFailed
 
 
 class LoopLine:

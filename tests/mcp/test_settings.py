@@ -5,8 +5,8 @@ import pytest
 from coderelay.config.secrets import hide_secrets
 from coderelay.config.settings import McpServer
 from coderelay.tools.all_tools import SPECS
-from coderelay.tools.mcp.failures import ServerFailed
 from coderelay.tools.mcp.settings import filled, mark_of, private_values
+from coderelay.tools.mcp.transport import ServerFailed
 
 VARIABLES = {"TOKEN": "t0ken", "PLACE": "here"}
 

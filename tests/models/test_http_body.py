@@ -4,9 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coderelay.http.body import ChunkedBody, SizedBody, body_of
+from coderelay.http.body import ChunkedBody, SizedBody, body_of, parse_head
 from coderelay.http.failures import Broken
-from coderelay.http.head import parse_head
 
 Chunk = tuple[bytes, bytes, bytes]  # data, extension, end of line
 

@@ -9,7 +9,7 @@ from ssl import SSLContext
 import pytest
 
 from coderelay.http.address import parse_address
-from coderelay.http.proxy import proxy_for
+from coderelay.http.dial import proxy_for
 from coderelay.protocol.errors import ModelFailed
 from tests.models.certificates import Certificate
 from tests.models.raw import RawServer, Visit, client, fetch, fetch_from, in_loop, keeps_answering, raw_server

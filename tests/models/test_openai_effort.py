@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.models.effort import effort
+from coderelay.models.model import effort
 from coderelay.models.model_card import Card
 from coderelay.protocol.events import Think
 

@@ -15,8 +15,7 @@ import pytest
 
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
-from coderelay.policy.shell.programs.options import Options, Refused
-from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.options import Options, Place, Refused
 from coderelay.policy.shell.programs.read_only import recognise
 from coderelay.policy.shell.programs.readers import READERS
 

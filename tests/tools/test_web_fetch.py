@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.http.page import Pages
-from coderelay.policy.host_patterns import host_of
 from coderelay.policy.judge import Policy, judge
+from coderelay.policy.rule_patterns import host_of
 from coderelay.protocol.calls import Need
 from coderelay.tools.web.page_address import IPAddress, is_public
 from coderelay.tools.web.page_fetch import PageFetch

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.project_files import ProjectFiles
-from coderelay.agents.native.workflow.project_type import infer_command
+from coderelay.agents.native.workflow.project_type import ProjectFiles, infer_command
 from coderelay.agents.native.workflow.verify_command import Choice
 from coderelay.workspace.files.disk import Disk
 from tests.tools.scene import lay_out

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.agents.native.workflow.project_files import ProjectFiles
+from coderelay.agents.native.workflow.project_type import ProjectFiles
 from coderelay.agents.native.workflow.settings import VerificationSettings
-from coderelay.agents.native.workflow.verification import (
+from coderelay.agents.native.workflow.verify_command import Choice
+from coderelay.agents.native.workflow.verify_result import Run
+from coderelay.agents.native.workflow.verify_steps import (
     CannotTell,
     Passed,
     Repair,
@@ -20,8 +22,6 @@ from coderelay.agents.native.workflow.verification import (
     is_document,
     verification_due,
 )
-from coderelay.agents.native.workflow.verify_command import Choice
-from coderelay.agents.native.workflow.verify_result import Run
 from coderelay.agents.native.workflow.verify_text import best_effort, not_run, repair_prompt, still_failing
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import Disk
-from coderelay.workspace.files.protected import why_protected
+from coderelay.workspace.files.disk import Disk, why_protected
 
 GIT = "belongs to git and is not written by tools; use the git command"
 CODER = "belongs to coder itself and is not written by tools"

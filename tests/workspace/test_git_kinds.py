@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.file_changes import FileChange
+from coderelay.protocol.session_info import FileChange
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 Made = Callable[[Path], Repo]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.file_changes import FileChange
+from coderelay.protocol.session_info import FileChange
 from coderelay.workspace.trees.git import GitFailed
 from coderelay.workspace.trees.repository import NoRepository
 from coderelay.workspace.trees.snapshots import LeftOut, NotTaken, Tree, Trees

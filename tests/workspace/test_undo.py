@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.file_changes import FileChange
+from coderelay.protocol.session_info import FileChange
 from coderelay.workspace.trees.snapshots import LeftOut, Tree
 from coderelay.workspace.trees.undo import Unchanged, Undone, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone

@@ -17,9 +17,9 @@ from coderelay import __version__
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.interrupts import run_loop
 from coderelay.client.language import retell, speak, t
-from coderelay.client.text_width import padded, width_of
+from coderelay.client.visible import padded, width_of
 from coderelay.config.detect.detect import GUIDE, Found, detect
-from coderelay.config.detect.installed_agents import PROGRAMS, agents_on_path
+from coderelay.config.detect.other_tools import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
 from coderelay.http.address import parse_address
 from coderelay.models.local.running_servers import LocalServer, find_servers
@@ -220,8 +220,10 @@ def _log_to_be_made(config: Config) -> Finding:
 async def _postgres(url: str) -> Finding:
     """Connects as the log does, and changes nothing."""
     try:
-        from coderelay.store.postgres.connection import Server  # its driver is an extra
-        from coderelay.store.postgres.driver import psycopg
+        from coderelay.store.postgres.connection import (
+            Server,  # its driver is an extra
+            psycopg,
+        )
         from coderelay.store.postgres.migrations import check_version
 
         server = Server(url)

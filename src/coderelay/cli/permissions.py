@@ -19,7 +19,7 @@ from coderelay.client.permission_asks import approval_in_words
 from coderelay.client.session_names import session_by_id
 from coderelay.config.load import home_of
 from coderelay.config.paths import folder_file, printable, shown
-from coderelay.config.texts.digests import folder_texts
+from coderelay.config.texts.texts import folder_texts
 from coderelay.config.trust import (
     agree_to_broad,
     is_agreed_to,
@@ -32,15 +32,13 @@ from coderelay.config.trust import (
 from coderelay.host.command_facts import facts_about
 from coderelay.host.host import Host
 from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
-from coderelay.policy.shell.disk_facts import DiskFacts
-from coderelay.policy.shell.rights import rights_of
+from coderelay.policy.shell.rights import DiskFacts, rights_of
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
 from coderelay.protocol.events import Mode
-from coderelay.protocol.ids import APPROVALS
+from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
-from coderelay.protocol.short_ids import the_id_meant
 from coderelay.protocol.translatable import encode_plain
 
 

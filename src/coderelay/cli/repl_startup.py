@@ -11,7 +11,7 @@ from coderelay.cli.open_app import me, new_house
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.client.visible import visible
-from coderelay.config.chosen_model import remember_model
+from coderelay.config.edit_config import remember_model
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError, StoreFull

@@ -17,7 +17,7 @@ from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.client.unattended import Unattended
-from coderelay.config.chosen_model import remember_model
+from coderelay.config.edit_config import remember_model
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId

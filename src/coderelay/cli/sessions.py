@@ -12,13 +12,12 @@ from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import real_folder
 from coderelay.cli.interrupts import RaisedInterrupts
 from coderelay.cli.open_app import me, run_with_house
-from coderelay.client.background import background_line
 from coderelay.client.changed_files import changed_line
+from coderelay.client.commands.show import background_line
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak, t
 from coderelay.client.session_names import session_by_id
-from coderelay.client.text_width import padded
-from coderelay.client.visible import visible
+from coderelay.client.visible import padded, visible
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged

@@ -3,8 +3,8 @@
 import re
 
 from coderelay.client.language import t
-from coderelay.client.text_width import padded, width_of
-from coderelay.protocol.file_changes import FileChange, FilesDiff
+from coderelay.client.visible import padded, width_of
+from coderelay.protocol.session_info import FileChange, FilesDiff
 
 _KINDS = ("added", "modified", "deleted", "renamed")
 _NEXT_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)  # lines of a file's content begin with another character

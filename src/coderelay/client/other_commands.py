@@ -10,7 +10,7 @@ from coderelay.client.client import Client
 from coderelay.client.commands.command import SlashCommand
 from coderelay.client.language import localize, retell, t
 from coderelay.client.slash_line import Prompted, Slash
-from coderelay.client.text_width import padded
+from coderelay.client.visible import padded
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ExpandCommand, ListCommands

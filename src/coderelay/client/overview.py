@@ -1,8 +1,7 @@
 """Tools, skills, agents and what fills the window, as text."""
 
 from coderelay.client.language import retell, t
-from coderelay.client.text_width import padded, width_of
-from coderelay.client.visible import visible
+from coderelay.client.visible import padded, visible, width_of
 from coderelay.protocol.calls import Kind, first_sentence
 from coderelay.protocol.session_info import AgentShown, ContextShown, SkillShown, SkillsShown, ToolShown
 

@@ -5,9 +5,8 @@ import time
 from coderelay.client.client import Client
 from coderelay.client.language import t
 from coderelay.protocol.errors import BadInput, UnknownSession
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import SessionId, ids_meant, the_id_meant
 from coderelay.protocol.queries import ListSessions, ShowSession
-from coderelay.protocol.short_ids import ids_meant, the_id_meant
 from coderelay.protocol.summary import Summary
 
 _ALL = 100_000

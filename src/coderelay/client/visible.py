@@ -1,6 +1,7 @@
 """Text of others, shown so that nothing in it acts unseen."""
 
 import unicodedata
+from unicodedata import combining, east_asian_width
 
 _KEPT = "\n\t\u200c\u200d"  # the joiners of emoji and scripts
 
@@ -29,3 +30,11 @@ def _acts_unseen(character: str) -> bool:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
+
+
+def width_of(text: str) -> int:
+    return sum(0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text)
+
+
+def padded(text: str, width: int) -> str:
+    return text + " " * (width - width_of(text))

@@ -1,11 +1,17 @@
 """The two files: the person's own, and the folder's."""
 
 import os
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
 
 from coderelay.config.document import read_document
-from coderelay.config.layers import Layered, layer
+from coderelay.config.folder_limits import Path, keys_in, rule_of
 from coderelay.config.paths import OWN_FOLDER, folder_file, person_file, read_folder_file, read_person_file
 from coderelay.config.settings import Settings
+
+Tree = dict[str, Any]
 
 
 def person_settings(home: str) -> Settings | None:
@@ -14,9 +20,52 @@ def person_settings(home: str) -> Settings | None:
     return None if content is None else read_document(content, person_file(home))[1]
 
 
+class Layered(Struct, frozen=True):
+    """`loosening` are the keys of the folder, as written there, that only count if it is trusted."""
+
+    untrusted: Settings
+    trusted: Settings
+    loosening: Tree
+
+
 def folder_settings(home: str, folder: str, mine: Settings) -> Layered | None:
     """None if there is no file, or if it is the person's own because the folder is where that lies."""
     if os.path.realpath(os.path.join(folder, OWN_FOLDER)) == os.path.realpath(home):
         return None
     content = read_folder_file(folder)
     return None if content is None else layer(mine, read_document(content, folder_file(folder))[0])
+
+
+def layer(mine: Settings, folder: Tree) -> Layered:
+    """`folder` has been checked before."""
+    own: Tree = msgspec.to_builtins(mine)
+    theirs: Tree = msgspec.to_builtins(msgspec.convert(folder, Settings))
+    untrusted, trusted, loosening = _copy(own), _copy(own), dict[str, Any]()
+    for path, written in keys_in(folder):
+        rules = rule_of(path)
+        assert rules is not None
+        value = _at(theirs, path)
+        given, wanted = (rule(_at(own, path), written if value is None else value) for rule in rules)
+        _put(untrusted, path, given)
+        _put(trusted, path, wanted)
+        if given != wanted:
+            loosening[".".join(path)] = written
+    return Layered(msgspec.convert(untrusted, Settings), msgspec.convert(trusted, Settings), loosening)
+
+
+def _copy(tree: Tree) -> Tree:
+    return msgspec.to_builtins(tree)
+
+
+def _at(tree: Any, path: Path) -> Any:
+    for name in path:
+        tree = cast(Tree, tree).get(name) if isinstance(tree, dict) else None
+    return tree
+
+
+def _put(tree: Tree, path: Path, value: Any) -> None:
+    if value is None:  # nobody has set it
+        return
+    for name in path[:-1]:
+        tree = tree.setdefault(name, {})
+    tree[path[-1]] = value

@@ -9,15 +9,16 @@ from typing import cast
 import msgspec
 
 from coderelay.config.paths import printable, shown
-from coderelay.config.permissions import refuse_odd_rules
 from coderelay.config.secrets import refuse_secrets
-from coderelay.config.settings import Settings
+from coderelay.config.settings import Permissions, Settings
 from coderelay.config.tree import Tree, count_keys, holds_null
+from coderelay.policy.rules import EXPECTED, OddRule, read_rule
 from coderelay.protocol.errors import BadInput
 
 _DEEPEST = 32
 _DOTS = 3  # agents.<name>.tools.disabled
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"(\s*:)?')
+_LONGEST = 60
 
 
 def read_document(content: bytes, path: str) -> tuple[Tree, Settings]:
@@ -85,3 +86,20 @@ def _about_value(tree: Tree, file: str) -> BadInput:
     from coderelay.config.error_text import about_value  # when something is wrong
 
     return about_value(tree, file)
+
+
+def refuse_odd_rules(written: Permissions, file: str) -> None:
+    """Raises BadInput. A rule that nobody understands would protect nobody."""
+    if not (written.allow or written.ask or written.deny):
+        return
+    from coderelay.tools.all_tools import SPECS  # most people have no rules, and then nobody needs the tools here
+
+    for name, texts in (("allow", written.allow), ("ask", written.ask), ("deny", written.deny)):
+        for number, text in enumerate(texts):
+            try:
+                read_rule(SPECS, text)
+            except OddRule as odd:
+                shown = printable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+                raise BadInput(
+                    f'{file}: permissions.{name}[{number}] must be {EXPECTED}, not "{shown}": {printable(str(odd))}'
+                ) from odd

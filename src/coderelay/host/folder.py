@@ -80,9 +80,8 @@ class Folder(Struct, frozen=True, dict=True):
         """None where there are none, as most people have none: then nothing is loaded for them."""
         if not self.settings.hooks:
             return None
-        from coderelay.host.hooks.configured import hooks_of
-        from coderelay.host.hooks.hooks import Hooks
-        from coderelay.host.hooks.process import HookProcesses
+        from coderelay.host.hooks.hook import hooks_of
+        from coderelay.host.hooks.hooks import HookProcesses, Hooks
 
         return Hooks(hooks_of(self.settings.hooks), HookProcesses(self.processes, self.env).run, self.secrets)
 

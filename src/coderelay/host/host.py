@@ -35,7 +35,6 @@ from coderelay.protocol.commands import (
 )
 from coderelay.protocol.errors import BadInput, CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
-from coderelay.protocol.file_changes import FilesDiff
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import (
@@ -71,12 +70,12 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
+from coderelay.protocol.session_info import FilesDiff
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
-from coderelay.session.state import State
-from coderelay.session.todos import todos
+from coderelay.session.state import State, todos
 
 if TYPE_CHECKING:
     from coderelay.host.children import Children

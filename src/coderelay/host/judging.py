@@ -15,13 +15,13 @@ from coderelay.host.records import Records
 from coderelay.policy.approvals import SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.mode_matrix import in_words, table_of
-from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
-from coderelay.protocol.permissions import PermissionsShown
+from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.progress import SecondLook, settled
 from coderelay.session.state import CallState, Settings, State

@@ -10,8 +10,7 @@ from coderelay.protocol.asks import Ask, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.events import Recorded
-from coderelay.protocol.ids import SessionId, new_ask_id
-from coderelay.protocol.short_ids import the_id_meant
+from coderelay.protocol.ids import SessionId, new_ask_id, the_id_meant
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.session import open_asks as tail
 from coderelay.session.children import children

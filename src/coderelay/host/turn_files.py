@@ -5,8 +5,8 @@ from typing import Protocol
 
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import TreeTaken, TurnUndone
-from coderelay.protocol.file_changes import FileChange, FilesDiff
 from coderelay.protocol.ids import TurnId
+from coderelay.protocol.session_info import FileChange, FilesDiff
 from coderelay.session.state import PastTurn, State
 
 

@@ -8,8 +8,8 @@ import msgspec
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CannotRun, CoderError
 from coderelay.protocol.events import TreeTaken, TurnUndone
-from coderelay.protocol.file_changes import FileChange, FilesDiff
 from coderelay.protocol.ids import TurnId
+from coderelay.protocol.session_info import FileChange, FilesDiff
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, State
 from coderelay.workspace.trees.snapshots import NotTaken, Tree, Trees

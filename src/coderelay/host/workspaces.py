@@ -12,8 +12,7 @@ from coderelay.workspace.processes.session_processes import Wanted
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from coderelay.workspace.sandbox.sandbox import Sandbox
-    from coderelay.workspace.sandbox.sandboxes import Sandboxes
+    from coderelay.workspace.sandbox.sandbox import Sandbox, Sandboxes
 
 _ALWAYS_IN_SANDBOXES = {".lock", "rung.json"}
 
@@ -65,7 +64,7 @@ class Workspaces:
 
     def _sandbox(self, session: str, folders: tuple[str, ...]) -> "Sandbox":
         if self._sandboxes is None:
-            from coderelay.workspace.sandbox.sandboxes import Sandboxes  # with the first command
+            from coderelay.workspace.sandbox.sandbox import Sandboxes  # with the first command
 
             self._sandboxes = Sandboxes(self._home, command_environment(self._env))
         return self._sandboxes.open(session, folders)

@@ -5,11 +5,9 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from coderelay.http.address import parse_address, without_user
-from coderelay.http.body import body_of
-from coderelay.http.dial import dial
+from coderelay.http.body import Head, body_of, receive_head
+from coderelay.http.dial import dial, proxy_for
 from coderelay.http.failures import Broken, Unanswered
-from coderelay.http.head import Head, receive_head
-from coderelay.http.proxy import proxy_for
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say

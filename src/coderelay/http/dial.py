@@ -4,21 +4,39 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import Generator, Mapping
+from binascii import b2a_base64
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from ipaddress import ip_address
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
+from urllib.parse import unquote, urlsplit
 
-from coderelay.http.address import Address
+from msgspec import Struct
+
+from coderelay.http.address import Address, parse_address, without_user
+from coderelay.http.body import receive_head
 from coderelay.http.failures import Broken
-from coderelay.http.head import receive_head
-from coderelay.http.proxy import Proxy
-from coderelay.http.tls import load_trust, tls_failure
 from coderelay.http.wire import Wire
+from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
 _NEXT_ADDRESS_SECONDS = 5.0  # a name may have an address that swallows what is sent to it, often an IPv6 one
-
 _Trust = asyncio.Future[ssl.SSLContext]
+_HINT = "If the server can be trusted, let SSL_CERT_FILE name a file with its certificate, or its issuer's (PEM)."
+
+
+class Proxy(Struct, frozen=True):
+    address: Address
+    authorization: str  # the value of Proxy-Authorization, or nothing
+    variable: str  # where it was named
+
+    @property
+    def name(self) -> str:
+        return f"the proxy at {self.address.netloc} ({self.variable})"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"proxy-authorization": self.authorization} if self.authorization else {}
 
 
 async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], seconds: float) -> Wire:
@@ -125,3 +143,98 @@ def _unreachable(error: OSError | UnicodeError) -> Broken:
         return Broken(say("cannot be reached: {why}", why=os.strerror(error.errno)))
     words = (error.strerror if isinstance(error, OSError) else str(error)) or "the connection broke"
     return Broken(say("cannot be reached: {why}", why=words))
+
+
+def load_trust(env: Mapping[str, str]) -> asyncio.Future[ssl.SSLContext]:
+    """Begins at once and in a thread: the first time in a process it takes as long as connecting does."""
+    loading = asyncio.get_running_loop().run_in_executor(
+        None, _context, env.get("SSL_CERT_FILE", ""), env.get("SSL_CERT_DIR", "")
+    )
+    loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # connecting may fail first
+    return loading
+
+
+def tls_failure(error: ssl.SSLError) -> Broken:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        what = f"shows a certificate that cannot be trusted: {error.verify_message}"
+        return Broken(what, hint=_HINT, retryable=False)
+    reason = (error.reason or str(error)).replace("_", " ").lower()
+    return Broken(f"does not speak TLS as it should: {reason}", hint="Is the address really https?", retryable=False)
+
+
+@lru_cache(maxsize=8)
+def _context(file: str, directory: str) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=file or None, capath=directory or None)
+    except OSError as error:  # an SSLError too, for a file without a certificate
+        raise _unusable(file, directory, error) from error
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _unusable(file: str, directory: str, error: OSError) -> Broken:
+    named = " and ".join(f"{name}={value}" for name, value in _named(file, directory) if value)
+    return Broken(
+        f"cannot be checked: {named or 'the certificates of this system'} cannot be read ({error.strerror or error})",
+        hint="Let SSL_CERT_FILE name a file with certificates (PEM).",
+        retryable=False,
+    )
+
+
+def _named(file: str, directory: str) -> tuple[tuple[str, str], ...]:
+    return (("SSL_CERT_FILE", file), ("SSL_CERT_DIR", directory))
+
+
+def proxy_for(address: Address, env: Mapping[str, str]) -> Proxy | None:
+    """Raises ModelFailed if a proxy is named that cannot be used."""
+    if _is_loopback(address.host) or any(_covers(each, address) for each in _no_proxy(env)):
+        return None
+    for name in (f"{address.scheme}_proxy", "all_proxy"):
+        for variable in (name, name.upper()):
+            if url := env.get(variable, "").strip():
+                return _proxy(url, variable)
+    return None
+
+
+def _proxy(url: str, variable: str) -> Proxy:
+    url = url if "://" in url else f"http://{url}"
+    address = parse_address(url)
+    if address is None:
+        hint = "It must look like http://host:port; SOCKS is not spoken here."
+        raise ModelFailed(f"{variable} names a proxy that cannot be used: {without_user(url)}", hint=hint)
+    return Proxy(address, _basic(url), variable)
+
+
+def _basic(url: str) -> str:
+    parts = urlsplit(url)
+    if not parts.username:
+        return ""
+    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return "Basic " + b2a_base64(user.encode(), newline=False).decode()
+
+
+def _no_proxy(env: Mapping[str, str]) -> Iterator[str]:
+    value = env.get("no_proxy") or env.get("NO_PROXY") or ""
+    return (entry.lower() for entry in value.replace(",", " ").split())
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _covers(entry: str, address: Address) -> bool:
+    """An entry is `*`, a domain with all below it, an IP address or a network; a port may follow."""
+    if entry == "*":
+        return True
+    try:
+        return ip_address(address.host) in ip_network(entry.strip("[]"), strict=False)
+    except ValueError:
+        pass  # a name on one side or the other, or a port
+    name, colon, port = entry.rpartition(":")
+    if not colon or not port.isdigit():
+        name, port = entry, str(address.port)
+    name = name.strip("[]").removeprefix("*").removeprefix(".")
+    return port == str(address.port) and (address.host == name or address.host.endswith(f".{name}"))

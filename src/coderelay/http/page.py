@@ -12,12 +12,10 @@ from urllib.parse import quote, urlsplit
 from msgspec.structs import replace
 
 from coderelay.http.address import Address, parse_address
+from coderelay.http.body import Head, receive_head
 from coderelay.http.client import Response
-from coderelay.http.dial import dial
+from coderelay.http.dial import Proxy, dial, load_trust, proxy_for, tls_failure
 from coderelay.http.failures import Broken
-from coderelay.http.head import Head, receive_head
-from coderelay.http.proxy import Proxy, proxy_for
-from coderelay.http.tls import load_trust, tls_failure
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed, ToolFailed
 

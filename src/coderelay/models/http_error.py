@@ -2,7 +2,11 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
+from math import isfinite
+from random import uniform
 from typing import Any, cast
 
 import msgspec
@@ -10,14 +14,12 @@ import msgspec
 from coderelay.http.address import parse_address
 from coderelay.http.client import Response
 from coderelay.http.failures import Broken
-from coderelay.models.retry_after import retry_after
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
 _READ_BYTES = 64 * 1024
 _READ_SECONDS = 5.0
 _SHOWN = 300
-
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 _REASONS = ("error", "message", "detail", "msg")  # where servers put it, most telling first
 _TOO_LONG = (  # not compiled before it is needed
@@ -25,13 +27,18 @@ _TOO_LONG = (  # not compiled before it is needed
     r"|exceeds the (available )?context|exceeds the maximum number of tokens"
 )
 _FINAL = {"insufficient_quota", "usage_not_included", "invalid_prompt", "invalid_request_error"}
-
 _HINTS = {
     401: "Check the API key.",
     403: "Check the API key.",
     404: "Check the name of the model and the address of the server.",
     407: "Check the user and the password of the proxy.",
 }
+_DATE = "%a, %d %b %Y %H:%M:%S GMT"
+_TOLD = r"(?i)(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?)(ms|s)\b"  # not compiled before it is needed
+FIRST_SECONDS = 0.5
+_TRIES = 8
+_LONGEST = 30.0
+_LONGEST_TOLD = 120.0  # a server that wants more is not waited for
 
 
 async def refusal(response: Response, secret: str) -> ModelFailed:
@@ -114,3 +121,47 @@ def _moved(response: Response) -> str:
         return ""
     to = parse_address(response.headers.get("location", ""))
     return f"It has moved to {to.scheme}://{to.netloc}{to.path}; change the address." if to else ""
+
+
+def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
+    """In seconds, from the headers or else from the words of an error; None if nothing is said."""
+    for asked in (_seconds(headers.get("retry-after-ms", ""), 0.001), _after(headers)):
+        if asked is not None:
+            return asked
+    told = re.search(_TOLD, text)
+    if told is None:
+        return None
+    return int(told[1] or 0) * 60 + float(told[2]) * (0.001 if told[3].lower() == "ms" else 1.0)
+
+
+def _after(headers: Mapping[str, str]) -> float | None:
+    asked = headers.get("retry-after", "")
+    then = _moment(asked)
+    if then is None:
+        return _seconds(asked, 1.0)
+    # By the server's own clock if it tells the time: ours may be wrong.
+    now = _moment(headers.get("date", "")) or datetime.now(UTC)
+    return max(0.0, (then - now).total_seconds())
+
+
+def _seconds(text: str, unit: float) -> float | None:
+    with suppress(ValueError):  # of servers that write something else
+        seconds = float(text) * unit
+        return max(0.0, seconds) if isfinite(seconds) else None
+    return None
+
+
+def _moment(text: str) -> datetime | None:
+    with suppress(ValueError):  # not a date, mostly seconds
+        return datetime.strptime(text, _DATE).replace(tzinfo=UTC)
+    return None
+
+
+def pause_before_retry(failed: ModelFailed, tries: int, first: float) -> float | None:
+    """Seconds to wait after so many tries, or None if trying again is of no use. A server that says how long knows
+    best; else each pause is about twice the one before. A `first` of 0 means never to try again."""
+    if not failed.retryable or tries >= _TRIES or first <= 0:
+        return None
+    if failed.retry_after is not None:
+        return failed.retry_after if failed.retry_after <= _LONGEST_TOLD else None
+    return min(first * 2 ** (tries - 1), _LONGEST) * uniform(0.8, 1.2)

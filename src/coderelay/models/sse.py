@@ -1,6 +1,6 @@
 """Server-sent events: the data of each, as soon as its line is in."""
 
-from coderelay.models.limits import check_event_size
+from coderelay.models.model import check_event_size
 
 
 class EventLines:

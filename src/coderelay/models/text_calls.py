@@ -6,7 +6,7 @@ also fit the tool it names: every argument one that the tool has, and none missi
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -23,10 +23,11 @@ _WRAPPINGS = 3
 _NAMES = ("name", "tool", "function")
 _ARGUMENTS = ("arguments", "parameters", "input", "args")
 _KINDS = (b'"function"', b'"tool_call"', b'"function_call"', b'"tool_use"')
-
 _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _items = msgspec.json.Decoder(list[Raw]).decode
 _text = msgspec.json.Decoder(str).decode
+_OPENINGS = ("<think>", "<thinking>", "<thought>")
+_MOST_BLANKS = 1024  # that are held back; more of them would be read again and again
 
 
 def with_text_call(completion: Completion, tools: Sequence[ToolSpec]) -> Completion:
@@ -101,3 +102,68 @@ def _fits(call: Call, tool: ToolSpec) -> bool:
     known: dict[str, Any] = tool.parameters.get("properties", {})
     required: list[str] = tool.parameters.get("required", [])
     return given <= known.keys() and given >= set(required)
+
+
+class ThinkTags:
+    """Tells thoughts and text apart, wherever both are split. A tag after the first word is only a word: code may
+    speak of tags."""
+
+    def __init__(self) -> None:
+        self._at: Literal["beginning", "thought", "gap", "text"] = "beginning"
+        self._closing = ""
+        self._begun = False  # the thought has had its first word
+        self._held = ""  # what may still become a tag
+
+    def feed(self, text: str) -> tuple[str, str]:
+        """The thinking and the text that this piece brings."""
+        match self._at:
+            case "text":
+                return "", text
+            case "gap":
+                return "", self._after_gap(text)
+            case "thought":
+                return self._think(text)
+            case "beginning":
+                return self._begin(text)
+
+    def end(self) -> tuple[str, str]:
+        """What was held back. A thought without an end is a thought."""
+        held, self._held = self._held, ""
+        return (held, "") if self._at == "thought" else ("", held)
+
+    def _begin(self, text: str) -> tuple[str, str]:
+        text = self._held + text
+        begun = text.lstrip()
+        opening = next((tag for tag in _OPENINGS if begun.startswith(tag)), "")
+        if opening:
+            self._at, self._held, self._closing = "thought", "", f"</{opening[1:]}"
+            return self._think(begun[len(opening) :])
+        if len(text) <= _MOST_BLANKS and any(tag.startswith(begun) for tag in _OPENINGS):
+            self._held = text
+            return "", ""
+        self._at, self._held = "text", ""
+        return "", text
+
+    def _think(self, text: str) -> tuple[str, str]:
+        text = self._held + text
+        if not self._begun:
+            text = text.lstrip()
+            self._begun = bool(text)
+        thinking, closing, rest = text.partition(self._closing)
+        if closing:
+            self._at, self._held = "gap", ""
+            return thinking, self._after_gap(rest)
+        kept = _beginning_of(self._closing, text)
+        self._held = text[len(text) - kept :]
+        return text[: len(text) - kept], ""
+
+    def _after_gap(self, text: str) -> str:
+        text = text.lstrip()
+        if text:
+            self._at = "text"
+        return text
+
+
+def _beginning_of(tag: str, text: str) -> int:
+    """How much of the end of the text may be the beginning of the tag."""
+    return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if text.endswith(tag[:size])), 0)

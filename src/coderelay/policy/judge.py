@@ -11,13 +11,12 @@ from msgspec import Struct
 from coderelay.policy.approvals import SANDBOXES, covers, wanted
 from coderelay.policy.mode_matrix import Answer, files_others_obey, named, table_of
 from coderelay.policy.rules import Place, Rule, Rules, find_rule
-from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
+from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
-from coderelay.protocol.calls import Kind, Need
+from coderelay.protocol.calls import NO_SPECS, Kind, Need, ToolSpecs
 from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
 from coderelay.protocol.secret_places import secret_beneath_home, secret_place
-from coderelay.protocol.tool_specs import NO_SPECS, ToolSpecs
 from coderelay.protocol.translatable import say, with_template
 
 

@@ -14,10 +14,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.host_patterns import host_matches, host_of, is_host_pattern
-from coderelay.policy.rule_patterns import matches
-from coderelay.protocol.calls import Need
-from coderelay.protocol.tool_specs import ToolSpecs
+from coderelay.policy.rule_patterns import host_matches, host_of, is_host_pattern, matches
+from coderelay.protocol.calls import Need, ToolSpecs
 
 EXPECTED = (
     "a rule like bash(git push), edit(src/**), read(.env), web_fetch(docs.python.org), network(*.example.com), "

@@ -10,12 +10,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.spelling import END_OF_NAME, folded
-
 Guard = Literal["always", "present", "never"]
 """What the sandbox does with such a file at the top of a folder. `always`: it is mounted read-only, on an empty
 folder if there is none. `present`: it is mounted read-only if it is there; a new one is moved aside afterwards.
 `never`: commands may write it, because version control or a package manager has to."""
+END_OF_NAME = r"[ .]*(?::[^/]*)?(?=/|$)"
+"""A pattern for the end of a name. Windows and its network shares ignore blanks, dots and a stream name there."""
+_HANGUL_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters by category, but drawn as nothing
 
 
 class ObeyedFiles(Struct, frozen=True):
@@ -31,7 +32,6 @@ _VS_CODE = "VS Code can run programs that {path} names when the folder is opened
 _JETBRAINS = "JetBrains IDEs can run programs that {path} names when the folder is opened"
 _SHELL = "a shell can run commands from {path} when the folder is entered"
 _AGENTS = "coding agents can start programs that {path} names"
-
 OBEYED_FILES = (
     ObeyedFiles((".vscode",), _VS_CODE, "always"),
     ObeyedFiles(("*.code-workspace",), _VS_CODE),
@@ -111,7 +111,6 @@ OBEYED_FILES = (
         "never",
     ),
 )  # fmt: skip
-
 PACKAGE_JSON = "package managers run install scripts that {path} names"
 """Why some changes of a `package.json` are asked about. Only its content can say which ones."""
 
@@ -147,3 +146,15 @@ def _part(name: str) -> str:
         return pattern
     short = re.sub(r"[^a-z0-9_-]", "", name[1:].partition(".")[0])[:6]
     return rf"(?:{pattern}|{short}~\d(?:\.[^/]{{0,3}})?)"  # what DOS and its heirs call it
+
+
+def folded(path: str) -> str:
+    """A relative path with a slash before every name, without case, width, accents and invisible characters."""
+    return "/" + (path.lower() if path.isascii() else _fold(path)).replace("\\", "/").lstrip("/")
+
+
+def _fold(text: str) -> str:
+    from unicodedata import category, normalize  # most names are ASCII
+
+    folded = normalize("NFKD", normalize("NFKD", text).upper().casefold())
+    return "".join(each for each in folded if category(each)[0] not in "CM" and each not in _HANGUL_FILLERS)

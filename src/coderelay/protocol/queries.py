@@ -7,23 +7,23 @@ from msgspec import Struct
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.background import BackgroundRow
 from coderelay.protocol.events import PromptAdmitted
-from coderelay.protocol.file_changes import FilesDiff
 from coderelay.protocol.ids import SessionId
-from coderelay.protocol.mcp_info import ServerRow
-from coderelay.protocol.permissions import PermissionsShown
 from coderelay.protocol.session_info import (
     AgentShown,
     CommandsShown,
     ContextShown,
+    FilesDiff,
     FilesShown,
     HostShown,
+    Item,
     ModelShown,
+    PermissionsShown,
+    ServerRow,
     SkillsShown,
     ToolShown,
     TurnShown,
 )
 from coderelay.protocol.summary import AskRow, MessageRow, Summary
-from coderelay.protocol.todos import Item
 
 Value = TypeVar("Value", covariant=True)
 

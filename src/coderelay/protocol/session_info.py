@@ -5,11 +5,15 @@ from typing import Literal
 
 from msgspec import Struct
 
+from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind
-from coderelay.protocol.file_changes import FileChange
+from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.ids import TurnId
 
 Origin = Literal["built-in", "agent", "command", "skill"]
+Status = Literal["pending", "in_progress", "completed"]
+Priority = Literal["high", "medium", "low"]
+ChangeKind = Literal["added", "modified", "deleted", "renamed"]
 
 
 class ToolShown(Struct, frozen=True, omit_defaults=True):
@@ -83,6 +87,19 @@ class AgentShown(Struct, frozen=True, omit_defaults=True):
     problem: str = ""
 
 
+class FileChange(Struct, frozen=True, omit_defaults=True):
+    """`was` is the path before a renaming. `added` and `deleted` count lines. A change that is not `covered`
+    cannot be undone, because the earlier content of the file was not kept."""
+
+    path: str
+    kind: ChangeKind
+    added: int = 0
+    deleted: int = 0
+    binary: bool = False
+    was: str = ""
+    covered: bool = True
+
+
 class TurnShown(Struct, frozen=True, omit_defaults=True):
     """A turn that an undo would undo, after those that came later. `at` is when it began, `changes` are the files
     that it changed, `problem` says why it cannot be undone."""
@@ -106,3 +123,62 @@ class HostShown(Struct, frozen=True):
 
     log: str
     owner: Literal["nobody", "here", "another process"]
+
+
+class PromptRow(Struct, frozen=True):
+    """`arguments` in their order; those in `optional` may be left out."""
+
+    name: str
+    description: str = ""
+    arguments: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+class ResourceRow(Struct, frozen=True):
+    uri: str
+    name: str = ""
+
+
+class ServerRow(Struct, frozen=True):
+    """`where` is its command or address, `note` what is wrong with it, as the end of a sentence."""
+
+    name: str
+    where: str
+    state: Literal["running", "starting", "failed"]
+    note: str = ""
+    tools: tuple[str, ...] = ()
+    prompts: tuple[PromptRow, ...] = ()
+    resources: tuple[ResourceRow, ...] = ()
+
+
+class PermissionsShown(Struct, frozen=True):
+    """`matrix` is the table in force, `rules` the person's own as they are written, strictest first. `sandbox` is
+    what commands run in; nothing is not known. `skills_run`: nobody is asked while a skill is in use."""
+
+    mode: Mode
+    preset: Preset
+    matrix: tuple[tuple[str, Literal["allow", "sandboxed", "ask", "deny"]], ...]
+    rules: tuple[tuple[Literal["deny", "ask", "allow"], str], ...] = ()
+    approvals: tuple[Approval, ...] = ()
+    allowed_tools: tuple[str, ...] = ()
+    sandbox: str = ""
+    skills_run: bool = False
+
+
+class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    content: str
+    status: Status
+    priority: Priority = "medium"
+
+
+class TodoArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    """Always the whole list."""
+
+    items: tuple[Item, ...]
+
+
+class FilesDiff(Struct, frozen=True):
+    """`diff` is a unified diff as git writes it. It leaves out changes that are not covered, and may be cut off."""
+
+    diff: str = ""
+    changes: tuple[FileChange, ...] = ()

@@ -1,10 +1,11 @@
 """Everything a session is at one point of its log. Built by `fold`, read by everyone."""
 
+import msgspec
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask, By, Decision
 from coderelay.protocol.background import End
-from coderelay.protocol.calls import Call, Outcome
+from coderelay.protocol.calls import Call, Finished, Outcome
 from coderelay.protocol.content import Image, Usage
 from coderelay.protocol.events import (
     Author,
@@ -23,6 +24,7 @@ from coderelay.protocol.events import (
     Waited,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.session_info import Item, TodoArguments
 from coderelay.protocol.summary import Phase
 
 
@@ -184,3 +186,28 @@ _PHASE_AFTER: dict[str, Phase] = {
     "step_limit": "failed",
     "stopped": "stopped",
 }
+
+
+def todos(state: State) -> tuple[Item, ...]:
+    last = last_list(state)
+    return () if last is None else items_of(last.call)
+
+
+def last_list(state: State) -> CallState | None:
+    """Known even after the history was summed up: the calls of a session are never forgotten."""
+    return next((each for each in reversed(state.calls.values()) if is_list(each)), None)
+
+
+def is_list(call: CallState) -> bool:
+    return call.call.name == "todo" and isinstance(call.outcome, Finished) and not call.undone
+
+
+def items_of(call: Call) -> tuple[Item, ...]:
+    try:
+        return msgspec.json.decode(call.arguments, type=TodoArguments).items
+    except msgspec.DecodeError:
+        return ()
+
+
+def has_open(items: tuple[Item, ...]) -> bool:
+    return any(each.status != "completed" for each in items)

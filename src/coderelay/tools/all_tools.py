@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from coderelay.protocol.tool_specs import ToolSpecs
+from coderelay.protocol.calls import ToolSpecs
 from coderelay.tools.ask_user import AskUser
 from coderelay.tools.bash import Bash
-from coderelay.tools.bash_output import BashOutput
-from coderelay.tools.bash_stop import BashStop
+from coderelay.tools.bash_output import BashOutput, BashStop
 from coderelay.tools.edit import Edit
 from coderelay.tools.glob import GlobFiles
 from coderelay.tools.grep import Grep

@@ -9,8 +9,8 @@ from coderelay.protocol.calls import CommandEnd, Finished, Need, Right, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
-from coderelay.workspace.processes.disk_space import FREE_BYTES
 from coderelay.workspace.processes.find_program import find_program
+from coderelay.workspace.processes.output import FREE_BYTES
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, Running
 from coderelay.workspace.processes.processes import Finished as Ended
 from coderelay.workspace.workspace import Workspace

@@ -1,7 +1,9 @@
 """read: a text file, whole or a range of lines, a notebook, or an image."""
 
 from base64 import b64encode
+from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, Seen, ToolSpec
@@ -9,7 +11,6 @@ from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.text_file import lines_of, text_file
-from coderelay.tools.notebook import notebook_text
 from coderelay.workspace.files.disk import Content
 from coderelay.workspace.workspace import Workspace
 
@@ -18,8 +19,11 @@ _LINE_CHARS = 2000
 _SHOWN_CHARS = 50_000
 _FILE_BYTES = 32 * 1024 * 1024
 _IMAGE_BYTES = 5 * 1024 * 1024 * 3 // 4  # 5 MB in base64; more is refused by most providers
-
 _IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
+_STARTS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
+MOST_BYTES = 5 * 1024 * 1024 * 3 // 4  # 5 MB in base64; more is refused by most providers
+_OUTPUT_LINES = 20
+_OUTPUT_CHARS = 2000
 
 
 class ReadArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -138,3 +142,67 @@ def _that_fits(lines: list[str]) -> list[str]:
 
 def _cut(line: str) -> str:
     return line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]}… ({len(line)} characters)"
+
+
+def image_kind(content: bytes) -> str | None:
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _STARTS.items() if content.startswith(start)), None)
+
+
+class _Output(msgspec.Struct, frozen=True):
+    """Of the four kinds of outputs, whatever they have."""
+
+    output_type: str = ""
+    text: str | list[str] = ""
+    data: dict[str, Any] = {}
+    ename: str = ""
+    evalue: str = ""
+
+
+class _Cell(msgspec.Struct, frozen=True):
+    cell_type: str
+    source: str | list[str] = ""
+    outputs: list[_Output] = []
+
+
+class _Notebook(msgspec.Struct, frozen=True):
+    cells: list[_Cell]
+
+
+def notebook_text(text: str) -> str | None:
+    """None if it is no notebook of the form that has been usual since 2013."""
+    try:
+        notebook = msgspec.json.decode(text, type=_Notebook)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return "\n".join(_cell(number, cell) for number, cell in enumerate(notebook.cells, 1)) + "\n"
+
+
+def _cell(number: int, cell: _Cell) -> str:
+    parts = [f"[cell {number}, {cell.cell_type}]", _joined(cell.source)]
+    outputs = [_output(each) for each in cell.outputs]
+    if outputs:
+        parts += [f"[output of cell {number}]", *outputs]
+    return "\n".join(part.rstrip("\n") for part in parts)
+
+
+def _output(output: _Output) -> str:
+    if output.ename:
+        return _short(f"{output.ename}: {output.evalue}")
+    text = _joined(output.text)
+    plain = output.data.get("text/plain", "")
+    if not text and isinstance(plain, str | list):
+        text = _joined(plain)  # type: ignore[arg-type]
+    others = ", ".join(kind for kind in output.data if kind != "text/plain")
+    return _short(text) + (f"\n({others})" if others else "")
+
+
+def _joined(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else "".join(text)
+
+
+def _short(text: str) -> str:
+    lines = text.rstrip("\n").split("\n")
+    kept = "\n".join(lines[:_OUTPUT_LINES])[:_OUTPUT_CHARS]
+    return kept if len(kept) == len(text.rstrip("\n")) else f"{kept}\n… ({len(lines)} lines in all)"

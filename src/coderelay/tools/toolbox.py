@@ -15,6 +15,7 @@ from coderelay.tools.tool import CommandFailed, Tool
 from coderelay.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
+SHOWN_CHARS = 50_000
 
 
 class Toolbox:
@@ -100,3 +101,12 @@ def _check_same(judged: Need, today: Need) -> None:
             f"{judged.tool} is not any more what was allowed: another program or another tool has that name now. "
             "The call did not run; make it again, so that it can be judged anew."
         )
+
+
+def shortened(text: str, most: int = SHOWN_CHARS) -> str:
+    """The beginning and the end; what is left out between them is counted."""
+    text = text.replace("\0", "\ufffd")
+    if len(text) <= most:
+        return text
+    head, tail = most - most // 4, most // 4
+    return f"{text[:head]}\n[{len(text) - most} characters left out]\n{text[-tail:]}"

@@ -1,25 +1,26 @@
 """What tools act on: the files beneath the session's folders, and processes started in the first of them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING
 
+from coderelay.protocol.calls import Finished
+from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import Disk
 from coderelay.workspace.files.files import Editor, Files, FilesOnDisk, LentFiles
 from coderelay.workspace.files.read_files import KnownFiles
 from coderelay.workspace.processes.background import Background, no_background
 from coderelay.workspace.processes.processes import Heard, Processes
 from coderelay.workspace.processes.session_processes import Commands, Wanted
-from coderelay.workspace.subagent import GiveTask, no_tasks
 
 if TYPE_CHECKING:
-    from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
-
+    from coderelay.workspace.sandbox.sandbox import Sandbox
 
 Hidden = Callable[[Iterable[str]], set[str]]
 """Those of these files whose content nobody may be shown unasked."""
-
 _NO_VARIABLES: Mapping[str, str] = {}
+GiveTask = Callable[[str, str], Awaitable[Finished]]
+"""A description for people, and what the agent is told. Its answer is the result. Raises ToolFailed."""
 
 
 def nothing_hidden(paths: Iterable[str]) -> set[str]:
@@ -78,3 +79,7 @@ class Workspace:
         there = copy(self)
         there.commands = self.commands.at(folder)
         return there
+
+
+async def no_tasks(description: str, prompt: str) -> Finished:
+    raise ToolFailed("there is no other agent here to give a task to; do it yourself")

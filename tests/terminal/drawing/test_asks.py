@@ -18,7 +18,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.surfaces.terminal.drawing.asks import answered, ask_card, batch_list
-from coderelay.surfaces.terminal.drawing.paint import without_colours
+from coderelay.surfaces.terminal.drawing.columns import without_colours
 from tests.terminal.drawing.marks import marked
 
 _ASK, _CALL = AskId("a"), CallId("c")

@@ -11,9 +11,9 @@ from coderelay.protocol.content import Usage
 from coderelay.protocol.events import TurnEnded
 from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.protocol.summary import Summary
+from coderelay.surfaces.terminal.drawing.columns import without_colours
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, greeting, note, plain, turn_end, user_line
-from coderelay.surfaces.terminal.drawing.paint import without_colours
 from tests.terminal.drawing.marks import marked
 
 _TURN = TurnId("t")

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.surfaces.terminal.drawing.columns import cut, rows_of, width_of
-from coderelay.surfaces.terminal.drawing.output import drawn_output
-from coderelay.surfaces.terminal.drawing.paint import without_colours
+from coderelay.surfaces.terminal.drawing.calls import drawn_output
+from coderelay.surfaces.terminal.drawing.columns import cut, rows_of, width_of, without_colours
 from coderelay.surfaces.terminal.drawing.printable import printable
 from tests.terminal.drawing.marks import marked
 

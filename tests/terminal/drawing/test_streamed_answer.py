@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.surfaces.terminal.drawing.columns import width_of
-from coderelay.surfaces.terminal.drawing.markdown import drawn_markdown
-from coderelay.surfaces.terminal.drawing.markdown_stream import Written
-from coderelay.surfaces.terminal.drawing.paint import without_colours
+from coderelay.surfaces.terminal.drawing.columns import width_of, without_colours
+from coderelay.surfaces.terminal.drawing.markdown_stream import Written, drawn_markdown
 from tests.terminal.drawing.marks import marked
 
 _HERE = Path(__file__).parent

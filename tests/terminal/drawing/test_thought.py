@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.surfaces.terminal.drawing.paint import without_colours
+from coderelay.surfaces.terminal.drawing.columns import without_colours
 from coderelay.surfaces.terminal.drawing.thinking import Thought, drawn_thought
 from tests.terminal.drawing.marks import marked
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.agents.native.prompt.todos import last_todos
+from coderelay.agents.native.prompt.notes import last_todos
 from coderelay.protocol.content import text_of
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.session.state import State

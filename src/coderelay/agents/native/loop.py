@@ -1,19 +1,27 @@
 """The loop: ask the model, run what it proposes, until it proposes nothing more."""
 
 from collections.abc import Callable
+from contextlib import aclosing
 
 from coderelay.agents.agent import Description, Turn
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.step import NativeSettings, Steps
-from coderelay.agents.native.title import title_for
 from coderelay.agents.native.turn_tools import MoreOf, TurnTools, wants_more
-from coderelay.models.model import Models
-from coderelay.protocol.errors import BadInput
+from coderelay.models.model import Completion, Model, Models, Request
+from coderelay.protocol.content import text_of
+from coderelay.protocol.errors import BadInput, ModelFailed
 from coderelay.protocol.ids import SessionId
 from coderelay.session.next_action import AskModel, Check, Compact, RunCall
 from coderelay.session.state import Settings
+from coderelay.session.transcript import UserMessage
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
+
+_TITLER = """\
+Give a title of at most six words to a coding session that begins with the request below. In the language of the \
+request. Answer with the title alone, without quotes."""
+_READ = 4000
+_MOST = 80
 
 
 class NativeAgent:
@@ -81,3 +89,15 @@ class NativeAgent:
 
     async def close(self) -> None:
         return
+
+
+async def title_for(model: Model, prompt: str) -> str:
+    """Raises ModelFailed."""
+    request = Request(_TITLER, [UserMessage(prompt[:_READ])], think="off")
+    async with aclosing(model.stream(request)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Completion):
+                words = text_of(piece.blocks).strip().strip("\"'“”「」《》").split()
+                if words:
+                    return " ".join(words)[:_MOST]
+    raise ModelFailed("the model gave no title")

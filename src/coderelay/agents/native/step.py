@@ -18,8 +18,8 @@ from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.turn_tools import TurnTools
 from coderelay.agents.native.workflow.quick_check import has_edited, may_be_complex
 from coderelay.agents.native.workflow.settings import WorkflowSettings
+from coderelay.models.http_error import FIRST_SECONDS, pause_before_retry
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece
-from coderelay.models.retry import FIRST_SECONDS, pause_before_retry
 from coderelay.models.text_calls import with_text_call
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Outcome

@@ -3,18 +3,21 @@
 from typing import get_args
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
-from coderelay.client.language import t
-from coderelay.client.permissions import permissions_in_words
+from coderelay.client.language import retell, t
+from coderelay.client.permission_asks import approval_in_words
+from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Mode, Preset, Think
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
 from coderelay.protocol.queries import ShowPermissions, ShowSession
+from coderelay.protocol.session_info import PermissionsShown
 
 _MODES: dict[str, Mode] = {name: each.name for each in MODES for name in (each.name, *each.aliases)}
 _PRESETS: dict[str, Preset] = {each: each for each in get_args(Preset)}
 _LEVELS: dict[str, Think] = {each: each for each in get_args(Think)}
+_CELLS = {"allow": "allow", "sandboxed": "allow in the sandbox, else ask", "ask": "ask", "deny": "deny"}
 
 
 async def mode(here: Context, name: str) -> str:
@@ -96,3 +99,29 @@ COMMANDS = (
         remote=True,
     ),
 )
+
+
+def permissions_in_words(shown: PermissionsShown) -> str:
+    rows = [(retell(what), t(_CELLS[cell])) for what, cell in shown.matrix]
+    width = max(width_of(what) for what, _ in rows)
+    lines = [t("mode: {mode}", mode=shown.mode), t("preset: {preset}", preset=shown.preset) + _note(shown)]
+    lines += [f"  {padded(what, width)}  {cell}" for what, cell in rows]
+    if shown.allowed_tools:
+        lines.append(t("tools: {tools}", tools=", ".join(shown.allowed_tools)))
+    lines += [t("rules:"), *(f"  {verdict.ljust(5)}  {text}" for verdict, text in shown.rules)] if shown.rules else []
+    if shown.approvals:
+        lines += [t("approved:"), *(f"  {each.id}  {approval_in_words(each)}" for each in shown.approvals)]
+    if shown.skills_run:
+        told = t("skills: while one is in use that the agent chose, nobody is asked (skills.auto_approve is run)")
+        lines.append(told)
+    lines.append(t("sandbox: {sandbox}", sandbox=shown.sandbox or t("not known")) + _without(shown))
+    return "\n".join(lines)
+
+
+def _note(shown: PermissionsShown) -> str:
+    return "" if shown.mode == "default" else t(" (counts in mode default, not in {mode})", mode=shown.mode)
+
+
+def _without(shown: PermissionsShown) -> str:
+    """What is shown of the sandbox is what there is; mode yolo does not use it."""
+    return t(", not used in mode yolo") if shown.mode == "yolo" and shown.sandbox not in ("", "none") else ""

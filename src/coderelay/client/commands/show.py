@@ -1,31 +1,44 @@
 """Commands that only show something: what the session has at hand, and what it used."""
 
-from coderelay.client.background import background_line
+import time
+from collections.abc import Sequence
+
+from coderelay import __version__
+from coderelay.client.client import Client
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
-from coderelay.client.language import t
-from coderelay.client.mcp_commands import chosen_text, servers_in_words
+from coderelay.client.language import retell, t
 from coderelay.client.other_commands import help_of, help_text
 from coderelay.client.overview import agents_in_words, context_in_words, skills_in_words, tools_in_words
 from coderelay.client.slash_line import Prompted
-from coderelay.client.status import status_in_words
-from coderelay.client.text_width import padded
-from coderelay.client.todos import todo_lines
-from coderelay.client.visible import visible
+from coderelay.client.visible import padded, visible, width_of
+from coderelay.protocol.background import BackgroundRow, in_words
+from coderelay.protocol.calls import Call
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.ids import BackgroundId
+from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.ids import BackgroundId, CallId, SessionId
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import (
     ListAgents,
     ListBackground,
     ListChildren,
+    ListServers,
     ListSkills,
     ListTodos,
     ListTools,
+    ReadFromServer,
     ShowContext,
+    ShowHost,
+    ShowPermissions,
     ShowSession,
+    WhyWaiting,
 )
+from coderelay.protocol.session_info import Item, PromptRow, ServerRow, Status
 from coderelay.protocol.summary import Summary
+from coderelay.session.state import items_of
+
+_TOOLS_SHOWN = 20
+_MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
 async def show_help(here: Context, name: str) -> str:
@@ -238,3 +251,94 @@ COMMANDS = (
         remote=True,
     ),
 )
+
+
+def background_line(row: BackgroundRow) -> str:
+    since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
+    how = t("runs since {time}", time=since) if row.end is None else retell(in_words(row.end))
+    return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"
+
+
+async def servers_in_words(client: Client, session: SessionId) -> str:
+    rows = await client.get(ListServers(session))
+    return "\n".join(map(_in_words, rows)) or t("no MCP server is configured here; `coder mcp add` adds one")
+
+
+async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:
+    """What `/mcp:server:prompt ARGUMENTS` or `/mcp:server:resource TEXT` sends."""
+    name, _, rest = chosen.partition(" ")
+    server, _, what = name.partition(":")
+    if not server or not what:
+        raise BadInput(t("it is /mcp:SERVER:PROMPT or /mcp:SERVER:RESOURCE"), t("/mcp shows what there is."))
+    return await client.get(ReadFromServer(session, server, what, rest.strip()))
+
+
+def _in_words(row: ServerRow) -> str:
+    """Whatever a server calls itself and its things, nothing is left that a terminal would obey."""
+    lines = [f"{row.name}  {row.state}  {row.where}", *(f"  {line}" for line in row.note.splitlines())]
+    if row.tools:
+        more = t(" and {count} more", count=len(row.tools) - _TOOLS_SHOWN) if len(row.tools) > _TOOLS_SHOWN else ""
+        lines.append("  " + t("tools: {names}", names=", ".join(row.tools[:_TOOLS_SHOWN]) + more))
+    lines += [f"  /mcp:{row.name}:{each.name}{_arguments(each)}  {each.description}".rstrip() for each in row.prompts]
+    lines += [f"  /mcp:{row.name}:{each.uri}  {each.name}".rstrip() for each in row.resources]
+    return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)
+
+
+def _arguments(prompt: PromptRow) -> str:
+    return "".join(f" [{each}]" if each in prompt.optional else f" {each}" for each in prompt.arguments)
+
+
+async def status_in_words(client: Client, session: SessionId) -> str:
+    row = await client.get(ShowSession(session))
+    permissions = await client.get(ShowPermissions(session))
+    context = await client.get(ShowContext(session))
+    host = await client.get(ShowHost(session))
+    waiting = await client.get(WhyWaiting(session)) if host.owner == "nobody" else None
+    state = t(row.phase) if not waiting else f"{t(row.phase)} ({t('waiting for a host')}: {retell(waiting)})"
+    rows = [
+        (t("session"), f"{row.id}  {row.title}".rstrip()),
+        (t("state"), state),
+        (t("agent"), row.agent),
+        (t("model"), row.model),
+        (t("mode"), row.mode if row.mode != "default" else f"{row.mode} ({permissions.preset})"),
+        (t("sandbox"), permissions.sandbox or t("not known")),
+        (t("folder"), " · ".join((row.cwd, *row.folders))),
+        (t("context"), _of(sum(tokens for _, tokens in context.parts), context.window)),
+        (t("used"), _used(row)),
+        (t("queue"), str(row.queued)),
+        (t("open asks"), str(row.open_asks)),
+        (t("background"), str(row.background)),
+        (t("tasks"), str(row.children)),
+        (t("run by"), t(host.owner)),
+        (t("log"), host.log),
+        (t("version"), f"coder {__version__}"),
+        (t("language"), t("English")),
+    ]
+    width = max(width_of(name) for name, _ in rows)
+    return "\n".join(f"{padded(name, width)}  {value}" for name, value in rows)
+
+
+def _of(tokens: int, window: int) -> str:
+    if not window:
+        return t("{tokens} tokens", tokens=f"{tokens:,}")
+    share = f"{100 * tokens / window:.0f}"
+    return t("{tokens} of {window} tokens ({share} %)", tokens=f"{tokens:,}", window=f"{window:,}", share=share)
+
+
+def _used(row: Summary) -> str:
+    price = t("price unknown") if row.cost is None else f"${row.cost:.4f}"
+    sent, came = f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}"
+    return t("{sent} tokens in, {came} out: {price}", sent=sent, came=came, price=price)
+
+
+def todo_lines(items: Sequence[Item]) -> list[str]:
+    return [f"{_MARKS[each.status]} {' '.join(each.content.split())}" for each in items]
+
+
+def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:
+    """The lists that the calls of a message give, to be shown when these have ended well."""
+    return {call.id: _lines(call) for call in message.calls if call.name == "todo"}
+
+
+def _lines(call: Call) -> list[str]:
+    return todo_lines(items_of(call))

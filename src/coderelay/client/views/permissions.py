@@ -1,12 +1,20 @@
 """What an ask or a whole batch of them is about, in the fields that outside programs know."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
-from coderelay.client.views.permission_types import permission_type, permission_type_of_batch
-from coderelay.protocol.calls import Need
+from coderelay.protocol.calls import Kind, Need
 
 Payload = dict[str, Any]
+PermissionType = Literal["read", "write", "all", "command"]
+_TYPES: dict[Kind, PermissionType] = {
+    "read": "read",
+    "edit": "write",
+    "command": "command",
+    "network": "all",
+    "mcp": "all",
+    "ask": "read",
+}
 
 
 def permission_payload(need: Need, cwd: str) -> Payload:
@@ -54,3 +62,13 @@ def permission_payload_of_batch(needs: Sequence[Need], cwd: str) -> Payload:
             elif name != "permissionType":
                 merged.setdefault(name, []).append(value)
     return merged
+
+
+def permission_type(need: Need) -> PermissionType:
+    return _TYPES[need.kind]
+
+
+def permission_type_of_batch(needs: Iterable[Need]) -> PermissionType:
+    """Of one call or more: `all` covers whatever is asked for together."""
+    types: set[PermissionType] = {permission_type(each) for each in needs}
+    return types.pop() if len(types) == 1 else "all"

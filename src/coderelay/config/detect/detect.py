@@ -71,7 +71,7 @@ async def detect(
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
         return Found(*here, learned)
-    from coderelay.config.detect.installed_agents import agents_on_path
+    from coderelay.config.detect.other_tools import agents_on_path
 
     return Found(GUIDE, "", learned, agents_on_path(env))
 

@@ -5,9 +5,9 @@ Looked for anew each time, since people change them while they work; so what is 
 
 from collections.abc import Callable, Collection
 
-from coderelay.config.texts.custom_commands import CustomCommands, find_commands
+from coderelay.config.texts.custom_commands import CustomCommands, command_texts, find_commands
 from coderelay.config.texts.folders import Kind, Place, places_of
-from coderelay.config.texts.skills import Skill, find_skills
+from coderelay.config.texts.skills import Skill, find_skills, skill_texts
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.session_info import CommandShown, CommandsShown, SkillShown, SkillsShown
@@ -76,3 +76,15 @@ def _shown(skill: Skill) -> SkillShown:
     return SkillShown(
         skill.name, skill.description, skill.file, own=skill.place.folder is None, by_name_only=skill.by_name_only
     )
+
+
+def folder_texts(*, home: str, user_home: str, folder: str) -> dict[str, str]:
+    """By their paths in the folder. A file that is changed or added later is not among them."""
+    unread: list[str] = []  # what cannot be read is not used either, which is said where it is looked for
+    skills = places_of("skills", home=home, user_home=user_home, folder=folder)
+    commands = places_of("commands", home=home, user_home=user_home, folder=folder)
+    texts = [
+        *(text for place in skills if place.folder for text in skill_texts(place, unread)),
+        *(text for place in commands if place.folder for text in command_texts(place, unread)),
+    ]
+    return {text.key: text.digest for text in texts}

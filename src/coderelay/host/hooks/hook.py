@@ -1,16 +1,15 @@
 """A hook: one command that the person wants to be run at a moment of a turn."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from coderelay.client.tool_specs import tool_specs
-from coderelay.config.settings import HookEvent
+from coderelay.config.settings import HookEvent, HookGroup
 from coderelay.host.hooks.hook_output import Said
 
 Configured = Mapping[HookEvent, Sequence["Hook"]]
-
 _LONGEST_NAME = 60
 _ALL = ("", "*")
 
@@ -40,3 +39,16 @@ class Hook(Struct, frozen=True):
 
 Run = Callable[[Hook, bytes, str], Awaitable[Said]]
 """Asks a hook, in a folder. Whatever goes wrong is part of what it said."""
+
+
+def hooks_of(written: Mapping[HookEvent, Sequence[str | HookGroup]]) -> Configured:
+    return {event: tuple(_hooks(entries)) for event, entries in written.items()}
+
+
+def _hooks(entries: Sequence[str | HookGroup]) -> Iterator[Hook]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield Hook(entry)
+            continue
+        for each in entry.hooks:
+            yield Hook(each.command, entry.matcher, each.timeout, each.required, each.variables)

@@ -2,10 +2,14 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, field
+
+from coderelay.policy.secrets.masking import Secrets
+from coderelay.workspace.processes.environment import ALLOWED, LOGIN_IN_ADDRESS, SECRET_NAME
 
 _LONGEST = 8_000
 _BLOCKED = 2
@@ -15,8 +19,10 @@ _DECISIONS = ("", "approve", "allow", "ask", "block", "deny")
 _OBJECT = re.compile(r"\{(?=\s*[\"}])|\A\{")
 _MOST_OBJECTS = 100
 _JSON = json.JSONDecoder(strict=False)
-
 T = TypeVar("T")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OURS = re.compile(r"CODER\w*|HOME|USER|LOGNAME|SHELL|TERM|TMPDIR")
+_MOST = 64
 
 
 class Said(Struct, frozen=True):
@@ -133,3 +139,27 @@ def _because(errors: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def sorted_out(
+    wanted: Mapping[str, str], listed: Sequence[str], secrets: Secrets
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Those it may set, and why not of the others."""
+    refused = {name: why for name, value in wanted.items() if (why := _why_not(name, value, listed, secrets))}
+    allowed = {name: value for name, value in wanted.items() if name not in refused}
+    too_many = dict.fromkeys([*allowed][_MOST:], f"more than {_MOST} variables")
+    return {name: value for name, value in allowed.items() if name not in too_many}, refused | too_many
+
+
+def _why_not(name: str, value: str, listed: Sequence[str], secrets: Secrets) -> str:
+    if not _NAME.fullmatch(name) or "\0" in value:
+        return "not a variable"
+    if _OURS.fullmatch(name):
+        return "not for a hook to set"
+    if SECRET_NAME.search(name) or LOGIN_IN_ADDRESS.search(value) or secrets.hide(value) != value:
+        return "it looks like a secret"
+    if len(value) > _LONGEST:
+        return "it is too long"
+    if name not in listed and not ALLOWED.fullmatch(name):
+        return "it is not in the hook's `variables`"
+    return ""

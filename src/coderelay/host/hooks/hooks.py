@@ -10,7 +10,7 @@ What a hook approves is as forbidden as it was. One that fails is told of and ch
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
@@ -20,8 +20,7 @@ from coderelay.agents.agent import Turn
 from coderelay.config.settings import HookEvent
 from coderelay.host.hooks import hook_input
 from coderelay.host.hooks.hook import Configured, Hook, Run
-from coderelay.host.hooks.hook_output import Said
-from coderelay.host.hooks.variables import sorted_out
+from coderelay.host.hooks.hook_output import Said, sorted_out, understand
 from coderelay.host.open_asks import ask_about
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished
@@ -30,10 +29,13 @@ from coderelay.protocol.events import EnvironmentSetUp, Judged, MessageAdded
 from coderelay.protocol.live import Notice
 from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session.state import State
+from coderelay.workspace.processes.environment import person_environment
+from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost
+from coderelay.workspace.processes.run_with_input import run_piped
 
 _AT_ONCE = 8
-
 T = TypeVar("T")
+_OUTPUT_BYTES = 256 * 1024
 
 
 class _Heard(Struct, frozen=True):
@@ -173,3 +175,32 @@ async def _together(work: Sequence[Coroutine[None, None, T]]) -> list[T]:
 def _ending(state: State) -> HookEvent:
     is_child = state.settings is not None and state.settings.parent is not None
     return "SubagentStop" if is_child else "Stop"
+
+
+class HookProcesses:
+    def __init__(self, processes: Processes, environment: Mapping[str, str]) -> None:
+        self._processes = processes
+        self._environment = person_environment(environment)
+
+    async def run(self, hook: Hook, told: bytes, cwd: str) -> Said:
+        try:
+            piped = await run_piped(
+                self._processes,
+                hook.command,
+                told,
+                cwd=cwd,
+                env=self._environment | {"CODER_PROJECT_DIR": cwd, "CLAUDE_PROJECT_DIR": cwd},
+                seconds=hook.seconds,
+                output_bytes=_OUTPUT_BYTES,
+            )
+        except (CannotStart, ProcessesLost, OSError) as error:
+            return Said(trouble=f"it could not be run: {error}")
+        ended = piped.ended
+        if ended.timed_out:
+            return Said(trouble=f"it did not end within {hook.seconds:g} s")
+        if ended.exit_code is None:
+            return Said(trouble=say("ended by signal {number}", number=ended.signal))
+        if ended.omitted_bytes:
+            said = understand(ended.exit_code, "", piped.errors)
+            return said if said.verdict else replace(said, trouble=said.trouble or "it wrote too much")
+        return understand(ended.exit_code, ended.output, piped.errors)

@@ -11,8 +11,7 @@ from msgspec import Raw, Struct, field
 
 from coderelay.models.anthropic.history import redacted, sealed
 from coderelay.models.http_error import failure
-from coderelay.models.limits import AnswerSize, check_call_size
-from coderelay.models.model import Completion
+from coderelay.models.model import AnswerSize, Completion, check_call_size
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Text, Usage
 from coderelay.protocol.errors import ModelFailed

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from coderelay.models.history_cache import EncodedHistory
-from coderelay.models.images import without_images
+from coderelay.models.model import without_images
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Image, Seal, Text, Thinking
 from coderelay.session.snapshot import sendable_arguments, sendable_name

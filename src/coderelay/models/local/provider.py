@@ -1,17 +1,33 @@
 """`local:NAME`: a model that runs on this machine from installed weights."""
 
+import asyncio
 import os
+import secrets
+import subprocess
+import sys
+import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from importlib.util import find_spec
+from pathlib import Path
+from typing import IO
 
-from coderelay.models.local.runtime import LocalServer
+import msgspec
+
+from coderelay.models.endpoint import Endpoint
 from coderelay.models.local.weights import WeightsFolder, models_folder
 from coderelay.models.model import Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.models.schema_chat.model import SchemaChat
-from coderelay.protocol.errors import CannotRun
+from coderelay.protocol.errors import CannotRun, ModelFailed
 from coderelay.protocol.translatable import say
+from coderelay.workspace.processes.environment import command_environment
+
+_SERVE = Path(__file__).with_name("serve.py")
+_KEPT = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "CUDA_VISIBLE_DEVICES")
+_CALM = {"OMP_WAIT_POLICY": "passive"}  # threads that wait by spinning take ten times as long on a busy machine
+_END_SECONDS = 2.0
+_IDLE_SECONDS = 900.0  # a long prompt is read slowly, and in silence
 
 
 class LocalModels:
@@ -50,6 +66,61 @@ class LocalModels:
         return path
 
 
+class LocalServer:
+    """Shared by all turns of a process. A key made for this one server keeps other people of the machine out."""
+
+    def __init__(self, path: str, context: int, env: Mapping[str, str]) -> None:
+        self.address = ""  # known once started
+        self._path = path
+        self._context = context
+        self._env = env
+        self._lock = asyncio.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._endpoint: Endpoint | None = None
+
+    async def endpoint(self) -> Endpoint:
+        """Starts the server if it does not run, or runs no more. Raises ModelFailed."""
+        async with self._lock:
+            if self._endpoint is None or self._process is None or self._process.poll() is not None:
+                await self.close()
+                self._endpoint = await self._start()
+            return self._endpoint
+
+    async def close(self) -> None:
+        endpoint, process = self._endpoint, self._process
+        self._endpoint = self._process = None
+        if endpoint is not None:
+            await endpoint.close()
+        if process is not None:
+            await asyncio.to_thread(_end, process)
+
+    async def _start(self) -> Endpoint:
+        key = secrets.token_urlsafe(24)
+        with tempfile.TemporaryFile() as errors:
+            self._process = process = _run(self._env, errors)
+            try:
+                self.address = await asyncio.to_thread(self._order, process, key)
+            except BaseException:  # cancelled, too: what was waited for has no end of its own
+                process.kill()
+                raise
+            if not self.address:
+                await asyncio.to_thread(_end, process)
+                raise ModelFailed(f"{self._path} could not be run: {_reason(errors)}")
+        headers = {"authorization": f"Bearer {key}"}
+        return Endpoint(f"{self.address}/v1", headers, secret=key, env={}, idle_seconds=_IDLE_SECONDS)
+
+    def _order(self, process: subprocess.Popen[bytes], key: str) -> str:
+        """Tell the child what to serve; its address, or nothing if it ended instead."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        order = {"path": self._path, "key": key, "context": self._context, "parent": os.getpid()}
+        with suppress(BrokenPipeError):  # it ended already; so will its output
+            process.stdin.write(msgspec.json.encode(order) + b"\n")
+            process.stdin.flush()
+        reply = process.stdout.readline()
+        return msgspec.json.decode(reply, type=dict[str, str])["address"] if reply else ""
+
+
 class LocalChat:
     def __init__(self, model_id: str, card: Card, server: LocalServer) -> None:
         self.id = model_id
@@ -61,3 +132,38 @@ class LocalChat:
         async with aclosing(chat.stream(request)) as pieces:
             async for piece in pieces:
                 yield piece
+
+
+def _run(env: Mapping[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """In a session of its own, because Ctrl-C is for us; and without our keys."""
+    kept = _CALM | {name: env[name] for name in _KEPT if name in env}
+    return subprocess.Popen(
+        [sys.executable, "-P", str(_SERVE)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env=command_environment(env) | kept,
+        start_new_session=True,
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The end of its input is its end."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    process.stdout.close()
+
+
+def _reason(errors: IO[bytes]) -> str:
+    """The first complaint is the telling one; of a traceback, the last line."""
+    errors.seek(0)
+    lines = errors.read(64 * 1024).decode("utf-8", "replace").strip().splitlines()
+    told = next((line.partition(" E ")[2] for line in lines if " E " in line), lines[-1] if lines else "")
+    return told or "it gave no reason"

@@ -11,9 +11,8 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.models.http_error import failure
-from coderelay.models.limits import AnswerSize, check_call_size
-from coderelay.models.model import Completion
-from coderelay.models.openai_chat.think_tags import ThinkTags
+from coderelay.models.model import AnswerSize, Completion, check_call_size
+from coderelay.models.text_calls import ThinkTags
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed

@@ -6,11 +6,9 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.effort import effort
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.history_cache import EncodedHistory
-from coderelay.models.images import without_images
-from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
+from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.answer import GOES_BACK, Answer
 from coderelay.session.snapshot import openai_message, openai_tool, with_images_placed

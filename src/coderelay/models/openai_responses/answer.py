@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from coderelay.models.http_error import failure
-from coderelay.models.limits import AnswerSize, check_call_size
-from coderelay.models.model import Completion
-from coderelay.models.openai_responses.reasoning import Reasoning
+from coderelay.models.model import AnswerSize, Completion, check_call_size
+from coderelay.models.openai_responses.input import Reasoning
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from coderelay.models.openai_responses.reasoning import Reasoning, unsealed
+import msgspec
+from msgspec import Struct
+
 from coderelay.protocol.calls import Call, ToolSpec
-from coderelay.protocol.content import Image, Thinking
+from coderelay.protocol.content import Image, Seal, Thinking
 from coderelay.session.snapshot import data_url, sendable_arguments, sendable_id, sendable_name
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
@@ -62,3 +64,35 @@ def _call(call: Call) -> dict[str, Any]:
         "name": sendable_name(call.name),
         "arguments": sendable_arguments(call.arguments),
     }
+
+
+class Reasoning(Struct, frozen=True, omit_defaults=True):
+    """It belongs to the item that followed it: the call of that number, else the text that comes next. Servers
+    refuse one without the other."""
+
+    id: str = ""
+    summary: tuple[str, ...] = ()
+    content: tuple[str, ...] = ()
+    encrypted: str = ""
+    call: int | None = None
+
+    def sealed(self, by: str) -> Seal:
+        return Seal(by, msgspec.json.encode(self).decode())
+
+    def item(self) -> dict[str, Any]:
+        item: dict[str, Any] = {"type": "reasoning"}
+        if self.id:
+            item["id"] = self.id
+        item["summary"] = [{"type": "summary_text", "text": text} for text in self.summary]
+        if self.content:
+            item["content"] = [{"type": "reasoning_text", "text": text} for text in self.content]
+        if self.encrypted:
+            item["encrypted_content"] = self.encrypted
+        return item
+
+
+def unsealed(seal: Seal | None, by: str) -> Reasoning | None:
+    """None for what another model sealed."""
+    if seal is None or seal.by != by:
+        return None
+    return msgspec.json.decode(seal.data, type=Reasoning)

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from coderelay.policy.secrets.base64_text import hide_encoded
 from coderelay.policy.secrets.key_formats import hide_shapes
-from coderelay.policy.secrets.named_values import hide_named
+from coderelay.policy.secrets.named_values import hide_encoded, hide_named
 from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
 
 MARKER = re.compile(r"\[hidden secret: [a-z ]+\]")

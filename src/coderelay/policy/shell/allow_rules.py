@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from coderelay.policy.shell.approval_prefixes import harmless_rest, is_known_use
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Refused
-from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.options import Place, Refused
 from coderelay.policy.shell.programs.programs import find_build, system_name, system_program
 from coderelay.policy.shell.programs.read_only import has_table, recognise
 from coderelay.policy.shell.programs.wrappers import unwrap

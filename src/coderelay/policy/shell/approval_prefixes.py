@@ -10,9 +10,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from coderelay.policy.shell.parser import Script, Word, literal_script
-from coderelay.policy.shell.programs.options import Given, Refused, check
-from coderelay.policy.shell.programs.paths import Place
-from coderelay.policy.shell.programs.program import Build
+from coderelay.policy.shell.programs.options import Build, Given, Place, Refused, check
 from coderelay.policy.shell.programs.programs import PROGRAMS, find_build
 from coderelay.policy.shell.programs.read_only import recognise_edit
 

@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Options, Refused, check
-from coderelay.policy.shell.programs.paths import Place
-from coderelay.policy.shell.programs.program import EVERY_USE, Build, Program
+from coderelay.policy.shell.programs.options import EVERY_USE, Build, Options, Place, Program, Refused, check
 
 _INSTALL = frozenset(
     ("install", "i", "add", "ci", "update", "upgrade", "up", "outdated", "audit", "publish", "view", "info")

@@ -7,23 +7,30 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from coderelay.policy.rule_patterns import may_meet
+from coderelay.policy.rule_patterns import host_matches, hosts_named, may_meet
 from coderelay.policy.rules import Place, Rule, is_about_paths, means_path
 from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import Options, Refused, check
-from coderelay.policy.shell.programs.paths import Place as Workspace
+from coderelay.policy.shell.programs.options import Place as Workspace
 from coderelay.policy.shell.programs.programs import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
+from coderelay.policy.shell.syntax_tree import find_nodes
+from coderelay.policy.shell.walk import Text, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _MOST_FOLDERS = 32
 _MOST_PATHS = 1000
 _MOST_PROGRAMS = 8
 _LONGEST_PATH = 4096
 _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
+_WORDS = ("word", "string", "raw_string", "concatenation")
 
 
 class Reached(Struct, frozen=True):
@@ -117,3 +124,26 @@ def _searched(known: Options, words: Sequence[Word], place: Place) -> list[Word]
     except Refused:
         return [Word("."), *words]
     return [word for word in words if word.text in paths] or [Word(".")]
+
+
+def find_named(rules: Sequence[Rule], text: str, place: Place) -> Rule | None:
+    """The first rule on a path or a host that is named anywhere in the text."""
+    hosts = [rule for rule in rules if rule.about == "host"]
+    named = hosts_named(text) if hosts else []
+    for rule in hosts:
+        if any(host_matches(rule.target, host) for host in named):
+            return rule
+    paths = [rule for rule in rules if rule.about == "path"]
+    if not paths:
+        return None
+    words = [word for record in walk(text) if isinstance(record, Text) for word in _words(record.root)]
+    return next((rule for rule in paths if any(means_path(rule, word, place) for word in words)), None)
+
+
+def _words(root: "Node") -> list[str]:
+    """Without their quotes; and what stands behind the `=` of an option."""
+    found: list[str] = []
+    for node in find_nodes(root, *_WORDS):
+        text = (node.text or b"").decode(errors="replace").replace('"', "").replace("'", "").replace("\\", "")
+        found += [text, text.partition("=")[2]] if "=" in text else [text]
+    return [text for text in found if text]

@@ -14,10 +14,9 @@ from coderelay.policy.rules import Place as RulesPlace
 from coderelay.policy.rules import Rules, is_about_paths
 from coderelay.policy.shell.allow_rules import allows
 from coderelay.policy.shell.approval_prefixes import Signature, is_build, signature_of
-from coderelay.policy.shell.command_paths import find_perhaps_reached, find_reached
+from coderelay.policy.shell.command_paths import find_named, find_perhaps_reached, find_reached
 from coderelay.policy.shell.danger import Danger, find_danger, ruled_dangers
 from coderelay.policy.shell.deny_rules import Spelling
-from coderelay.policy.shell.disk_facts import NO_FACTS, DiskFacts
 from coderelay.policy.shell.parser import (
     MOST_CHARACTERS,
     NotLiteral,
@@ -28,11 +27,9 @@ from coderelay.policy.shell.parser import (
     odd_character,
     read_script,
 )
-from coderelay.policy.shell.programs.options import Refused
-from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.options import Place, Refused
 from coderelay.policy.shell.programs.read_only import recognise, recognise_edit
-from coderelay.policy.shell.rights import without_rights
-from coderelay.policy.shell.rule_mentions import find_named
+from coderelay.policy.shell.rights import NO_FACTS, DiskFacts, without_rights
 from coderelay.protocol.calls import Right
 from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.secret_places import secret_word

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from coderelay.policy.rules import NO_RULES, CommandRules
-from coderelay.policy.shell.deny_rules import Spelling, meaning
-from coderelay.policy.shell.mentioned_programs import is_mentioned, is_understood
+from coderelay.policy.shell.deny_rules import Spelling, is_mentioned, is_understood, meaning
 from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
 from coderelay.policy.shell.programs.programs import base_name, find_program
 from coderelay.policy.shell.walk import (

@@ -13,16 +13,23 @@ from typing import Literal
 
 from msgspec import Struct
 
-from coderelay.policy.shell.programs.programs import find_program
+from coderelay.policy.shell.approval_prefixes import is_known_use
+from coderelay.policy.shell.parser import Word
+from coderelay.policy.shell.programs.options import Place, Refused
+from coderelay.policy.shell.programs.programs import PROGRAMS, find_program
+from coderelay.policy.shell.programs.read_only import recognise
 
 Likeness = Literal["no", "maybe", "yes"]
-
 _MOST_WORDS = 64
 _MOST_SCRIPTS = 4
 _UNKNOWN = re.compile(r"[$`*?\[]|\{\}|\{[^{}]*(?:,|\.\.)[^{}]*\}|^~[^/]")  # {}: what find puts there
 _OF_GIT = re.compile(r"(?:.*/)?git-([a-z-]+)")
 _ALIAS = re.compile(r"(?:-c)?alias\.|--config-env")  # a subcommand of git's by another name
 _FEW_LETTERS = re.compile(r"-[A-Za-z]{1,3}")
+_TOKEN = re.compile(r"[\w.+-]+")
+_ONE_LETTER = re.compile(r"-[A-Za-z](?=\w)")
+# Of these, the words are written for people.
+_TELLS_IN_GIT = {"commit", "tag", "notes", "merge", "stash"}
 
 
 class Spelling(Struct, frozen=True):
@@ -133,3 +140,41 @@ def _has_option(option: str, words: Sequence[str]) -> bool:
         return False
     letters = {letter for word in words if re.fullmatch(r"-[A-Za-z]+", word) for letter in word[1:]}
     return set(option[1:]) <= letters
+
+
+def is_mentioned(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> bool:
+    """One word alone is no mention: `docker rm` is not `rm`. In a text for another program it is one."""
+    if not rule:
+        return False
+    known = words[1:_MOST_WORDS]
+    if len(rule) > 1 and any(_stands_at(rule, known, at, spelling) for at in range(len(known))):
+        return True
+    return any(is_in_text(rule, word, spelling) for word in words)
+
+
+def is_in_text(rule: tuple[str, ...], text: str, spelling: Spelling) -> bool:
+    name = rule[0].rpartition("/")[2] if rule else ""
+    if not name or name not in text or not any(map(str.isspace, text.strip())):
+        return False
+    tokens = _TOKEN.findall(_ONE_LETTER.sub(" ", text, count=1) if text.startswith("-") else text)
+    return any(_stands_at(rule, tokens, at, spelling) for at in range(len(tokens)))
+
+
+def _stands_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: Spelling) -> bool:
+    name = rule[0].rpartition("/")[2]
+    return name in words[at] and likeness(rule, words[at : at + _MOST_WORDS], spelling) == "yes"
+
+
+def is_understood(words: Sequence[str]) -> bool:
+    """Does this vector run nothing that its words name: it only reads, it is a known build, or it tells something?"""
+    if not words or (words[0] in PROGRAMS and PROGRAMS[words[0]].tells):
+        return True
+    if words[0] == "git" and len(words) > 1 and words[1] in _TELLS_IN_GIT:
+        return True
+    vector = [Word(each) for each in words]
+    place = Place(sandboxed=True, anywhere=True)
+    try:
+        recognise(vector, place)
+    except Refused:
+        return is_known_use(vector, place)
+    return True

@@ -5,6 +5,9 @@ other machines need no word.
 """
 
 import re
+from collections.abc import Mapping
+
+from msgspec import Struct
 
 from coderelay.protocol.calls import Right
 
@@ -27,3 +30,17 @@ def without_rights(command: str) -> str:
     """The command itself, without the words that ask for more."""
     asked = re.match(_ASKED_FOR, command)
     return command[asked.end() :] if asked else command
+
+
+class DiskFacts(Struct, frozen=True):
+    """`targets` are the paths to which links lead that the command names. `programs` leads from a word of it, or of a
+    rule, to the paths that the word stands for, link by link. `secret` is a file of secrets whose content would be
+    shown; with `too_many`, there were too many files to look at all of their names."""
+
+    targets: tuple[str, ...] = ()
+    programs: Mapping[str, tuple[str, ...]] = {}
+    secret: str = ""
+    too_many: bool = False
+
+
+NO_FACTS = DiskFacts()

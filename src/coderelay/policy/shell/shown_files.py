@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.options import Given, Operands, Options, Refused, check
-from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.options import Given, Operands, Options, Place, Refused, check
 from coderelay.policy.shell.programs.programs import system_name, system_program
 from coderelay.policy.shell.programs.read_only import without_wrappers
 

@@ -16,8 +16,7 @@ from msgspec import Struct
 
 from coderelay.policy.shell.parser import MOST_CHARACTERS, Word, parse
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.options import Refused
-from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.options import Program, Refused
 from coderelay.policy.shell.programs.programs import base_name, find_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.syntax_tree import find_nodes, text_of, words_of

@@ -10,9 +10,8 @@ from coderelay.protocol.errors import Fenced, HeadMoved
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
-from coderelay.store.postgres.arrays import Numbers, Texts
+from coderelay.store.postgres.arrays import Numbers, Texts, kept
 from coderelay.store.postgres.connection import Connection, rows
-from coderelay.store.postgres.text import kept
 from coderelay.store.store import Projection
 from coderelay.store.stored import bodies, place
 

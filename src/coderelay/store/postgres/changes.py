@@ -10,10 +10,8 @@ from contextlib import suppress
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.arrays import Texts
-from coderelay.store.postgres.connection import Connection, Lines, Server, pauses_between_attempts, rows
-from coderelay.store.postgres.driver import psycopg
-from coderelay.store.postgres.text import kept
+from coderelay.store.postgres.arrays import Texts, kept
+from coderelay.store.postgres.connection import Connection, Lines, Server, pauses_between_attempts, psycopg, rows
 
 POLL_SECONDS = 5.0
 SEND_SECONDS = 0.015

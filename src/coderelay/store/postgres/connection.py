@@ -20,14 +20,20 @@ from coderelay.protocol.errors import (
     StoreLocked,
     StoreReadOnly,
 )
-from coderelay.store.postgres.driver import conninfo, psycopg
 
 T = TypeVar("T")
-
 Row = tuple[Any, ...]
+
+
+try:
+    import psycopg
+    from psycopg import adapt, conninfo, pq
+except ImportError as error:
+    raise StoreFailed("PostgreSQL needs psycopg", "Install it: pip install 'coderelay[postgres]'") from error
+
+
 Connection = psycopg.AsyncConnection[Row]
 Work = Callable[[Connection], Awaitable[T]]
-
 UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
 PATIENCE_SECONDS = 30.0
 _OLDEST = 130000
@@ -255,3 +261,6 @@ def _name(parameters: dict[str, Any]) -> str:
 
 def _line(error: Exception) -> str:
     return " ".join(str(error).removeprefix("connection failed: ").split())
+
+
+__all__ = ["adapt", "conninfo", "pq", "psycopg"]

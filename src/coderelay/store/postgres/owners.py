@@ -9,9 +9,9 @@ from typing import TypeVar
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.store.owners import Alive, Dead
+from coderelay.store.postgres.arrays import kept
 from coderelay.store.postgres.connection import PATIENCE_SECONDS, Begun, Connection, Lines, Server, Work, rows
 from coderelay.store.postgres.migrations import migrate
-from coderelay.store.postgres.text import kept
 
 T = TypeVar("T")
 

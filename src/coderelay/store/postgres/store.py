@@ -13,7 +13,7 @@ from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.postgres.append import ROWS, Append, Head, project
-from coderelay.store.postgres.arrays import Texts
+from coderelay.store.postgres.arrays import Texts, can_be_kept, given, kept
 from coderelay.store.postgres.changes import POLL_SECONDS, Changes
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
@@ -23,11 +23,10 @@ from coderelay.store.postgres.connection import (
     Row,
     Server,
     Unreachable,
+    psycopg,
     rows,
 )
-from coderelay.store.postgres.driver import psycopg
 from coderelay.store.postgres.migrations import migrate
-from coderelay.store.postgres.text import can_be_kept, given, kept
 from coderelay.store.sqlite.store import wall_clock
 from coderelay.store.store import Projection
 from coderelay.store.stored import LAST_CHARACTER, read_event, read_summary, refuse_holes

@@ -1,13 +1,17 @@
 """Opening a SQLite file, and saying clearly what is wrong when it cannot be used."""
 
+import asyncio
 import errno
 import os
 import random
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from coderelay.protocol.errors import (
     StoreDamaged,
@@ -20,10 +24,15 @@ from coderelay.protocol.translatable import say
 from coderelay.store.sqlite.migrations import check_version, migrate
 
 T = TypeVar("T")
-
 _UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
 # A -wal file beside another database than its own would be taken for a part of it.
 _MEND = f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {_UNCHANGED}"
+_WRITE_LOCK = 120
+"""The byte of the -shm file that whoever writes has locked."""
+_DATABASE_LOCKS = 0x40000000
+_COMMAND_CHARS = 60
+TELL_SECONDS = 2.0
+"""How long a lock is waited for before anybody is told: most are held for milliseconds."""
 
 
 def open_file(path: str, lock_seconds: float) -> sqlite3.Connection:
@@ -188,3 +197,72 @@ def check_file(path: str) -> tuple[int, int]:
             connection.close()
     except sqlite3.Error as error:
         raise failure(error, path) from error
+
+
+def waiting_words(path: str) -> str:
+    return say(
+        "{path} is locked by {holder}; waiting for it", path=path, holder=find_holder(path) or "another program"
+    )
+
+
+async def when_unlocked(open_log: Callable[[], T], path: str, pause: float, tell: Callable[[str], None]) -> T:
+    """What `open_log` returns as soon as nobody has locked the file at `path`. If that takes long, somebody is told
+    who has."""
+    began, is_told = time.monotonic(), False
+    while True:
+        try:
+            return open_log()
+        except StoreLocked:
+            if not is_told and time.monotonic() - began > TELL_SECONDS:
+                is_told = True
+                tell(waiting_words(path))
+        await asyncio.sleep(pause)
+
+
+class Holder(Struct, frozen=True):
+    pid: int
+    command: str
+    is_stopped: bool
+
+    def __str__(self) -> str:
+        if not self.command:
+            return f"process {self.pid}{', which is stopped' if self.is_stopped else ''}"
+        if self.is_stopped:
+            return say("process {pid} ({command}), which is stopped", pid=self.pid, command=self.command)
+        return say("process {pid} ({command})", pid=self.pid, command=self.command)
+
+
+def find_holder(path: str) -> Holder | None:
+    """None if it cannot be found out, or has let go meanwhile."""
+    for file, byte in ((f"{path}-shm", _WRITE_LOCK), (path, _DATABASE_LOCKS)):
+        with suppress(OSError, ValueError):
+            pid = _writer_of(os.stat(file).st_ino, byte)
+            if pid is not None:
+                return Holder(pid, _command(pid), _is_stopped(pid))
+    return None
+
+
+def _writer_of(inode: int, byte: int) -> int | None:
+    """From lines like `4: POSIX  ADVISORY  WRITE 1234 fd:01:5678 120 120`."""
+    with open("/proc/locks") as locks:
+        for line in locks:
+            fields = line.split()
+            if len(fields) != 8 or fields[3] != "WRITE" or int(fields[5].rpartition(":")[2]) != inode:
+                continue
+            ends_behind = fields[7] == "EOF" or int(fields[7]) >= byte
+            if ends_behind and int(fields[4]) not in (0, -1, os.getpid()):
+                return int(fields[4])
+    return None
+
+
+def _command(pid: int) -> str:
+    with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        words = file.read().rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+        return words if len(words) <= _COMMAND_CHARS else f"{words[: _COMMAND_CHARS - 1]}…"
+    return ""
+
+
+def _is_stopped(pid: int) -> bool:
+    with suppress(OSError), open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] in ("T", "t")
+    return False

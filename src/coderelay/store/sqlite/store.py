@@ -15,8 +15,15 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.protocol.translatable import say
 from coderelay.store.sqlite.file_guard import FileRemoved, OpenFiles
-from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
-from coderelay.store.sqlite.open_file import closed, failure, is_busy, open_alone, open_file
+from coderelay.store.sqlite.open_file import (
+    TELL_SECONDS,
+    closed,
+    failure,
+    is_busy,
+    open_alone,
+    open_file,
+    waiting_words,
+)
 from coderelay.store.sqlite.writer import Writer
 from coderelay.store.store import Projection
 from coderelay.store.stored import LAST_CHARACTER, bodies, place, read_event, read_summary, refuse_holes

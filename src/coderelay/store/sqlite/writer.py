@@ -14,8 +14,7 @@ from msgspec import Struct
 from coderelay.protocol.errors import CoderError, StoreLocked
 from coderelay.protocol.translatable import say
 from coderelay.store.sqlite.file_guard import OpenFiles
-from coderelay.store.sqlite.lock_holder import TELL_SECONDS, waiting_words
-from coderelay.store.sqlite.open_file import closed, failure, is_busy, pause
+from coderelay.store.sqlite.open_file import TELL_SECONDS, closed, failure, is_busy, pause, waiting_words
 
 T = TypeVar("T")
 

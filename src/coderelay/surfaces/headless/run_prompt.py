@@ -23,8 +23,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.queries import ListAsks
-from coderelay.surfaces.headless.output import Output
-from coderelay.surfaces.headless.paced_output import PacedOutput
+from coderelay.surfaces.headless.output import Output, PacedOutput
 
 DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}

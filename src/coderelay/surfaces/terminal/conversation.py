@@ -1,5 +1,7 @@
 """What people see of one session: what happened, as text to print; what is happening, as a tail to paint."""
 
+import time
+
 from coderelay.client.language import retell, t
 from coderelay.protocol import background
 from coderelay.protocol.asks import By
@@ -24,14 +26,17 @@ from coderelay.protocol.events import (
     TurnStarted,
     TurnUndone,
 )
-from coderelay.protocol.ids import CallId, PromptId, SessionId
+from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.surfaces.terminal.drawing.calls import call_ended, call_line
-from coderelay.surfaces.terminal.drawing.markdown import drawn_markdown
+from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.markdown_stream import Written, drawn_markdown
 from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_line
-from coderelay.surfaces.terminal.drawing.thinking import drawn_thought
-from coderelay.surfaces.terminal.running_call import RunningCall
-from coderelay.surfaces.terminal.streamed import Streamed
+from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.thinking import Thought, drawn_thought
+
+_KEPT = 4_000
+_DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
 class Conversation:
@@ -186,3 +191,61 @@ def _whole(message: MessageAdded, width: int) -> str:
         for each in message.blocks
     ]
     return "".join(parts)
+
+
+class RunningCall:
+    def __init__(self, need: Need) -> None:
+        self._need = need
+        self._begun_at = time.monotonic()
+        self._output = ""
+
+    def hear(self, text: str) -> None:
+        self._output = (self._output + text)[-_KEPT:]
+
+    def tail(self, width: int, rows: int) -> str:
+        seconds = int(time.monotonic() - self._begun_at)
+        line = call_line(self._need).rstrip("\n")
+        shown = [f"{line} {_DIM}{seconds}s{_PLAIN}"]
+        lines = printable(self._output).expandtabs().splitlines()
+        for each in lines[1 - rows :] if rows > 1 else ():
+            shown.append(f"{_DIM}│ {cut(each, width - 3)}{_PLAIN}")
+        return "\n".join(shown) + "\n"
+
+
+class Streamed:
+    def __init__(self, message_id: MessageId) -> None:
+        self.message_id = message_id
+        self._part: Written | Thought | None = None
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+
+    def feed(self, live: TextDelta | ThinkingDelta, width: int) -> str:
+        """What is finished now."""
+        heard, kind = (self._text, Written) if isinstance(live, TextDelta) else (self._thinking, Thought)
+        heard.append(live.text)
+        before = ""
+        if not isinstance(self._part, kind):
+            before = self._end_part(width)
+            self._part = kind()
+        self._part.feed(live.text)
+        return before + self._part.take_finished(width)
+
+    def tail(self, width: int, rows: int) -> str:
+        return self._part.tail(width, rows) if self._part is not None else ""
+
+    def finish(self, thinking: str, text: str, width: int) -> str | None:
+        """The rest of the finished message. None if that is not how it began, so it must be told as a whole."""
+        heard, thought = "".join(self._text), "".join(self._thinking)
+        if thinking != thought or not text.startswith(heard):
+            return None
+        missing = text[len(heard) :]
+        told = self.feed(TextDelta(self.message_id, missing), width) if missing else ""
+        return told + self._end_part(width)
+
+    def cut_off(self, width: int) -> str:
+        rest = self._end_part(width)
+        return rest + note(t("cut off"), width)
+
+    def _end_part(self, width: int) -> str:
+        part, self._part = self._part, None
+        return part.finish(width) if part is not None else ""

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from coderelay.surfaces.terminal.drawing.columns import place_name
 from coderelay.surfaces.terminal.screen import Screen
-from coderelay.surfaces.terminal.short_path import place_name
 
 _DIM, _BOLD, _PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 _INTERRUPTED, _TERMINATED = 130, 143

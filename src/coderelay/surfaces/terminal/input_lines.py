@@ -14,7 +14,6 @@ from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
 from coderelay.protocol.queries import WhyNotRun
 from coderelay.surfaces.terminal.answering import split_all
-from coderelay.surfaces.terminal.command_pickers import picker_for
 from coderelay.surfaces.terminal.drawing.asks import ask_card
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
@@ -22,6 +21,7 @@ from coderelay.surfaces.terminal.input.attachments import Attachments, Prepared
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.open_asks import Asked
 from coderelay.surfaces.terminal.opened import Opened
+from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import Visit
 

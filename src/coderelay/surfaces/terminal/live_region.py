@@ -7,12 +7,10 @@ from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.answering import Answering
 from coderelay.surfaces.terminal.conversation import Conversation
-from coderelay.surfaces.terminal.drawing.columns import cut
+from coderelay.surfaces.terminal.drawing.columns import cut, place_name
 from coderelay.surfaces.terminal.drawing.printable import printable
-from coderelay.surfaces.terminal.open_asks import OpenAsks
+from coderelay.surfaces.terminal.open_asks import OpenAsks, WaitingPrompts
 from coderelay.surfaces.terminal.picker import Picker
-from coderelay.surfaces.terminal.short_path import place_name
-from coderelay.surfaces.terminal.waiting_prompts import WaitingPrompts
 
 _DIM, _BOLD, _RED, _GREEN, _YELLOW, _CYAN, _PLAIN = (f"\x1b[{n}m" for n in (2, 1, 31, 32, 33, 36, 0))
 _COLOURS = {"cyan": _CYAN, "green": _GREEN, "yellow": _YELLOW, "red": _RED}

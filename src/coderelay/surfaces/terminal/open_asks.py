@@ -1,20 +1,29 @@
 """What a person is asked here, in order: by the session, and by those that work for it."""
 
+from collections.abc import Iterable, Iterator
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.protocol.asks import Ask, By, Decision, DenyAndStop
 from coderelay.protocol.events import (
+    AnyEvent,
     AskAnswered,
     AskOpened,
     BatchOpened,
     CallAsked,
+    PromptAdmitted,
+    PromptEdited,
+    PromptRecalled,
+    PromptTaken,
     Recorded,
     SessionCreated,
     SessionDeleted,
     StopRequested,
     TurnEnded,
+    TurnStarted,
 )
-from coderelay.protocol.ids import AskId, SessionId
+from coderelay.protocol.ids import AskId, PromptId, SessionId
 from coderelay.protocol.summary import AskRow
 
 
@@ -115,3 +124,29 @@ class OpenAsks:
         for each in void:
             del self._open[each.ask.id]
         return Void(void, was_first=first in void) if void else None
+
+
+class WaitingPrompts:
+    def __init__(self, known: Iterable[PromptAdmitted] = ()) -> None:
+        self._waiting: dict[PromptId, PromptAdmitted] = {each.prompt_id: each for each in known}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __iter__(self) -> Iterator[PromptAdmitted]:
+        return iter(self._waiting.values())
+
+    @property
+    def last(self) -> PromptAdmitted | None:
+        return next(reversed(self._waiting.values()), None)
+
+    def take(self, event: AnyEvent) -> None:
+        match event:
+            case PromptAdmitted():
+                self._waiting[event.prompt_id] = event
+            case PromptEdited() if event.prompt_id in self._waiting:
+                self._waiting[event.prompt_id] = replace(self._waiting[event.prompt_id], text=event.text, typed="")
+            case TurnStarted() | PromptTaken() | PromptRecalled():
+                self._waiting.pop(event.prompt_id, None)
+            case _:
+                pass

@@ -3,10 +3,12 @@ can be an answer, a prompt or a prompt for later, and an ask can be answered els
 are taken one after the other, each when the turns before it have ended, and nobody is asked."""
 
 import asyncio
+import os
 import signal
 import sys
+import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from typing import Literal
 
@@ -38,18 +40,25 @@ from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, taken_down_
 from coderelay.surfaces.terminal.answering import Answering, split_all
 from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
 from coderelay.surfaces.terminal.plain_renderer import ToldLines, write
-from coderelay.surfaces.terminal.stdin_reader import End, Line, begin_reading
 
 _KEYS = """\
 Enter sends the line, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.
 While a turn runs, what you send is queued behind it. Ctrl+C stops the turn, in the middle of an answer too.
 !COMMAND runs a command of your own, without the agent."""
-
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 Ending = Literal["left", "parked", "stopped"]
 
 
+class End:
+    """No more lines will come."""
+
+
+class Line(str):
+    pass
+
+
 _Item = Line | End | AskRow | Recorded | Live | CoderError
+_MOST_BYTES = 1 << 16
 
 
 class LineLoop:
@@ -349,3 +358,21 @@ class LineLoop:
 
     async def _stop(self) -> None:
         await self._client.send(StopTurn(session=self.session, by=self._by))
+
+
+def begin_reading(take: Callable[[Line | End], None], *, at_terminal: bool) -> None:
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        for line in _typed() if at_terminal else sys.stdin:
+            loop.call_soon_threadsafe(take, Line(line.rstrip("\n")))
+        loop.call_soon_threadsafe(take, End())
+
+    # A daemon, because a thread that waits for a line cannot be ended.
+    threading.Thread(target=read, daemon=True).start()
+
+
+def _typed() -> Iterator[str]:
+    """A terminal gives a line at a time, and with Ctrl+D what stands in it so far: nothing, if nothing does."""
+    while line := os.read(sys.stdin.fileno(), _MOST_BYTES):
+        yield line.decode("utf-8", "replace")

@@ -18,12 +18,11 @@ from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import next_mode_by_key
 from coderelay.surfaces.terminal.answering import decides_at_once
 from coderelay.surfaces.terminal.drawing.notices import error_line, note
-from coderelay.surfaces.terminal.input.attachments import Attachments
+from coderelay.surfaces.terminal.input.attachments import Attachments, Placeholders
 from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.keys import make_bindings
-from coderelay.surfaces.terminal.input.placeholders import Placeholders
 from coderelay.surfaces.terminal.input_lines import Dialogue, GivenBack, Sent
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Attention

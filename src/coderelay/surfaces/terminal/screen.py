@@ -19,7 +19,18 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.history import History
-from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindingsBase, merge_key_bindings
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import (
+    DynamicKeyBindings,
+    KeyBindings,
+    KeyBindingsBase,
+    KeyPressEvent,
+    merge_key_bindings,
+)
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import ConditionalContainer, HSplit, Layout, VerticalAlign, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, SearchBufferControl
 from prompt_toolkit.layout.dimension import Dimension
@@ -30,9 +41,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from coderelay.client.language import t
 from coderelay.surfaces.standard_streams import taken_down_to, waiting
-from coderelay.surfaces.terminal.drawing.paint import without_colours
-from coderelay.surfaces.terminal.focus import TELL, TELL_NO_MORE, Focus
-from coderelay.surfaces.terminal.keyboard import Keyboard
+from coderelay.surfaces.terminal.drawing.columns import without_colours
 from coderelay.surfaces.terminal.menu import menu_lines
 
 _PRINT_SECONDS = 0.03
@@ -41,6 +50,11 @@ _INPUT_ROWS = 10
 _MOST_UNSHOWN = 1 << 16
 _ESCAPE_SECONDS = 0.05  # to wait for the rest of an Alt key
 MENU_ROWS = 8
+TELL, TELL_NO_MORE = "\x1b[?1004h", "\x1b[?1004l"
+_CAME, _WENT = Keys.ControlF23, Keys.ControlF24  # keys that no keyboard has
+ANSI_SEQUENCES["\x1b[I"] = _CAME
+ANSI_SEQUENCES["\x1b[O"] = _WENT
+_END = "\x1b[201~"
 
 
 class View(Protocol):
@@ -331,3 +345,46 @@ def _size() -> Size:
     except OSError:  # the terminal is gone; we are about to hear of it
         return Size(rows=24, columns=80)
     return Size(rows=found.lines or 24, columns=found.columns or 80)
+
+
+class Focus:
+    def __init__(self) -> None:
+        self.is_known = False
+        self.is_here = True
+        self.bindings = KeyBindings()
+        self.bindings.add(_CAME)(self._came)
+        self.bindings.add(_WENT)(self._went)
+
+    def _came(self, _: KeyPressEvent) -> None:
+        self.is_known = self.is_here = True
+
+    def _went(self, _: KeyPressEvent) -> None:
+        self.is_known, self.is_here = True, False
+
+
+class Keyboard(Vt100Input):
+    def __init__(self, stdin: TextIO) -> None:
+        super().__init__(stdin)
+        self.vt100_parser = PasteParser(lambda key: self._buffer.append(key))
+
+
+class PasteParser(Vt100Parser):
+    def __init__(self, feed_key_callback: Callable[[KeyPress], None]) -> None:
+        self._pieces: list[str] = []
+        self._last = ""  # characters, among which the end may have begun
+        super().__init__(feed_key_callback)
+
+    def feed(self, data: str) -> None:
+        if not self._in_bracketed_paste:
+            super().feed(data)
+            return
+        recent = self._last + data
+        self._pieces.append(data)
+        self._last = recent[1 - len(_END) :]
+        if _END not in recent:
+            return
+        pasted, _, rest = "".join(self._pieces).partition(_END)
+        self._pieces, self._last = [], ""
+        self._in_bracketed_paste = False
+        self.feed_key_callback(KeyPress(Keys.BracketedPaste, pasted))
+        self.feed(rest)

@@ -32,9 +32,8 @@ from coderelay.surfaces.terminal.drawing.columns import cut
 from coderelay.surfaces.terminal.drawing.notices import note
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Attention
-from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
+from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void, WaitingPrompts
 from coderelay.surfaces.terminal.screen import Screen
-from coderelay.surfaces.terminal.waiting_prompts import WaitingPrompts
 
 _EARLIER_EVENTS = 300
 _SEEN_SECONDS = 0.7

@@ -1,12 +1,14 @@
 """What a call would change, before it is allowed to."""
 
 from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import msgspec
 
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.obeyed_files import is_package_json
 from coderelay.tools.editing.changes import Change, is_hidden
-from coderelay.tools.editing.install_scripts import changes_install_scripts
 from coderelay.tools.editing.text_file import sendable
 from coderelay.workspace.files.files import LentFiles
 from coderelay.workspace.files.line_diff import cut, unified_diff
@@ -14,6 +16,11 @@ from coderelay.workspace.workspace import Workspace
 
 _BYTES = 20_000
 _NAMED = 5
+_RUN_BY_INSTALL = (
+    "preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare", "prepublish", "dependencies",
+    "pnpm:devPreinstall",
+)  # fmt: skip
+_RUN_BY_COMMITS = ("husky", "lint-staged", "simple-git-hooks", "pre-commit", "gitHooks")
 
 
 def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Change]], workspace: Workspace) -> Need:
@@ -51,3 +58,27 @@ def _diff(change: Change, workspace: Workspace) -> str:
         return f"Binary files a/{name} and b/{to or name} differ\n"
     old, new = map(sendable, texts)
     return unified_diff(name, change.before and old, new if change.after is not None else None, to)
+
+
+def changes_install_scripts(change: Change) -> bool:
+    name = change.to or change.path
+    if not is_package_json(name) or change.after is None:
+        return False
+    before = change.before.data if change.before is not None and is_package_json(change.path) else b"{}"
+    try:
+        return _run_unasked(before) != _run_unasked(change.after)
+    except (ValueError, RecursionError, msgspec.DecodeError):
+        return True  # nobody can say
+
+
+def _run_unasked(data: bytes) -> dict[str, Any]:
+    content = msgspec.json.decode(data)
+    if not isinstance(content, dict):
+        raise ValueError("a package.json is an object")
+    package = cast(dict[str, Any], content)
+    found = {key: package[key] for key in _RUN_BY_COMMITS if key in package}
+    scripts = package.get("scripts", {})
+    if not isinstance(scripts, dict):
+        return found | {"scripts": scripts}
+    named = cast(dict[str, Any], scripts)
+    return found | {f"scripts.{key}": named[key] for key in _RUN_BY_INSTALL if key in named}

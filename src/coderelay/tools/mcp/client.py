@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Raw
 
 from coderelay import __version__
-from coderelay.tools.mcp.failures import ServerFailed, Silent
 from coderelay.tools.mcp.json_rpc import Peer
 from coderelay.tools.mcp.schema import (
     CallResult,
@@ -24,7 +23,7 @@ from coderelay.tools.mcp.schema import (
     ReadResult,
     Resource,
 )
-from coderelay.tools.mcp.transport import Line
+from coderelay.tools.mcp.transport import Line, ServerFailed, Silent
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _PAGES = 100

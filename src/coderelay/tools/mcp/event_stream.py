@@ -1,6 +1,6 @@
 """Server-sent events: the data of each."""
 
-from coderelay.tools.mcp.failures import ServerFailed
+from coderelay.tools.mcp.transport import ServerFailed
 
 
 class EventStream:

@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import ModelFailed
 from coderelay.tools.mcp.event_stream import EventStream
-from coderelay.tools.mcp.failures import Forgotten, ServerFailed
-from coderelay.tools.mcp.transport import MOST_BYTES, Hear, Lose
+from coderelay.tools.mcp.transport import MOST_BYTES, Forgotten, Hear, Lose, ServerFailed
 
 _FAILURE_BYTES = 2000
 _WORTH_SECONDS = 10.0  # an open answer that ends sooner is not asked for again

@@ -10,8 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from coderelay.tools.mcp.failures import Refused, ServerFailed, Silent
-from coderelay.tools.mcp.transport import Line
+from coderelay.tools.mcp.transport import Line, Refused, ServerFailed, Silent
 
 log = logging.getLogger(__name__)
 

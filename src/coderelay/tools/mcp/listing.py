@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.mcp_info import PromptRow, ResourceRow, ServerRow
+from coderelay.protocol.session_info import PromptRow, ResourceRow, ServerRow
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.failures import ServerFailed
 from coderelay.tools.mcp.results import content_text, part_text
 from coderelay.tools.mcp.schema import Prompt, PromptMessage
 from coderelay.tools.mcp.server import Server
 from coderelay.tools.mcp.servers import McpServers
 from coderelay.tools.mcp.settings import where_of
-from coderelay.tools.shortened import shortened
+from coderelay.tools.mcp.transport import ServerFailed
+from coderelay.tools.toolbox import shortened
 
 Listed = TypeVar("Listed")
 

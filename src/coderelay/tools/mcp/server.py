@@ -10,11 +10,9 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.argument_schema import is_deep
 from coderelay.tools.mcp.client import Client
-from coderelay.tools.mcp.failures import Forgotten, Refused, ServerFailed, Silent, TooOften
-from coderelay.tools.mcp.schema import CallResult, Content, ListedTool, Prompt, PromptMessage, Resource
-from coderelay.tools.mcp.transport import Line
+from coderelay.tools.mcp.schema import CallResult, Content, ListedTool, Prompt, PromptMessage, Resource, is_deep
+from coderelay.tools.mcp.transport import Forgotten, Line, Refused, ServerFailed, Silent, TooOften
 
 _SAID_LINES = 5
 _SAID_CHARS = 600

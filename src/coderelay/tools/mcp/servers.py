@@ -8,13 +8,12 @@ from typing import Any
 import msgspec
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.argument_schema import parameters_of
 from coderelay.tools.mcp.http_transport import HttpLine, OpenHttp
-from coderelay.tools.mcp.schema import ListedTool
+from coderelay.tools.mcp.results import DESCRIPTION_CHARS, McpTool
+from coderelay.tools.mcp.schema import ListedTool, parameters_of
 from coderelay.tools.mcp.server import Limits, Server
 from coderelay.tools.mcp.settings import ServerSettings, filled, mark_of
 from coderelay.tools.mcp.stdio_transport import StdioLine
-from coderelay.tools.mcp.tool import DESCRIPTION_CHARS, McpTool
 from coderelay.tools.mcp.tool_names import tool_names
 from coderelay.tools.mcp.transport import Line
 from coderelay.workspace.processes.processes import Processes

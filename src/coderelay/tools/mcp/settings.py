@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.failures import ServerFailed
+from coderelay.tools.mcp.transport import ServerFailed
 
 REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _MARK = 16

@@ -10,8 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.failures import ServerFailed
-from coderelay.tools.mcp.transport import MOST_BYTES, Hear, Lose
+from coderelay.tools.mcp.transport import MOST_BYTES, Hear, Lose, ServerFailed
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, Running
 
 SHIM = Path(__file__).with_name("stdio_shim.py")

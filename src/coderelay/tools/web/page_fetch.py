@@ -14,7 +14,7 @@ from coderelay import __version__
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.shortened import shortened
+from coderelay.tools.toolbox import shortened
 from coderelay.tools.web.page_address import (
     PORTS,
     IPAddress,

@@ -5,6 +5,7 @@ Every refusal is a ToolFailed that a model can act on, and has changed nothing.
 """
 
 import os
+import re
 import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
+from coderelay.protocol.obeyed_files import END_OF_NAME as _END
+from coderelay.protocol.obeyed_files import folded
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.atomic_write import create, move_to_free_name, replace
 from coderelay.workspace.files.file_stat import (
@@ -26,13 +29,25 @@ from coderelay.workspace.files.file_stat import (
 )
 from coderelay.workspace.files.folders import Folders, part, shown
 from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
-from coderelay.workspace.files.protected import why_protected
 
 T = TypeVar("T")
-
 # Opening must not wait (a FIFO) and must not make a terminal ours.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _GROWN = 1 << 16  # read at once of what was added since the file was opened
+_PROTECTED = (
+    (
+        rf"/(?:\.git|git~\d){_END}",
+        "belongs to git and is not written by tools; use the git command",
+    ),
+    (
+        rf"/(?:\.coder|coder~\d){_END}",
+        "belongs to coder itself and is not written by tools",
+    ),
+    (
+        rf"/(?:\.claude|claude~\d){_END}/settings[^/]*\.json{_END}",
+        "says what an agent may do and is not written by tools; ask the person to change it",
+    ),
+)
 
 
 class Content(Struct, frozen=True):
@@ -235,3 +250,9 @@ def _entry(found: os.DirEntry[str]) -> Entry:
         return Entry(found.name, "file", found.stat(follow_symlinks=False).st_size)
     except OSError:  # gone since the folder was read
         return Entry(found.name, "file", 0)
+
+
+def why_protected(path: str) -> str | None:
+    """`path` is relative to a folder of the session, so that the folder may itself be called anything."""
+    plain = folded(path)
+    return next((why for pattern, why in _PROTECTED if re.search(pattern, plain)), None)

@@ -6,21 +6,18 @@ one descriptor per folder on the way, none through a link; what follows is done 
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from errno import ELOOP, ENOTDIR
 from functools import cache
 from itertools import count
 
 LOOK = getattr(os, "O_PATH", os.O_RDONLY)
 LINK_IN_THE_WAY = frozenset((ELOOP, ENOTDIR))  # or a file where a folder should be
-
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
 # openat2 does the walk in one call; what it takes to load (ctypes, 4 ms) is gained back after about this many.
 WALKS = 500
 _opened = count()
-
 _OPENAT2 = 437  # the same on every architecture that Python runs on but Alpha
 _AT_FDCWD = -100
 _RESOLVE_NO_SYMLINKS = 0x04  # nor magic links, those in /proc
@@ -113,3 +110,14 @@ def _openat2() -> Callable[[str, int], int] | None:
     except OSError:
         return None
     return openat2
+
+
+@contextmanager
+def folder_of(path: str, flags: int = LOOK) -> Generator[tuple[int, str]]:
+    """The folder that it is in, and its name there. Raises OSError if a link is in the way."""
+    above, name = os.path.split(path)
+    folder = open_folder("/", above.lstrip("/"), flags)
+    try:
+        yield folder, name
+    finally:
+        os.close(folder)

@@ -18,11 +18,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from errno import EINVAL
 
-from coderelay.workspace.processes.disk_space import DiskSpaceWatch
-from coderelay.workspace.processes.ending import CannotStart, Finished, ProcessesLost
 from coderelay.workspace.processes.orphans import end_command, end_orphans, new_mark
-from coderelay.workspace.processes.output import Output
-from coderelay.workspace.processes.supervision import Supervisor, Wrap
+from coderelay.workspace.processes.output import DiskSpaceWatch, Output
+from coderelay.workspace.processes.supervision import CannotStart, Finished, ProcessesLost, Supervisor, Wrap
 
 TERM_GRACE = 0.5
 KILL_GRACE = 5.0

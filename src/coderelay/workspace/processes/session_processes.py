@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
-from coderelay.workspace.processes.disk_space import FREE_BYTES
+from coderelay.workspace.processes.output import FREE_BYTES
 from coderelay.workspace.processes.processes import CannotStart, Finished, Heard, Processes, Running
-from coderelay.workspace.sandbox.confinement import Place, Rung
+from coderelay.workspace.sandbox.profile import Place, Rung
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.restore import Mended

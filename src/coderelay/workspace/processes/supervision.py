@@ -9,18 +9,19 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from errno import EINVAL, ENOEXEC
-from typing import Protocol
+from typing import Literal, Protocol
 
-from coderelay.workspace.processes.ending import CannotStart
-from coderelay.workspace.processes.scrub_environ import blank_own_environment
+import msgspec
+
+from coderelay.workspace.processes.environment import may_be_seen
 
 SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
 _LAST_WORDS = 1 << 16
 LEAVING_MAY_TAKE = 5.0
 KILLING_MAY_TAKE = 1.0
-
 Wrap = Callable[[list[str]], list[str]]
 """The command that starts the supervisor in a sandbox, made from the one that starts it here."""
+_FIRST_AND_END = slice(47, 49)  # of the fields behind the name in /proc/self/stat
 
 
 class Lending(Protocol):
@@ -136,3 +137,72 @@ def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[
             what = "process" if wrap is None else "sandbox"
             raise CannotStart(program=argv[0], cwd="/", what=what, errno=error.errno or EINVAL) from error
     return process, control
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """A command that ended: by itself with an exit code, or by a signal.
+
+    `output` is what it wrote to standard output and error, in the order written; or to standard output alone, if
+    its `errors` were wanted apart. When `omitted_bytes` is not 0, a line in the middle of it says so.
+    `ended_because` is why we ended it, for another reason than time.
+    """
+
+    exit_code: int | None
+    signal: int | None
+    output: str
+    omitted_bytes: int
+    timed_out: bool
+    seconds: float
+    errors: str = ""
+    ended_because: str = ""
+
+
+class CannotStart(Exception):
+    """The command did not begin: nothing of it ran. Of a sandbox that does not start, `detail` says why."""
+
+    def __init__(
+        self,
+        *,
+        program: str,
+        cwd: str,
+        what: Literal["folder", "program", "process", "sandbox"],
+        errno: int,
+        detail: str = "",
+    ) -> None:
+        super().__init__(f"{cwd if what == 'folder' else program}: {detail or os.strerror(errno)}")
+        self.program = program
+        self.cwd = cwd
+        self.what = what
+        self.errno = errno
+
+
+class ProcessesLost(Exception):
+    """The command may have run; how it ended is not known, because its supervisor ended or was closed."""
+
+    def __init__(self, *, program: str, closed: bool) -> None:
+        super().__init__(f"{program}: its supervisor {'was closed' if closed else 'ended'}")
+        self.program = program
+        self.closed = closed
+
+
+def blank_own_environment() -> None:
+    """Nothing happens where there is no /proc."""
+    with suppress(OSError, ValueError):
+        with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
+        first, end = map(int, fields[_FIRST_AND_END])
+        if end > first > 0:
+            _blank(first, end - first)
+
+
+def _blank(first: int, size: int) -> None:
+    import ctypes  # takes milliseconds, and only who starts commands needs it
+
+    at = first
+    for entry in ctypes.string_at(first, size).split(b"\0"):
+        name, is_set, value = entry.partition(b"=")
+        if is_set and not may_be_seen(os.fsdecode(name), os.fsdecode(value)):
+            if name in os.environb:
+                os.putenv(name, os.environb[name])  # in another place, for libraries and children of ours
+            ctypes.memset(at + len(name) + 1, 0, len(value))
+        at += len(entry) + 1

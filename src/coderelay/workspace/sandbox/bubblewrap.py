@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from coderelay.workspace.files.folders import is_in
+from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.sandbox.profile import Profile
-from coderelay.workspace.sandbox.safe_open import folder_of
 
 PROGRAM = "bwrap"
 _SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin")

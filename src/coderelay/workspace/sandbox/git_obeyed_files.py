@@ -11,10 +11,10 @@ from contextlib import suppress
 from msgspec import Struct
 
 from coderelay.workspace.files.folders import is_in
+from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.sandbox.git_config import harmful_settings, settings_in, work_trees
 from coderelay.workspace.sandbox.git_config_paths import relative_names
 from coderelay.workspace.sandbox.git_folders import GitPlaces
-from coderelay.workspace.sandbox.safe_open import folder_of
 
 MOST_BYTES = 1 << 20
 ASIDE = ".moved-"

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from coderelay.protocol.obeyed_files import obeyed_by
 from coderelay.workspace.files.folders import is_in
-from coderelay.workspace.sandbox.limits import PROCESSES
-from coderelay.workspace.sandbox.profile import Profile
+from coderelay.workspace.sandbox.profile import PROCESSES, Profile
 
 _SCRIPT = Path(__file__).with_name("landlock_child.py")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")

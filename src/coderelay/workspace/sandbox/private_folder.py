@@ -13,9 +13,9 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from errno import EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EPERM, EROFS
 
+from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.restore import Before, decoded, encoded, mend
-from coderelay.workspace.sandbox.safe_open import folder_of
 
 _BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
 _NAME_LENGTH = 32

@@ -4,13 +4,12 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 
-from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
 from coderelay.workspace.sandbox.guarded_paths import Guarded
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
-from coderelay.workspace.sandbox.profile import profile
-from coderelay.workspace.sandbox.wrapper import wrapped
+from coderelay.workspace.sandbox.profile import Profile, Rung, profile
 
 _SECONDS = 20
 _WORKS = "confined"
@@ -92,3 +91,15 @@ def _received(datagrams: socket.socket) -> bool:
         return bool(datagrams.recv(16))
     except BlockingIOError:
         return False
+
+
+def wrapped(rung: Rung, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
+    match rung:
+        case "bubblewrap":
+            return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
+        case "sandlock":
+            from coderelay.workspace.sandbox.landlock import landlock  # most machines have namespaces
+
+            return [*landlock(profile), *argv]
+        case "none":
+            raise ValueError("there is no sandbox to run it in")

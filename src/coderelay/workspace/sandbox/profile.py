@@ -5,15 +5,25 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from glob import glob
+from typing import Literal
 
 from msgspec import Struct
 
+from coderelay.protocol.secret_places import places_at_home
 from coderelay.workspace.files.folders import is_in
-from coderelay.workspace.sandbox.credentials import credential_places
+from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.sandbox.guarded_paths import Guarded
 
 _RUN = ("/run", "/var/run")
 _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system")  # NixOS
+Rung = Literal["bubblewrap", "sandlock", "none"]
+"""How commands are confined, the best way first."""
+PROCESSES = 2048
+_FILE_BYTES = 8 << 30  # of one file; `disk_space` sees to it that many files do not fill the disk
+_NAME = "coder-"
+_in_use: set[str] = set()
+_ENTER = 'echo $$ >"$0" && exec "$@"'
 
 
 class Profile(Struct, frozen=True):
@@ -129,3 +139,83 @@ def _around(guarded: tuple[str, ...], folders: tuple[str, ...]) -> Iterator[str]
         ):
             yield above
             above = os.path.dirname(above)
+
+
+def credential_places(home: str) -> Iterator[str]:
+    """Those that are there, by their real names."""
+    for place in places_at_home():
+        full = os.path.join(home, place)
+        for found in glob(full) if "*" in place else [full]:
+            if os.path.lexists(found) and os.path.exists(real := os.path.realpath(found)):
+                yield real
+
+
+class Place(Struct, frozen=True):
+    """`environment` is what the command is told there, `temporary` where its temporary files really are."""
+
+    processes: Processes
+    environment: Mapping[str, str]
+    temporary: str
+
+
+def resource_limits() -> list[str]:
+    """As the supervisor takes them. Memory and time have none: tools reserve more than they use."""
+    return ["RLIMIT_CORE=0", f"RLIMIT_FSIZE={_FILE_BYTES}", f"RLIMIT_NPROC={PROCESSES}"]
+
+
+class ProcessGroup:
+    """A control group that bounds the processes of one sandbox, for root, who has no other bound.
+
+    Where there can be none, nothing is bounded but by time.
+    """
+
+    def __init__(self) -> None:
+        self._path = next(_groups(), None) if os.getuid() == 0 else None
+
+    def entered(self, argv: list[str]) -> list[str]:
+        """The command, begun in the group."""
+        if self._path is None:
+            return argv
+        return ["/bin/sh", "-c", _ENTER, os.path.join(self._path, "cgroup.procs"), *argv]
+
+    def remove(self) -> None:
+        if self._path is not None:
+            _in_use.discard(self._path)
+            with suppress(OSError):  # its last process is not gone yet; the next to be made removes it
+                os.rmdir(self._path)
+
+
+def _groups() -> Iterator[str]:
+    for above in _own_groups():
+        _remove_dead(above)
+        path = os.path.join(above, f"{_NAME}{os.getpid()}-{os.urandom(4).hex()}")
+        try:
+            os.mkdir(path)
+            with open(os.path.join(path, "pids.max"), "r+", encoding="ascii") as file:
+                file.write(str(PROCESSES))
+        except OSError:
+            with suppress(OSError):
+                os.rmdir(path)
+        else:
+            _in_use.add(path)
+            yield path
+
+
+def _own_groups() -> Iterator[str]:
+    """Where processes can be counted: version 1 has a tree for that, version 2 one for everything."""
+    with suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("pids", ""):
+                yield os.path.normpath(f"/sys/fs/cgroup/{controllers}/{path}")
+
+
+def _remove_dead(above: str) -> None:
+    """Those of owners that are gone, and of ours what could not be removed in its time."""
+    with suppress(OSError):
+        for name in os.listdir(above):
+            path, owner = os.path.join(above, name), name.removeprefix(_NAME).partition("-")[0]
+            is_over = owner == str(os.getpid()) or not os.path.exists(f"/proc/{owner}")
+            if name.startswith(_NAME) and is_over and path not in _in_use:
+                with suppress(OSError):  # somebody is still in it
+                    os.rmdir(path)

@@ -19,10 +19,10 @@ from typing import Any
 from msgspec import Struct
 
 from coderelay.workspace.files.folders import is_in
+from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.git_obeyed_files import ASIDE, Obeyed, obeyed, read_file
 from coderelay.workspace.sandbox.guarded_paths import Guarded, files_below, open_folders
-from coderelay.workspace.sandbox.safe_open import folder_of
 
 
 class Before(Struct, frozen=True):

@@ -14,16 +14,14 @@ from contextlib import asynccontextmanager
 from coderelay.workspace.processes.processes import CannotStart, Processes
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
-from coderelay.workspace.sandbox.confinement import Place, Rung
 from coderelay.workspace.sandbox.detect import forget, rung_here
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.guarded_paths import Guarded, guarded
-from coderelay.workspace.sandbox.limits import ProcessGroup, resource_limits
 from coderelay.workspace.sandbox.planted import Planted
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
-from coderelay.workspace.sandbox.profile import around, profile
+from coderelay.workspace.sandbox.probe import wrapped
+from coderelay.workspace.sandbox.profile import Place, ProcessGroup, Rung, around, profile, resource_limits
 from coderelay.workspace.sandbox.restore import Before, Mended, look, mend
-from coderelay.workspace.sandbox.wrapper import wrapped
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
@@ -31,7 +29,6 @@ _LOOK_SHARE = 20  # looking takes at most a twentieth of the time
 _MOST_SECONDS_BETWEEN = 60.0
 _TEMPORARY = "/tmp"
 _HIDDEN_FOLDER = "XDG_RUNTIME_DIR"
-
 Marks = tuple[tuple[int, int, int] | None, ...]
 
 
@@ -264,3 +261,24 @@ def _mark(path: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino, stat.S_IFMT(found.st_mode)
+
+
+class Sandboxes:
+    def __init__(self, coder_home: str, environment: Mapping[str, str]) -> None:
+        self._coder_home = coder_home
+        self._environment = environment
+        self._current: dict[str, Sandbox] = {}
+        self._left: list[Sandbox] = []
+
+    def open(self, session: str, folders: tuple[str, ...]) -> Sandbox:
+        """The session's own, or another one as soon as it has other folders."""
+        known = self._current.get(session)
+        if known is None or known.folders != folders:
+            if known is not None:
+                self._left.append(known)  # something may still run in it
+            known = Sandbox(coder_home=self._coder_home, folders=folders, environment=self._environment)
+            self._current[session] = known
+        return known
+
+    async def close(self) -> None:
+        await asyncio.gather(*(each.close() for each in [*self._current.values(), *self._left]))

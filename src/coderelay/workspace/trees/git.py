@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, TypeVar
@@ -20,7 +22,6 @@ from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
 from coderelay.workspace.processes.find_program import find_program, outside_path
-from coderelay.workspace.trees.fifo_release import fifos_released
 
 SECONDS = 120.0
 MOST_BYTES = 1 << 28
@@ -43,8 +44,10 @@ _FIXED = {
     "GIT_PAGER": "cat",
     "GIT_EDITOR": "false",
 }
-
 T = TypeVar("T")
+_PATIENCE = 0.3
+_SHARE = 10  # looking for them takes at most a tenth of the time
+_READ_BY_GIT = (".gitignore", ".gitattributes", ".gitmodules")
 
 
 class GitFailed(CoderError):
@@ -97,6 +100,34 @@ async def on_leash(work: Callable[[Leash], T]) -> T:
         if not task.done():
             leash.cut()
             await asyncio.wait([task])
+
+
+class Blobs:
+    """Contents by id, one after the other, from one running git."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._asks, self._says = process.stdin, process.stdout
+
+    def pieces(self, blob: str) -> Generator[bytes]:
+        """To be read to the end before the next is asked for."""
+        try:
+            self._asks.write(f"{blob}\n".encode())
+            self._asks.flush()
+        except OSError as error:
+            raise GitFailed("git cat-file ended") from error
+        head = self._says.readline().split()
+        if len(head) != 3 or head[1] != b"blob":
+            raise GitFailed(f"git does not have {blob} any more")
+        left = int(head[2])
+        while left:
+            piece = self._says.read(min(left, _CHUNK))
+            if not piece:
+                raise GitFailed("git cat-file ended")
+            left -= len(piece)
+            yield piece
+        self._says.read(1)
 
 
 class Git(Struct, frozen=True):
@@ -202,34 +233,6 @@ def git_in(folder: str, work_tree: str, source: Mapping[str, str], leash: Leash)
     return Git(program, work_tree, env, leash)
 
 
-class Blobs:
-    """Contents by id, one after the other, from one running git."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._asks, self._says = process.stdin, process.stdout
-
-    def pieces(self, blob: str) -> Generator[bytes]:
-        """To be read to the end before the next is asked for."""
-        try:
-            self._asks.write(f"{blob}\n".encode())
-            self._asks.flush()
-        except OSError as error:
-            raise GitFailed("git cat-file ended") from error
-        head = self._says.readline().split()
-        if len(head) != 3 or head[1] != b"blob":
-            raise GitFailed(f"git does not have {blob} any more")
-        left = int(head[2])
-        while left:
-            piece = self._says.read(min(left, _CHUNK))
-            if not piece:
-                raise GitFailed("git cat-file ended")
-            left -= len(piece)
-            yield piece
-        self._says.read(1)
-
-
 def nul_ended(paths: Iterable[bytes]) -> bytes:
     return b"".join(path + b"\0" for path in paths)
 
@@ -260,3 +263,52 @@ def _quoted(path: str) -> str:
     """As git wants a name among several that a colon separates."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+@contextmanager
+def fifos_released(work_tree: str, objects: Sequence[str]) -> Generator[None]:
+    """For the time that git works in `work_tree`, and reads from the folders `objects`."""
+    over = threading.Event()
+    thread = threading.Thread(target=_release_until, args=(over, work_tree, objects), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _release_until(over: threading.Event, work_tree: str, objects: Sequence[str]) -> None:
+    took = 0.0
+    while not over.wait(max(_PATIENCE, _SHARE * took)):
+        began = time.monotonic()
+        with suppress(OSError, RecursionError):  # folders go away meanwhile
+            _release_rules(over, work_tree)
+            for folder in objects:
+                _release_all(over, folder)
+        took = time.monotonic() - began
+
+
+def _release_rules(over: threading.Event, work_tree: str) -> None:
+    for _, folders, files, folder in os.fwalk(work_tree):
+        if over.is_set():
+            return
+        folders[:] = [name for name in folders if name != ".git"]
+        for name in _READ_BY_GIT:
+            if name in files:
+                _release(name, folder)
+
+
+def _release_all(over: threading.Event, top: str) -> None:
+    for _, _, files, folder in os.fwalk(top):
+        if over.is_set():
+            return
+        for name in files:
+            _release(name, folder)
+
+
+def _release(name: str, folder: int) -> None:
+    """Opening this end fails at once if nobody waits at the other one."""
+    with suppress(OSError):
+        if stat.S_ISFIFO(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            os.close(os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))

@@ -6,14 +6,17 @@ elsewhere others work. Files that git ignores are covered from when somebody nam
 
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct, structs
 
 from coderelay.protocol.errors import CoderError
-from coderelay.protocol.file_changes import FileChange, FilesDiff
-from coderelay.workspace.trees import index_seed, retention, tree_diff, tree_writer
+from coderelay.protocol.session_info import FileChange, FilesDiff
+from coderelay.workspace.trees import index_seed, tree_diff, tree_writer
 from coderelay.workspace.trees.git import GitFailed, Leash, nul_ended, nul_split, on_leash
 from coderelay.workspace.trees.ignored_files import ignored
 from coderelay.workspace.trees.repository import NoRepository, repository_of
@@ -21,6 +24,9 @@ from coderelay.workspace.trees.shadow_repository import Shadow
 from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, Census, LeftOut, Limits
 
 _MOST_NAMED = 500
+FOLDER = "trees"
+MOST_TREES, _SLACK = 50, 14
+_SECONDS = 30 * 24 * 3600
 
 
 class Tree(Struct, frozen=True, omit_defaults=True):
@@ -83,7 +89,7 @@ class Trees:
         real = os.path.realpath(folder)
         repository = repository_of(real)
         digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {real}")).hexdigest()[:32]
-        return Shadow(os.path.join(self.home, retention.FOLDER, digest), repository, self._source, leash)
+        return Shadow(os.path.join(self.home, FOLDER, digest), repository, self._source, leash)
 
     def _take(self, shadow: Shadow, folder: str, also: Sequence[str]) -> Tree:
         with shadow.locked():
@@ -94,7 +100,7 @@ class Trees:
             _remember(shadow, ignored(shadow, _from_top(prefix, also)))
             names = _remembered(shadow)
             counted = self._count(shadow, folder, names)
-            retention.keep(shadow, counted.tree)
+            keep(shadow, counted.tree)
         return Tree(folder, counted.tree, counted.left_out, _shown(prefix, names), shadow.rules())
 
     def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> Census:
@@ -116,12 +122,12 @@ class Trees:
                 return tree
             _remember(shadow, new)
             wider = tree_writer.with_files(shadow, tree.id, tree.folder, new, self.limits)
-            retention.keep(shadow, wider)
+            keep(shadow, wider)
         return structs.replace(tree, id=wider, named=(*tree.named, *_shown(prefix, new)))
 
     def _worktree_changes(self, folder: str, leash: Leash) -> FilesDiff:
         repository = repository_of(folder)
-        places = os.path.join(self.home, retention.FOLDER)
+        places = os.path.join(self.home, FOLDER)
         os.makedirs(places, 0o700, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="diff-", dir=places) as place:
             shadow = Shadow(place, repository, self._source, leash)
@@ -152,3 +158,29 @@ def _remember(shadow: Shadow, paths: Sequence[bytes]) -> None:
     if paths:
         known = dict.fromkeys([*_remembered(shadow), *paths])
         shadow.remember("named", nul_ended(list(known)[-_MOST_NAMED:]))
+
+
+def keep(shadow: Shadow, tree: str) -> None:
+    """A ref holds it, whose time tells when it was last the state of the folder."""
+    refs = os.path.join(shadow.folder, "refs", "trees")
+    os.makedirs(refs, 0o700, exist_ok=True)
+    with open(os.path.join(refs, tree), "w") as file:
+        file.write(f"{tree}\n")
+    oldest_last = sorted(os.scandir(refs), key=lambda ref: ref.stat().st_mtime_ns, reverse=True)
+    too_old = time.time() - _SECONDS
+    gone = [ref for at, ref in enumerate(oldest_last) if at >= MOST_TREES or ref.stat().st_mtime < too_old]
+    if len(gone) > _SLACK or (gone and gone[-1].stat().st_mtime < too_old):
+        for ref in gone:
+            os.unlink(ref.path)
+        shadow.git.run("prune", "--expire=now")
+        _sweep(os.path.dirname(shadow.folder), too_old)
+
+
+def _sweep(places: str, too_old: float) -> None:
+    """Folders of ours whose lock was not taken for a month."""
+    for place in os.scandir(places):
+        with suppress(FileNotFoundError):
+            lock = os.path.join(place.path, "lock")
+            used = os.stat(lock if os.path.exists(lock) else place.path).st_mtime
+            if used < too_old:
+                shutil.rmtree(place.path, ignore_errors=True)

@@ -1,18 +1,28 @@
 """What the model must know, and of that what it must be told now: what it does not know yet, or knows otherwise."""
 
+import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from coderelay.agents.native.prompt.background import background_notes
-from coderelay.agents.native.prompt.changes import change_notes
-from coderelay.agents.native.prompt.environment import environment_note
-from coderelay.agents.native.prompt.hooks import hook_notes
 from coderelay.agents.native.prompt.instructions import instruction_notes
-from coderelay.agents.native.prompt.modes import mode_note
-from coderelay.agents.native.prompt.todos import todo_notes
+from coderelay.agents.native.prompt.system import READS_ONLY
+from coderelay.protocol.calls import Seen
 from coderelay.protocol.content import Note
-from coderelay.protocol.session_info import SkillShown
-from coderelay.session.state import State
+from coderelay.protocol.events import MessageAdded, Mode
+from coderelay.protocol.modes import mode_spec
+from coderelay.protocol.session_info import Item, SkillShown
+from coderelay.session.background import background_topic, over_topic, told
+from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.disk import Disk
+from coderelay.workspace.trees.git_head import branch_of
+
+_LOOKED_AT = 200  # the files that were read last
+TOPIC = "skills"
+_SHARE = 0.16  # bytes for each token of the window: a twenty-fifth of it
+_SHORTEST = 60
+_OFFER = "Instructions for certain kinds of work. If one fits what is asked, load it with skill before you begin."
+_GONE = "<skills>The skills you were told of are not there any more.</skills>"
+_STEPS = 10  # of silence before a nudge
 
 
 def what_counts(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown]) -> list[Note]:
@@ -34,10 +44,94 @@ def what_counts(state: State, disk: Disk, home: str, window: int, skills: Sequen
 def _skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: int) -> list[Note]:
     if not skills and "skills" not in told:
         return []
-    from coderelay.agents.native.prompt.skills import skill_notes  # most people have none
 
     return skill_notes(skills, told, window)
 
 
 def news(notes: Iterable[Note], told: Mapping[str, str]) -> list[Note]:
     return [note for note in notes if told.get(note.topic) != note.text]
+
+
+def background_notes(state: State) -> list[Note]:
+    news = [each for each in state.background.values() if not each.old and _topic(each) not in state.told]
+    return [Note(_topic(each), f"<background>{told(each)}.</background>") for each in news]
+
+
+def _topic(command: BackgroundCommand) -> str:
+    return background_topic(command.id) if command.end is None else over_topic(command.id)
+
+
+def change_notes(seen: Mapping[str, str], disk: Disk) -> list[Note]:
+    recent = list(seen.items())[-_LOOKED_AT:]
+    return [_changed(path, disk) for path, mark in recent if disk.has_changed(Seen(path, mark))]
+
+
+def _changed(path: str, disk: Disk) -> Note:
+    now = "has changed since you read it; read it again before you rely on it" if disk.mark(path) else "is gone"
+    return Note(f"file:{path}", f"<file-changed>{disk.relative(path)} {now}.</file-changed>")
+
+
+def environment_note(cwd: str, folders: Sequence[str]) -> Note:
+    system = os.uname()
+    lines = [
+        f"Working folder: {cwd}",
+        *(f"Also at hand: {folder}" for folder in folders),
+        f"System: {system.sysname} {system.release} ({system.machine})",
+        f"Date: {time.strftime('%Y-%m-%d')}",
+        f"Git: {branch_of(os.path.realpath(cwd)) or 'not a repository'}",
+    ]
+    return Note("environment", "\n".join(["<environment>", *lines, "</environment>"]))
+
+
+def hook_notes(state: State) -> list[Note]:
+    notes: list[Note] = []
+    if state.environment is not None and state.environment.told:
+        notes.append(Note("hook:environment", f"<hook>{state.environment.told}</hook>"))
+    if state.turn is not None and state.turn.prolonged:
+        text = f"The turn is not over yet. {state.turn.prolonged}"
+        notes.append(Note(f"hook:{state.turn.started.turn_id}", f"<hook>{text}</hook>"))
+    return notes
+
+
+def mode_note(mode: Mode, *, child: bool) -> Note:
+    """A `child` works for another agent: nobody waits for its plan."""
+    text = READS_ONLY if child and mode == "plan" else mode_spec(mode).prompt
+    return Note("mode", f"<mode>{text}</mode>")
+
+
+def skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: int) -> list[Note]:
+    if not skills:
+        return [Note(TOPIC, _GONE)] if TOPIC in told else []
+    most = max(_SHORTEST, int(window * _SHARE) // len(skills))
+    lines = [f"- {each.name}: {_cut(each.description, most)}" for each in skills]
+    return [Note(TOPIC, "\n".join(["<skills>", _OFFER, *lines, "</skills>"]))]
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def todo_notes(state: State) -> list[Note]:
+    """Told again only when the list has been untouched for that many steps more."""
+    items, steps = last_todos(state)
+    open_items = [each for each in items if each.status != "completed"]
+    if not open_items or steps < _STEPS:
+        return []
+    times = steps // _STEPS
+    text = f"{len(open_items)} items of the todo list are open and it has not changed for {times * _STEPS} steps"
+    topic = f"todo:{sum(map(is_list, state.calls.values()))}"  # each list is a topic of its own
+    return [Note(topic, f"<reminder>{text}. Bring it up to date if the work has moved on.</reminder>")]
+
+
+def last_todos(state: State) -> tuple[tuple[Item, ...], int]:
+    """The list, and how many steps ago it was given, or the history was summed up since."""
+    last = last_list(state)
+    if last is None:
+        return (), 0
+    steps = 0
+    for entry in reversed(state.history):
+        if isinstance(entry, MessageAdded):
+            if entry.message_id == last.batch_id:
+                break
+            steps += 1
+    return items_of(last.call), steps

@@ -11,14 +11,13 @@ import msgspec
 
 from coderelay.agents.agent import Turn
 from coderelay.agents.native.workflow.complexity import ITEMS, Rule, why_complex
-from coderelay.agents.native.workflow.message import workflow_message
 from coderelay.agents.native.workflow.settings import Language
-from coderelay.agents.native.workflow.verify_text import FIRST_LIST, USUAL_STEPS
+from coderelay.agents.native.workflow.verify_text import FIRST_LIST, USUAL_STEPS, workflow_message
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Note
 from coderelay.protocol.ids import CallId, new_id
-from coderelay.protocol.todos import Item, TodoArguments
-from coderelay.session.todos import has_open, todos
+from coderelay.protocol.session_info import Item, TodoArguments
+from coderelay.session.state import has_open, todos
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 

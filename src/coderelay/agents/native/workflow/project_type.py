@@ -10,8 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.native.workflow.verify_command import Choice
+from coderelay.protocol.errors import ToolFailed
+from coderelay.workspace.files.disk import Disk
 
 Language = Literal["go", "python", "node", "rust", "java"]
+_MOST_BYTES = 1 << 20
 
 
 class Files(Protocol):
@@ -52,7 +55,6 @@ KINDS = (
     _MAVEN,
     _GRADLE,
 )  # of two in one folder the first counts, if nothing else decides
-
 _LOCKS = {
     "pnpm-lock.yaml": "pnpm",
     "yarn.lock": "yarn",
@@ -160,3 +162,26 @@ def _loose_tests(files: Files) -> Choice | None:
 
 def _is_test(name: str) -> bool:
     return name == "conftest.py" or (name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py")))
+
+
+class ProjectFiles:
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._names: dict[str, frozenset[str]] = {}
+
+    def names(self, folder: str) -> frozenset[str]:
+        if folder not in self._names:
+            self._names[folder] = self._list(folder)
+        return self._names[folder]
+
+    def text(self, path: str) -> str:
+        try:
+            return self._disk.read(path, _MOST_BYTES).data.decode("utf-8", "replace")
+        except ToolFailed:
+            return ""
+
+    def _list(self, folder: str) -> frozenset[str]:
+        try:
+            return frozenset(entry.name for entry in self._disk.list(folder or "."))
+        except ToolFailed:
+            return frozenset()

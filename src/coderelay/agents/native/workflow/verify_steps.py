@@ -4,31 +4,28 @@ The check is a call of bash that the model did not propose: judged, asked about,
 """
 
 import os
+from collections.abc import Callable, Iterable
 
 import msgspec
 from msgspec import Struct
 
 from coderelay.agents.agent import Turn
-from coderelay.agents.native.workflow.message import workflow_message
-from coderelay.agents.native.workflow.project_files import ProjectFiles
-from coderelay.agents.native.workflow.settings import WorkflowSettings
-from coderelay.agents.native.workflow.verification import (
-    CannotTell,
-    Passed,
-    Repair,
-    Skip,
-    StillFailing,
-    Verify,
-    Work,
-    after_run,
-    edited_in,
-    verification_due,
+from coderelay.agents.native.workflow.project_type import Files, ProjectFiles, infer_command
+from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
+from coderelay.agents.native.workflow.verify_command import COMMANDS, Choice, choose_command
+from coderelay.agents.native.workflow.verify_result import Run, Trouble, run_of, trouble_of
+from coderelay.agents.native.workflow.verify_text import (
+    Reason,
+    best_effort,
+    not_run,
+    passed,
+    repair_prompt,
+    still_failing,
+    workflow_message,
 )
-from coderelay.agents.native.workflow.verify_command import COMMANDS, Choice
-from coderelay.agents.native.workflow.verify_result import run_of
-from coderelay.agents.native.workflow.verify_text import best_effort, not_run, passed, repair_prompt, still_failing
-from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need
-from coderelay.protocol.events import MessageAdded
+from coderelay.agents.native.workflow.verify_wish import wish_of
+from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
+from coderelay.protocol.events import MessageAdded, Mode
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.session.state import CallState
 from coderelay.tools.all_tools import SPECS
@@ -36,6 +33,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
 BASH = "bash"
+_DOCUMENTS = (".md", ".markdown", ".mdx", ".rst", ".adoc")
 
 
 class CheckArguments(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -43,6 +41,27 @@ class CheckArguments(Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
     command: str
     folder: str = ""
+
+
+class Skip(Struct, frozen=True):
+    """It would be due, and is left out: people are told."""
+
+    reason: Reason
+
+
+class Verify(Struct, frozen=True):
+    choice: Choice
+
+
+class Work(Struct, frozen=True):
+    """A turn so far. `prompts` are the person's, `edited` the files it changed, relative to the session's folder;
+    `runs` are the checks there were already. `bash` is false if the tool is missing or may not be used."""
+
+    mode: Mode
+    prompts: tuple[str, ...]
+    edited: tuple[str, ...]
+    runs: int = 0
+    bash: bool = True
 
 
 class Checking:
@@ -125,3 +144,63 @@ class Checking:
 
 def _as_bash(call_id: CallId, arguments: CheckArguments) -> Call:
     return Call(call_id, BASH, msgspec.json.encode({"command": arguments.command}).decode())
+
+
+def verification_due(work: Work, settings: VerificationSettings, files: Files) -> Verify | Skip | None:
+    """None if there is nothing to check, or nothing to say about it."""
+    if not settings.enabled or not work.bash or work.runs >= settings.most_runs or work.mode == "plan":
+        return None
+    code = [path for path in work.edited if not is_document(path)]
+    wish = wish_of(work.prompts)
+    if not code or (work.mode == "default" and wish != "verify"):
+        return None
+    if wish == "leave out":
+        return Skip("refused")
+    choice = choose_command(work.prompts, settings.commands, lambda: infer_command(files, code))
+    return Skip("no command") if choice is None else Verify(choice)
+
+
+def is_document(path: str) -> bool:
+    lower = path.lower()
+    return lower.endswith(_DOCUMENTS) or lower.startswith("docs/")
+
+
+class Passed(Struct, frozen=True):
+    pass
+
+
+class Repair(Struct, frozen=True):
+    """The model is to repair the work, which is then checked again."""
+
+
+class StillFailing(Struct, frozen=True):
+    """The last run that was allowed."""
+
+
+class CannotTell(Struct, frozen=True):
+    """The machine is to blame: a warning, and the end of it."""
+
+    trouble: Trouble
+
+
+def after_run(
+    run: Run, command: str, work: Work, settings: VerificationSettings
+) -> Passed | Repair | StillFailing | CannotTell:
+    """`work.runs` counts this run too."""
+    if run.ended == 0:
+        return Passed()
+    trouble = trouble_of(run, command, work.edited)
+    if trouble is not None:
+        return CannotTell(trouble)
+    return Repair() if work.runs < settings.most_runs else StillFailing()
+
+
+def edited_in(calls: Iterable[CallState], relative: Callable[[str], str]) -> tuple[str, ...]:
+    """The files that calls of write, edit or patch have changed, or may have when they were cut off."""
+    paths = [
+        relative(path)
+        for each in calls
+        if each.judged.need.kind == "edit" and isinstance(each.outcome, Finished | Unknown)
+        for path in each.judged.need.paths
+    ]
+    return tuple(dict.fromkeys(paths))

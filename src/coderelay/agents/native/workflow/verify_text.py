@@ -4,24 +4,24 @@ from typing import Literal
 
 from coderelay.agents.native.workflow.settings import Language
 from coderelay.agents.native.workflow.verify_result import Trouble
+from coderelay.protocol.calls import Call
+from coderelay.protocol.content import Note, Text
+from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.ids import MessageId, TurnId, new_id
 
 Reason = Literal["no command", "refused", "not allowed"]
-
 NOT_RUN: dict[Language, str] = {"en": "automatic verification was not run", "zh": "未执行自动验证"}
 REPAIR: dict[Language, str] = {"en": "Please repair this and verify again", "zh": "请修复并再次验证"}
-
 FIRST_LIST: dict[Language, str] = {
     "en": "<reminder>A todo list was begun from this request: you find it below. Work through it and keep it up to "
     "date with the todo tool; give a better list in its place as soon as you know more.</reminder>",
     "zh": "<reminder>已根据此请求自动初始化 todo 列表，见下文。请按列表推进，用 todo 工具保持更新；"
     "了解更多后可用更合适的列表替换它。</reminder>",
 }
-
 USUAL_STEPS: dict[Language, list[str]] = {
     "en": ["Understand the request and the code", "Make the changes", "Verify the result"],
     "zh": ["理解需求并查看代码", "实现改动", "验证结果"],
 }
-
 _REASONS: dict[Reason, dict[Language, str]] = {
     "no command": {
         "en": "no listed command fits this project; `workflow.verify_commands` can name one",
@@ -71,3 +71,18 @@ def passed(command: str, language: Language) -> str:
 def repair_prompt(command: str, language: Language) -> str:
     """For the model, which has the output before its eyes."""
     return f"`{command}` 未通过。{REPAIR['zh']}。" if language == "zh" else f"`{command}` failed. {REPAIR['en']}."
+
+
+def workflow_message(
+    turn_id: TurnId, text: str = "", *, calls: tuple[Call, ...] = (), notes: tuple[Note, ...] = ()
+) -> MessageAdded:
+    """People and the model are told the text, the model alone the notes."""
+    return MessageAdded(
+        message_id=MessageId(new_id()),
+        turn_id=turn_id,
+        model="workflow",
+        blocks=(Text(text),) if text else (),
+        calls=calls,
+        notes=notes,
+        author="workflow",
+    )

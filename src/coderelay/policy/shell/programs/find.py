@@ -4,9 +4,7 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Options, Refused, check_pattern
-from coderelay.policy.shell.programs.paths import Place
-from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.options import Options, Place, Program, Refused, check_pattern
 from coderelay.policy.shell.programs.readers import READERS
 from coderelay.protocol.translatable import say
 

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from itertools import dropwhile
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Operands, Options, Refused, check
-from coderelay.policy.shell.programs.paths import Place
-from coderelay.policy.shell.programs.program import Build, Program
+from coderelay.policy.shell.programs.options import Build, Operands, Options, Place, Program, Refused, check
 from coderelay.protocol.translatable import say
 
 # Not here: --ext-diff and --textconv run programs, --output writes, -O opens a pager.

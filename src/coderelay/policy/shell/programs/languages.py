@@ -4,9 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Options, Refused, check
-from coderelay.policy.shell.programs.paths import Place
-from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.options import Options, Place, Program, Refused, check
 
 _SED = Options(
     short="nErsuz",

@@ -1,6 +1,6 @@
 """Programs that remove files, change the machine, or work on other machines."""
 
-from coderelay.policy.shell.programs.program import EVERY_USE, Program
+from coderelay.policy.shell.programs.options import EVERY_USE, Program
 
 _IMAGES = frozenset(("pull", "push", "login", "build"))
 _ONLINE = (

@@ -3,14 +3,55 @@
 A table lists what is known to be harmless. A word that is not in the table is not harmless.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.paths import Place
 from coderelay.protocol.secret_places import secret_place
 from coderelay.protocol.translatable import say
+
+# Files of the system that are no secret of anybody's.
+_EVERYBODYS = {
+    "/etc/os-release", "/etc/debian_version", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version",
+}  # fmt: skip
+
+
+class Place(Struct, frozen=True):
+    """The workspace folders as absolute paths, and whether the command is still at the first one.
+
+    `reading` is true for a program that only reads, which may also look at what is everybody's; `sandboxed` says
+    that what it starts by itself is confined. With `anywhere` every path is held: the person has said so.
+    """
+
+    folders: tuple[str, ...] = ()
+    at_root: bool = True
+    reading: bool = False
+    sandboxed: bool = False
+    anywhere: bool = False
+
+    def holds(self, path: str) -> bool:
+        if self.anywhere:
+            return True
+        if ".." in path.split("/") or path.startswith("~"):
+            return False
+        if not path.startswith("/") or path == "/dev/null" or (self.reading and path in _EVERYBODYS):
+            return True
+        return any(path == folder or path.startswith(f"{folder}/") for folder in self._real_folders())
+
+    def is_root(self, path: str) -> bool:
+        return (path == "." and self.at_root) or (path.rstrip("/") in self._real_folders())
+
+    def _real_folders(self) -> tuple[str, ...]:
+        """A session in `/` has no folder that keeps anything out."""
+        return tuple(folder.rstrip("/") for folder in self.folders if folder.startswith("/") and folder.strip("/"))
+
+
+Recogniser = Callable[[Sequence[Word], Place], Sequence[Word] | None]
+"""Raises Refused unless the program only reads when it is given these words. Returns the command that the program
+starts in turn, which must be recognised as well."""
+EVERY_USE: frozenset[str] = frozenset()
 
 
 class Refused(Exception):
@@ -169,3 +210,68 @@ def _check_files(paths: Sequence[str], place: Place) -> None:
             raise Refused(say("{path} is outside of the workspace", path=path))
         if secret := secret_place(path):
             raise Refused(say("it touches {path}, where secrets are kept", path=secret))
+
+
+class Build(Struct, frozen=True):
+    """One use of a program that runs tests or a build, or that `changes` files in a way that is easy to see.
+
+    Only the listed options are known. `kept` are the options that a remembered command keeps, because with them or
+    without them the program runs or writes something else: `--fix`, but also `--check`. Operands are `files` of the
+    workspace, any of which may stand there, or `targets`, each of which does something of its own and is kept too.
+    """
+
+    options: Options = Options()
+    kept: tuple[str, ...] = ()
+    operands: Literal["files", "targets"] = "files"
+    changes: bool = False
+
+
+class Program(Struct, frozen=True):
+    """The defaults describe a program about which nothing is known.
+
+    Proofs, which may allow a command. The program only reads when it is given the options in `reads`, or words that
+    `recognise` accepts, or one of the `version` options alone. It only makes files and folders when it is given the
+    options in `edits`. `builds` leads from the words behind the program's name to what is known about that use.
+
+    What is read: `names_only` programs show names, sizes and times of files but nothing that is in them. `searches`
+    is true for programs that look for a pattern in files, `whole` for those that may read all files of a folder.
+    `tells`: its words are written for people, and none of them is run.
+
+    Other commands in its words. `starts` is how many operands of its own stand before the command that the program
+    starts. If `plain_start` is true, `unwrap` knows its options and finds that command exactly. A command also stands
+    behind each of the words in `starts_behind`. `adds_words`: the command gets more words than are written. `texts`
+    says that `each` word may be the text of a command, or that all words `joined` are one.
+
+    Interpreters run `commands` (a shell), `code` in another language, or a `file` in the present shell. A shell runs
+    the text behind `-c`, and behind the `text_options` that it has beside that one. The text of a shell with its
+    `own_syntax` may hold commands that bash would not see. `runs_input`: the program runs what it is given to read,
+    or programs that its input names.
+
+    Danger: `danger` is the reason why a person is asked, `find_danger` finds it from the words, and `publishes` is a
+    subcommand that publishes something. `network` lists the subcommands that talk to other machines; EVERY_USE means
+    that the program always does. `fetches`: what it prints comes from another machine.
+    """
+
+    reads: Options | None = None
+    recognise: Recogniser | None = None
+    version: tuple[str, ...] = ()
+    edits: Options | None = None
+    builds: Mapping[tuple[str, ...], Build] = {}
+    names_only: bool = False
+    searches: bool = False
+    whole: bool = False
+    tells: bool = False
+    starts: int | None = None
+    plain_start: bool = False
+    starts_behind: tuple[str, ...] = ()
+    adds_words: bool = False
+    texts: Literal["", "each", "joined"] = ""
+    interprets: Literal["", "commands", "code", "file"] = ""
+    text_options: tuple[str, ...] = ()
+    own_syntax: bool = False
+    runs_input: bool = False
+    danger: str = ""
+    find_danger: Callable[[Sequence[str]], str | None] | None = None
+    publishes: str = ""
+    network: frozenset[str] | None = None
+    fetches: bool = False

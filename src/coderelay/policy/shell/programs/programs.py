@@ -4,14 +4,12 @@ import re
 from functools import lru_cache
 
 from coderelay.policy.shell.build_programs import BUILDERS
-from coderelay.policy.shell.programs.archives import ARCHIVERS
 from coderelay.policy.shell.programs.find import FIND
 from coderelay.policy.shell.programs.git import GIT
 from coderelay.policy.shell.programs.languages import LANGUAGES
 from coderelay.policy.shell.programs.machine import MACHINE
-from coderelay.policy.shell.programs.plain import PLAIN
-from coderelay.policy.shell.programs.processes import PROCESS_VIEWERS
-from coderelay.policy.shell.programs.program import Build, Program
+from coderelay.policy.shell.programs.options import Build, Program
+from coderelay.policy.shell.programs.plain import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.readers import READERS
 from coderelay.policy.shell.programs.shells import SHELLS
 from coderelay.policy.shell.programs.wrappers import WRAPPERS

@@ -6,10 +6,9 @@ from msgspec.structs import replace
 
 from coderelay.policy.shell.build_programs import PIP
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.archives import lists_archive
 from coderelay.policy.shell.programs.git import has_git_table
-from coderelay.policy.shell.programs.options import Refused, check
-from coderelay.policy.shell.programs.paths import Place
+from coderelay.policy.shell.programs.options import Place, Refused, check
+from coderelay.policy.shell.programs.plain import lists_archive
 from coderelay.policy.shell.programs.programs import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.protocol.obeyed_files import obeyed_by

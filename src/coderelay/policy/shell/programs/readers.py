@@ -1,7 +1,6 @@
 """Programs that print what they read. Options that write, run or change something are left out."""
 
-from coderelay.policy.shell.programs.options import Options
-from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.options import Options, Program
 
 # Not here: --check, which reads whatever a list names.
 _SUMS = Program(Options(short="btz", long=("--tag", "--binary", "--text")), names_only=True)

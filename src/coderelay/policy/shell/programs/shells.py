@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Refused
-from coderelay.policy.shell.programs.paths import Place
-from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.options import Place, Program, Refused
 
 _NAMES_OF_SHELLS = (
     "sh", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "bash5", "bash4",

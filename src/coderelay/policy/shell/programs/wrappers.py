@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Refused
-from coderelay.policy.shell.programs.program import Program
+from coderelay.policy.shell.programs.options import Program, Refused
 from coderelay.protocol.translatable import say
 
 _OTHER_PERSON = "it runs with the rights of another person"

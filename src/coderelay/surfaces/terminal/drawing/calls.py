@@ -1,19 +1,32 @@
 """Calls of tools: a line that says what was done, how it ended and how long it took; then all that came of it."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from coderelay.client.language import retell, t
 from coderelay.client.tool_specs import tool_specs
 from coderelay.client.visible import visible
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown, one_line
-from coderelay.protocol.todos import Item, Status, TodoArguments
-from coderelay.surfaces.terminal.drawing.columns import cut, width_of
+from coderelay.protocol.session_info import Item, Status, TodoArguments
+from coderelay.surfaces.terminal.drawing.columns import (
+    BOLD,
+    DIM,
+    GREEN,
+    MAGENTA,
+    RED,
+    STRUCK,
+    YELLOW,
+    cut,
+    in_words,
+    paint,
+    rows_of,
+    width_of,
+)
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
-from coderelay.surfaces.terminal.drawing.durations import in_words
-from coderelay.surfaces.terminal.drawing.markdown import markdown_lines
-from coderelay.surfaces.terminal.drawing.output import behind_bar, drawn_output, within
-from coderelay.surfaces.terminal.drawing.paint import BOLD, DIM, GREEN, MAGENTA, RED, STRUCK, YELLOW, paint
-from coderelay.surfaces.terminal.drawing.shell import drawn_command
+from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
+from coderelay.surfaces.terminal.drawing.notices import drawn_command
+from coderelay.surfaces.terminal.drawing.printable import printable
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _TODO: dict[Status, tuple[str, str]] = {
@@ -22,6 +35,7 @@ _TODO: dict[Status, tuple[str, str]] = {
     "completed": ("☑", f"{DIM};{STRUCK}"),
 }
 _TITLE = 16  # columns at least
+_BAR = "│ "
 
 
 def call_line(need: Need, width: int = 80) -> str:
@@ -177,3 +191,19 @@ def _todo(item: Item, width: int) -> list[str]:
 def _feedback(text: str, width: int) -> list[str]:
     told = t("hook: {text}", text=visible(text))
     return behind_bar(row for line in told.split("\n") for row in wrapped(line, within(width), YELLOW))
+
+
+def drawn_output(text: str, width: int, style: str = DIM) -> list[str]:
+    """In its own colours as far as it has any."""
+    text = printable(text, keep_colours=True).expandtabs(8)
+    room = within(width)
+    return behind_bar(paint(row, style) for line in text.split("\n") for row in rows_of(line.rstrip(), room))
+
+
+def behind_bar(lines: Iterable[str], style: str = DIM, bar: str = _BAR) -> list[str]:
+    mark, bare = paint(bar, style), paint(bar.rstrip(), style)
+    return [f"{mark}{line}" if line else bare for line in lines]
+
+
+def within(width: int) -> int:
+    return max(width - len(_BAR), 8)

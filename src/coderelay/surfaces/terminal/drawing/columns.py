@@ -1,12 +1,16 @@
 """Text in columns: how wide it is, and what fits."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-from coderelay.surfaces.terminal.drawing.paint import RESET
-
 _CODE = re.compile(r"(\x1b\[[0-9;]*m)")
+RESET = "\x1b[0m"
+DIM, BOLD, ITALIC, UNDERLINED, STRUCK = "2", "1", "3", "4", "9"
+RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = "31", "32", "33", "34", "35", "36"
+_CODES = re.compile(r"\x1b\[[0-9;]*m")
+_SHARE = 3
 
 
 def width_of(text: str) -> int:
@@ -70,3 +74,38 @@ def last_rows(lines: Iterable[str], width: int, rows: int) -> str:
     """Of lines with colours, the rows that are at the end, each with a line end."""
     last = [row for line in lines for row in rows_of(line, width)][-rows:] if rows > 0 else []
     return "".join(f"{row}\n" for row in last)
+
+
+def in_words(ms: int) -> str:
+    if ms < 1000:
+        return f"{ms}ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f}s"
+    minutes, seconds = divmod(ms // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {seconds:02}s"
+
+
+def paint(text: str, style: str) -> str:
+    """One line or a part of one. What has colours of its own keeps them, and `style` comes back behind each."""
+    if not style or not text:
+        return text
+    start = f"\x1b[{style}m"
+    return f"{start}{text.replace(RESET, RESET + start)}{RESET}"
+
+
+def without_colours(text: str) -> str:
+    return _CODES.sub("", text)
+
+
+def place_name(folder: str, width: int) -> str:
+    """With `~` for the person's own, and only its end if it is longer than a third of the line."""
+    home = os.path.expanduser("~")
+    name = f"~{folder.removeprefix(home)}" if folder == home or folder.startswith(f"{home}/") else folder
+    room = max(12, width // _SHARE)
+    if len(name) <= room:
+        return name
+    parts = name.split("/")
+    while len(parts) > 1 and len("/".join(("…", *parts))) > room:
+        parts.pop(0)
+    return "/".join(("…", *parts))

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from coderelay.client.language import t
 from coderelay.client.visible import visible
-from coderelay.surfaces.terminal.drawing.columns import rows_of
-from coderelay.surfaces.terminal.drawing.paint import BOLD, DIM, GREEN, RED, paint
+from coderelay.surfaces.terminal.drawing.columns import BOLD, DIM, GREEN, RED, paint, rows_of
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)")
 _STYLES = {"+": GREEN, "-": RED, " ": ""}

@@ -2,21 +2,39 @@
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from msgspec import Struct
 
+from coderelay.client.visible import visible
 from coderelay.surfaces.terminal.drawing.code import drawn_code
-from coderelay.surfaces.terminal.drawing.inline import spans_of
-from coderelay.surfaces.terminal.drawing.paint import BOLD, DIM, ITALIC, UNDERLINED, paint
-from coderelay.surfaces.terminal.drawing.tables import Cell, Side, Table, drawn_table
-from coderelay.surfaces.terminal.drawing.wrapping import joined, wrap
+from coderelay.surfaces.terminal.drawing.columns import (
+    BOLD,
+    CYAN,
+    DIM,
+    ITALIC,
+    STRUCK,
+    UNDERLINED,
+    paint,
+    rows_of,
+    width_of,
+    without_colours,
+)
+from coderelay.surfaces.terminal.drawing.wrapping import Span, joined, wrap
 
 _HEADINGS = {"h1": f"{BOLD};{UNDERLINED}", "h2": BOLD}
 _OTHER_HEADINGS = f"{BOLD};{ITALIC}"
 _BULLETS = "•◦▪"
 _RULE = 40
 _NARROWEST = 12
+_STYLES = {"strong": BOLD, "em": ITALIC, "s": STRUCK, "link": UNDERLINED}
+_ITEM_MARKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+Side = Literal["left", "right", "center"]
+Cell = list[Span]
+_BETWEEN, _TABLES_RULE = " │ ", "─┼─"
+_TABLES_NARROWEST = 6
 
 
 def drawn_block(source: str, width: int, number: int | None = None) -> list[str]:
@@ -28,6 +46,12 @@ def drawn_block(source: str, width: int, number: int | None = None) -> list[str]
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     return parser.disable(["reference", "html_block", "html_inline"])
+
+
+class Table(Struct, frozen=True):
+    head: list[Cell]
+    rows: list[list[Cell]]
+    sides: list[Side]
 
 
 class _Drawing:
@@ -118,3 +142,104 @@ def _moved(lines: Sequence[str], indent: str, first: str | None = None) -> list[
 def _side(token: Token) -> Side:
     style = str(token.attrs.get("style", ""))
     return "right" if style.endswith("right") else "center" if style.endswith("center") else "left"
+
+
+def spans_of(tokens: Sequence[Token], style: str = "", *, in_item: bool = False) -> list[Span]:
+    """A link is followed by its address. Lines end where they were written to end."""
+    spans: list[Span] = []
+    open_styles = [style] if style else []
+    links: list[tuple[str, int]] = []
+    for token in tokens:
+        kind, _, place = token.type.rpartition("_")
+        now = ";".join(dict.fromkeys(open_styles))
+        if token.type == "text":
+            spans.append((visible(token.content), now))
+        elif token.type == "code_inline":
+            spans.append((visible(token.content), f"{now};{CYAN}" if now else CYAN))
+        elif token.type in ("softbreak", "hardbreak"):
+            spans.append(("\n", ""))
+        elif token.type == "image":
+            spans += _link(token.content, _address(token, "src"), [(visible(token.content), now)])
+        elif place == "open" and kind in _STYLES:
+            open_styles.append(_STYLES[kind])
+            if kind == "link":
+                links.append((_address(token, "href"), len(spans)))
+        elif place == "close" and kind in _STYLES:
+            open_styles.remove(_STYLES[kind])
+            if kind == "link":
+                address, at = links.pop()
+                spans[at:] = _link("".join(text for text, _ in spans[at:]), address, spans[at:])
+        elif token.content:
+            spans.append((visible(token.content), now))
+    if in_item and spans and (mark := _ITEM_MARKS.get(spans[0][0][:4])):
+        spans[0] = (mark + spans[0][0][4:], spans[0][1])
+    return spans
+
+
+def _link(text: str, address: str, shown: list[Span]) -> list[Span]:
+    if not address or text == address or f"mailto:{text}" == address:
+        return shown
+    return [*shown, (f" ({address})" if text else address, DIM)]
+
+
+def _address(token: Token, name: str) -> str:
+    return visible(str(token.attrs.get(name, "")))
+
+
+def drawn_table(table: Table, width: int) -> list[str]:
+    natural = [max(map(_width, column)) for column in zip(table.head, *table.rows, strict=True)]
+    room = width - len(_BETWEEN) * (len(natural) - 1)
+    if room < min(_TABLES_NARROWEST * len(natural), sum(natural)):
+        return _as_list(table, width)
+    widths = _fitted(natural, room)
+    head = [[(text, f"{style};{BOLD}" if style else BOLD) for text, style in cell] for cell in table.head]
+    drawn = [_row(cells, widths, table.sides) for cells in [head, *table.rows]]
+    rule = paint(_TABLES_RULE.join("─" * each for each in widths), DIM)
+    many = any(len(row) > 1 for row in drawn[1:])
+    lines = [*drawn[0], rule]
+    for number, row in enumerate(drawn[1:]):
+        lines += [rule, *row] if many and number else row
+    return lines
+
+
+def _width(cell: Cell) -> int:
+    return max(width_of(line) for line in "".join(text for text, _ in cell).split("\n"))
+
+
+def _fitted(natural: Sequence[int], room: int) -> list[int]:
+    """Those that are narrow keep their width, the wide ones share the rest."""
+    widths = dict[int, int]()
+    for number, wanted in sorted(enumerate(natural), key=lambda each: each[1]):
+        share = (room - sum(widths.values())) // (len(natural) - len(widths))
+        widths[number] = max(1, min(wanted, share))
+    return [widths[number] for number in range(len(natural))]
+
+
+def _row(cells: Sequence[Cell], widths: Sequence[int], sides: Sequence[Side]) -> list[str]:
+    columns = [
+        [row for line in wrap(cell, width) for row in rows_of(joined(line), width)]
+        for cell, width in zip(cells, widths, strict=True)
+    ]
+    lines: list[str] = []
+    for number in range(max(map(len, columns))):
+        texts = [column[number] if number < len(column) else "" for column in columns]
+        padded = [_padded(*each) for each in zip(texts, widths, sides, strict=True)]
+        lines.append(paint(_BETWEEN, DIM).join(padded).rstrip())
+    return lines
+
+
+def _padded(text: str, width: int, side: Side) -> str:
+    free = width - width_of(without_colours(text))
+    left = 0 if side == "left" else free if side == "right" else free // 2
+    return " " * left + text + " " * (free - left)
+
+
+def _as_list(table: Table, width: int) -> list[str]:
+    """Where a table has no room: each row a few lines, each with its heading."""
+    lines: list[str] = []
+    for row in table.rows:
+        lines += [""] if lines else []
+        for name, cell in zip(table.head, row, strict=True):
+            label = [(text, BOLD) for text, _ in name]
+            lines += map(joined, wrap([*label, (": ", BOLD), *cell] if label else cell, width))
+    return lines

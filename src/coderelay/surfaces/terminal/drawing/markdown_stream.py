@@ -3,9 +3,7 @@
 from typing import TYPE_CHECKING
 
 from coderelay.client.visible import visible
-from coderelay.surfaces.terminal.drawing.columns import last_rows
-from coderelay.surfaces.terminal.drawing.emoji_width import without_wide_joins
-from coderelay.surfaces.terminal.drawing.line_buffer import Arriving
+from coderelay.surfaces.terminal.drawing.columns import last_rows, rows_of
 from coderelay.surfaces.terminal.drawing.markdown_blocks import (
     Block,
     Blocks,
@@ -15,6 +13,8 @@ from coderelay.surfaces.terminal.drawing.markdown_blocks import (
     Item,
     Prose,
 )
+from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
+from coderelay.surfaces.terminal.drawing.wrapping import Arriving
 
 if TYPE_CHECKING:
     from coderelay.surfaces.terminal.drawing.code import Code
@@ -88,3 +88,16 @@ def _mended(line: str) -> str:
     if line.count("**") % 2 and not line.endswith("*"):
         return f"{line.rstrip()}**"
     return line
+
+
+def drawn_markdown(text: str, width: int) -> str:
+    """The same as if it had been written piece by piece."""
+    written = Written()
+    written.feed(text)
+    return written.finish(width)
+
+
+def markdown_lines(text: str, width: int) -> list[str]:
+    """To stand within something else: without the empty line before it, and nowhere wider than that."""
+    lines = drawn_markdown(text, width).removeprefix("\n").removesuffix("\n").split("\n")
+    return [row for line in lines for row in rows_of(line, width)]

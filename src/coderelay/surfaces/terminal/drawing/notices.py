@@ -4,8 +4,7 @@ from coderelay.client.language import retell, t
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Ending, TurnEnded
 from coderelay.protocol.summary import Summary
-from coderelay.surfaces.terminal.drawing.durations import in_words
-from coderelay.surfaces.terminal.drawing.paint import BOLD, CYAN, DIM, GREEN, RED, YELLOW, paint
+from coderelay.surfaces.terminal.drawing.columns import BOLD, CYAN, DIM, GREEN, RED, YELLOW, in_words, paint, rows_of
 from coderelay.surfaces.terminal.drawing.printable import printable
 from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
 
@@ -15,6 +14,7 @@ _ENDINGS: dict[Ending, tuple[str, str, str]] = {
     "stopped": ("■", YELLOW, "stopped"),
     "step_limit": ("■", YELLOW, "the step limit is reached"),
 }
+_FIRST, _NEXT = "$ ", "  "
 
 
 def user_line(text: str, width: int) -> str:
@@ -72,3 +72,11 @@ def _tokens(usage: Usage) -> list[str]:
     if not usage.input_tokens and not usage.output_tokens:
         return []
     return [t("{sent} tokens in, {got} out", sent=f"{usage.input_tokens:,}", got=f"{usage.output_tokens:,}")]
+
+
+def drawn_command(command: str, width: int) -> list[str]:
+    from coderelay.surfaces.terminal.drawing.code import drawn_code  # most sessions show none
+
+    lines = drawn_code(command.expandtabs(4), "bash")
+    rows = [row for line in lines for row in rows_of(line, max(width - len(_FIRST), 8))]
+    return [f"{_NEXT if number else _FIRST}{row}" for number, row in enumerate(rows)]

@@ -3,7 +3,7 @@
 import re
 
 from coderelay.client.visible import visible
-from coderelay.surfaces.terminal.drawing.paint import paint
+from coderelay.surfaces.terminal.drawing.columns import paint
 
 _SEQUENCE = re.compile(
     r"""\x1b(?:
@@ -15,6 +15,11 @@ _SEQUENCE = re.compile(
     re.VERBOSE,
 )
 _COLOURS = {*range(30, 38), *range(90, 98)}
+_PICTURE = "\U0001f000-\U0001faff\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff"
+_JOINED = re.compile(rf"\u200d[{_PICTURE}]")
+_KEYCAP = re.compile(r"([0-9#*])\ufe0f?\u20e3")
+_TONE_OR_VARIANT = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")
+_FLAG_LETTER = re.compile("[\U0001f1e6-\U0001f1ff]")
 
 
 def printable(text: str, *, keep_colours: bool = False) -> str:
@@ -83,3 +88,15 @@ def _colours_after(in_force: list[int], numbers: str) -> list[int]:
         elif number in _COLOURS:
             colours = [*(each for each in colours if each == 1), number]
     return colours
+
+
+def without_wide_joins(text: str) -> str:
+    """For what is painted again and again: the first person of a family, the letters of a flag, a keycap's key."""
+    if text.isascii():
+        return text
+    text = _TONE_OR_VARIANT.sub("", _KEYCAP.sub(r"\1", text))
+    return _FLAG_LETTER.sub(_letter, _JOINED.sub("", text))
+
+
+def _letter(found: re.Match[str]) -> str:
+    return chr(ord(found[0]) - 0x1F1E6 + ord("A"))

@@ -1,11 +1,9 @@
 """What a model thinks before it speaks, in full."""
 
 from coderelay.client.visible import visible
-from coderelay.surfaces.terminal.drawing.columns import last_rows
-from coderelay.surfaces.terminal.drawing.emoji_width import without_wide_joins
-from coderelay.surfaces.terminal.drawing.line_buffer import Arriving
-from coderelay.surfaces.terminal.drawing.paint import DIM, ITALIC, paint
-from coderelay.surfaces.terminal.drawing.wrapping import wrapped
+from coderelay.surfaces.terminal.drawing.columns import DIM, ITALIC, last_rows, paint
+from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
+from coderelay.surfaces.terminal.drawing.wrapping import Arriving, wrapped
 
 _STYLE = f"{DIM};{ITALIC}"
 _FIRST, _NEXT = "✻ ", "  "

@@ -5,12 +5,10 @@ from collections.abc import Iterable
 from functools import cache
 from unicodedata import east_asian_width
 
-from coderelay.surfaces.terminal.drawing.columns import rows_of, width_of
-from coderelay.surfaces.terminal.drawing.paint import paint
+from coderelay.surfaces.terminal.drawing.columns import paint, rows_of, width_of
 
 Span = tuple[str, str]
 """Some text, and its style."""
-
 _CLOSING = "、。，．！？：；）］｝」』】》〉〕…"
 _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
@@ -119,3 +117,24 @@ def _in_columns(line: str, width: int) -> list[str]:
     indent = " " * width_of(before)
     rows = wrap([(line[begins:], "")], width - len(indent))
     return [(indent if number else before) + joined(row) for number, row in enumerate(rows)]
+
+
+class Arriving:
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+
+    def take(self, text: str) -> list[str]:
+        """The lines that are whole now, without their ends, of whatever system these are."""
+        if "\n" not in text:
+            self._pieces.append(text)
+            return []
+        first, *others = text.split("\n")
+        lines = ["".join([*self._pieces, first]), *others]
+        self._pieces = [lines.pop()]
+        return [part for line in lines for part in line.removesuffix("\r").split("\r")]
+
+    @property
+    def rest(self) -> str:
+        """The line that is not."""
+        self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]

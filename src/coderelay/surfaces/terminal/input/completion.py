@@ -7,9 +7,8 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from coderelay.protocol.session_info import CommandShown
-from coderelay.surfaces.terminal.input.completion_sources import Offer, Offers
+from coderelay.surfaces.terminal.input.completion_sources import Offer, Offers, mention_of, unfinished_mention
 from coderelay.surfaces.terminal.input.fuzzy import best_of
-from coderelay.surfaces.terminal.input.mentions import mention_of, unfinished_mention
 
 _COMMAND = re.compile(r"\s*/(?P<name>\S*)")
 _ARGUMENT = re.compile(r"\s*/(?P<name>\S+)\s+(?P<typed>\S*)")

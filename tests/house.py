@@ -14,7 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.asks import Allow, Ask, By, Decision, PermissionAsk
@@ -176,7 +176,7 @@ def _word(outcome: object) -> str:
 
 
 @asynccontextmanager
-async def house(root: Path, script: Script, *, build: Callable[..., House] = House) -> AsyncGenerator[InHouse, None]:
+async def house(root: Path, script: Script, *, build: Callable[..., App] = App) -> AsyncGenerator[InHouse, None]:
     folder = root / "work"
     folder.mkdir(exist_ok=True)
     async with model_server(script) as server:

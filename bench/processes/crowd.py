@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
@@ -125,7 +125,7 @@ class Talkers(Providers):
         return Talker(number, self._wire, number * WORDS // SESSIONS + 1 if self._works else WORDS)
 
 
-class TalkingHouse(House):
+class TalkingHouse(App):
     wire: Wire
     works: bool
 

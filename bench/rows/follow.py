@@ -11,7 +11,7 @@ from bench.lab import Lab, lab
 from bench.percentile import p95
 from bench.processes import FOLLOWER
 from bench.table import INFORMATIONAL, Row, at_most
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.models.model import Completion, Model, Models, Piece, Request, TextPiece
 from coderelay.models.model_card import Card
@@ -49,7 +49,7 @@ class Clocks(Providers):
         return model
 
 
-class ClockHouse(House):
+class ClockHouse(App):
     def models(self, cwd: str) -> Models:
         return Clocks(self.env)
 

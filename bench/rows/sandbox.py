@@ -13,7 +13,7 @@ from bench.compare import alternate
 from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
-from coderelay.workspace.processes.session_processes import Commands, Wanted
+from coderelay.workspace.processes.session_processes import CommandContext, Commands
 from coderelay.workspace.sandbox.detect import WAYS
 from coderelay.workspace.sandbox.probe import probe
 from coderelay.workspace.sandbox.profile import Rung
@@ -70,7 +70,7 @@ class Scene:
 
     def _commands_in(self, sandbox: Sandbox) -> Commands:
         return Commands(
-            self._plain, self._environment, self._work, sandbox=lambda: sandbox, wanted=Wanted, variables={}
+            self._plain, self._environment, self._work, sandbox=lambda: sandbox, wanted=CommandContext, variables={}
         )
 
     def _timed(self, work: Callable[[], Coroutine[Any, Any, object]]) -> float:

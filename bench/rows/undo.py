@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.compare import alternate
 from bench.stopwatch import Took
 from bench.table import INFORMATIONAL, Budget, Row, at_most
-from coderelay.workspace.trees.snapshots import Tree, Trees
+from coderelay.workspace.trees.snapshots import Snapshot, Trees
 from coderelay.workspace.trees.undo import undo
 
 FILES, FOLDERS, CHANGED = 20_000, 1_000, 100
@@ -88,9 +88,9 @@ class Scene:
         for number in range(CHANGED):
             (self._root / f"d{number % 50}/s{number % FOLDERS}/f{number}.py").write_text(f"{text} {time.time_ns()}\n")
 
-    async def _taken(self) -> Tree:
+    async def _taken(self) -> Snapshot:
         tree = await self._trees.take(str(self._root))
-        assert isinstance(tree, Tree)
+        assert isinstance(tree, Snapshot)
         return tree
 
 

@@ -44,7 +44,7 @@ from coderelay.tools.web_fetch import Fetch, WebFetch
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.tools.mcp.server import Limits as McpLimits
+    from coderelay.tools.mcp.server import ServerLimits as McpLimits
     from coderelay.tools.mcp.servers import McpServers
     from coderelay.tools.mcp.servers_by_folder import ServerPool
 
@@ -54,7 +54,7 @@ _OPEN_SECONDS = 0.1
 log = logging.getLogger(__name__)
 
 
-class House:
+class App:
     """Everything a process needs, from the store up. Parts that a test replaces are built by a method each."""
 
     def __init__(self, config: Config, env: Mapping[str, str] = os.environ) -> None:
@@ -93,10 +93,10 @@ class House:
         return BashLimits(settings.timeout_s, settings.output_bytes, settings.free_bytes)
 
     def page_fetch(self) -> Fetch:
-        from coderelay.http.page import Pages  # with the first page
+        from coderelay.http.page import PageClient  # with the first page
         from coderelay.tools.web.page_fetch import PageFetch
 
-        return PageFetch(Pages(self.env))
+        return PageFetch(PageClient(self.env))
 
     def toolbox(self) -> Toolbox:
         return Toolbox(self.tools())
@@ -164,10 +164,10 @@ class House:
         return ServerPool(self.env, self.processes, self.secrets, partial(HttpClient, env=self.env), limits)
 
     def mcp_limits(self) -> "McpLimits":
-        from coderelay.tools.mcp.server import Limits
+        from coderelay.tools.mcp.server import ServerLimits
 
         seconds = self.env.get("CODER_MCP_SECONDS")
-        return Limits(patience=float(seconds)) if seconds else Limits()
+        return ServerLimits(patience=float(seconds)) if seconds else ServerLimits()
 
     def servers(self, cwd: str) -> Servers:
         servers = self.mcp_servers(cwd)

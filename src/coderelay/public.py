@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.ask_text import understand
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
@@ -98,7 +98,7 @@ class ConnectedClient:
 class Coder:
     """The public client, asynchronous. `client` is the whole contract behind it."""
 
-    def __init__(self, client: Client, house: House, who: str) -> None:
+    def __init__(self, client: Client, house: App, who: str) -> None:
         self.client = client
         self._house = house
         self._by = By(who=who, via="script")
@@ -260,7 +260,7 @@ class Connection:
 
     def __init__(self, who: str) -> None:
         self._who = who
-        self._house = House(load(os.environ), learn(os.environ).added_to(os.environ))
+        self._house = App(load(os.environ), learn(os.environ).added_to(os.environ))
         self._host: Host | None = None
         self._client: ConnectedClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from coderelay.agents.native.loop import NativeAgent
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.protocol.background import End
 from coderelay.protocol.calls import Failed, Finished, Outcome
 from coderelay.protocol.commands import Outcome as Answer
 from coderelay.protocol.commands import StopBackground
 from coderelay.protocol.events import AnyEvent, BackgroundEnded, CallEnded
 from coderelay.protocol.ids import BackgroundId
-from coderelay.session.state import Settings
+from coderelay.session.state import SessionSettings
 from coderelay.tools.bash import Bash
 from coderelay.tools.tool import Tool
 from tests.house import ME, InHouse
@@ -26,7 +26,7 @@ ONE = BackgroundId("1")
 RUNS = "echo $$ > pid; exec sleep 600"  # for as long as it is let
 
 
-class WatchingHouse(House):
+class WatchingHouse(App):
     """Watches the first moment of a background command for as long as it takes, for those that end by themselves."""
 
     first_moment = PATIENCE
@@ -49,7 +49,7 @@ class TiredHouse(HastyHouse):
         agent = super().native_agent()
         cannot_run = agent.cannot_run
 
-        def is_tired(settings: Settings) -> str | None:
+        def is_tired(settings: SessionSettings) -> str | None:
             return "tired" if os.path.exists(os.path.join(settings.cwd, "tired")) else cannot_run(settings)
 
         agent.cannot_run = is_tired

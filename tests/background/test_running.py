@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, Running
+from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
 from tests.background.scene import PATIENCE, is_alive
 from tests.house import story
 
@@ -24,7 +24,7 @@ async def opened() -> AsyncGenerator[Processes]:
         await processes.close()
 
 
-async def start(processes: Processes, root: Path, command: str) -> Running:
+async def start(processes: Processes, root: Path, command: str) -> RunningCommand:
     return await processes.start(["/bin/bash", "-c", command], cwd=str(root), env={"PATH": os.environ["PATH"]})
 
 

@@ -12,7 +12,7 @@ from coderelay.protocol.commands import Command, Outcome, SendPrompt
 from coderelay.protocol.events import BatchOpened, Recorded
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.session.children import AGENT
-from coderelay.surfaces.terminal.open_asks import Asked, OpenAsks
+from coderelay.surfaces.terminal.open_asks import OpenAsk, OpenAsks
 from tests.background.scene import eventually
 from tests.children.scene import child_opened, seen_from, task
 from tests.house import InHouse, house, story
@@ -20,7 +20,7 @@ from tests.model_server import Answer, bash, proposes, replies, says, script
 from tests.patience import PATIENCE
 
 
-async def first_asked(coder: InHouse) -> Asked:
+async def first_asked(coder: InHouse) -> OpenAsk:
     """What a terminal that comes now puts to the person first."""
     asks = OpenAsks(coder.session)
     head = (await coder.host.get(ShowSession(coder.session))).head
@@ -35,7 +35,7 @@ async def first_asked(coder: InHouse) -> Asked:
     return asks.first
 
 
-async def let_go(coder: InHouse, asked: Asked) -> None:
+async def let_go(coder: InHouse, asked: OpenAsk) -> None:
     await seen_from(coder, asked.session).answer(asked.ask, Deny())
     await coder.ended()
 

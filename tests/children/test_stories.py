@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.protocol.asks import Allow, BudgetAsk, Deny
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
@@ -331,7 +331,7 @@ async def test_what_was_approved_for_the_parents_session_needs_no_asking_in_the_
 @story
 async def test_a_script_is_told_what_a_child_asks(tmp_path: Path) -> None:
     async with house(tmp_path, by_history(ASKING)) as coder:
-        rooms = House(load({"CODER_HOME": str(tmp_path / "home")}), {})
+        rooms = App(load({"CODER_HOME": str(tmp_path / "home")}), {})
         script = Coder(coder.host, rooms, "script")
         await coder.create("auto-edit")
         await coder.prompt("make it")

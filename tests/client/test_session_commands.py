@@ -12,9 +12,9 @@ from threading import Thread
 import pytest
 from msgspec.structs import replace
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.slash_commands import COMMANDS, REMOTE_NAMES, SessionCommands
-from coderelay.client.slash_line import Changes, Left, Moved, Prompted, Slash, Told, classify
+from coderelay.client.slash_line import ChangedFiles, Left, Moved, Prompted, Slash, Told, classify
 from coderelay.config.load import load
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError
@@ -53,7 +53,7 @@ class Typist:
 
     async def reads(self, line: str) -> str:
         told = await self.types(line)
-        assert isinstance(told, str | Changes)
+        assert isinstance(told, str | ChangedFiles)
         return str(told)
 
     async def moves(self, line: str) -> Moved:
@@ -475,9 +475,9 @@ async def test_agents_are_ours_and_the_programs_that_were_found(tmp_path: Path) 
     (programs / "codex").write_text("#!/bin/sh\n")
     (programs / "codex").chmod(0o755)
 
-    def build(config: object, env: dict[str, str]) -> House:
+    def build(config: object, env: dict[str, str]) -> App:
         wider = {**env, "PATH": f"{programs}:{env['PATH']}"}
-        return House(load(wider), wider)
+        return App(load(wider), wider)
 
     async with house(tmp_path, script(), build=build) as coder:
         await coder.create("default")
@@ -528,9 +528,9 @@ async def test_c21_models_are_listed_with_window_and_price_and_taken_by_number(t
     (tmp_path / "home" / "config.json").write_text(json.dumps(config))
     with ollama() as host:
 
-        def build(config: object, env: dict[str, str]) -> House:
+        def build(config: object, env: dict[str, str]) -> App:
             wider = {**env, "OLLAMA_HOST": host, "DEEPSEEK_API_KEY": "k"}
-            return House(load(wider), wider)
+            return App(load(wider), wider)
 
         async with house(tmp_path, script(), build=build) as coder:
             await coder.create("default")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.client.slash_line import Prompted, Shell, Slash, classify
+from coderelay.client.slash_line import Prompted, ShellLine, Slash, classify
 
 pytestmark = pytest.mark.quick
 
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.quick
         ("what does ! do", Prompted("what does ! do")),
         ("a/b is wrong", Prompted("a/b is wrong")),
         ("first\n/second", Prompted("first\n/second")),
-        ("!ls -l", Shell("ls -l")),
-        ("  ! ls -l ", Shell("ls -l")),
-        ("!", Shell("")),
-        ("!/bin/ls", Shell("/bin/ls")),
+        ("!ls -l", ShellLine("ls -l")),
+        ("  ! ls -l ", ShellLine("ls -l")),
+        ("!", ShellLine("")),
+        ("!/bin/ls", ShellLine("/bin/ls")),
         ("/help", Slash("help")),
         ("  /mode  plan ", Slash("mode", "plan")),
         ("/resume 1 2", Slash("resume", "1 2")),
@@ -31,5 +31,5 @@ pytestmark = pytest.mark.quick
         ("/!ls", Slash("!ls")),
     ],
 )
-def test_c01_the_first_sign_decides(line: str, what: Shell | Slash | Prompted) -> None:
+def test_c01_the_first_sign_decides(line: str, what: ShellLine | Slash | Prompted) -> None:
     assert classify(line) == what

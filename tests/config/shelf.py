@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from coderelay.config.texts.folders import Kind, Place, places_of
+from coderelay.config.texts.folders import TextFolder, TextKind, places_of
 from coderelay.config.texts.texts import folder_texts
 
 
@@ -25,7 +25,7 @@ class Shelf:
         head = ("---", f"name: {name}", f"description: {description}", *more, "---", body)
         return self.put(place / name / "SKILL.md", "\n".join(head))
 
-    def places(self, kind: Kind) -> list[Place]:
+    def places(self, kind: TextKind) -> list[TextFolder]:
         return places_of(kind, home=str(self.home), user_home=str(self.user), folder=str(self.folder))
 
     def trusted(self) -> dict[str, str]:

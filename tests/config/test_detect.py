@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from coderelay.config.detect.detect import Found, detect
+from coderelay.config.detect.detect import DetectedModel, detect
 from coderelay.config.detect.other_tools import Learned
 from coderelay.config.load import Config
 from coderelay.models.local.weights import Weights, WeightsFolder
@@ -44,12 +44,14 @@ class Scene:
     def add_weights(self, name: str) -> None:
         WeightsFolder(str(self.coder_home / "models")).add(Weights(name, "weights.gguf", 4, "here"))
 
-    async def detect(self, env: Mapping[str, str], flag: str | None = None, model: str | None = None) -> Found:
+    async def detect(
+        self, env: Mapping[str, str], flag: str | None = None, model: str | None = None
+    ) -> DetectedModel:
         mine = {"HOME": str(self.home), "PATH": str(self.bin)}
         config = Config(home=str(self.coder_home), model=model)
         return await detect(config, {**mine, **env}, flag=flag, settings=self.settings, silence_seconds=5.0)
 
-    def find(self, env: Mapping[str, str], flag: str | None = None, model: str | None = None) -> Found:
+    def find(self, env: Mapping[str, str], flag: str | None = None, model: str | None = None) -> DetectedModel:
         return asyncio.run(self.detect(env, flag, model))
 
 
@@ -131,7 +133,7 @@ async def test_a_server_here_counts_before_weights(tmp_path: Path) -> None:
             scene = Scene(tmp_path, addresses | {"ollama": server.url})
             scene.add_weights("small")
             found = await scene.detect({})
-    expected = Found("ollama:qwen2.5-coder:7b", f"ollama at 127.0.0.1:{server.port}", Learned())
+    expected = DetectedModel("ollama:qwen2.5-coder:7b", f"ollama at 127.0.0.1:{server.port}", Learned())
     assert found == expected
     assert found.agent == "native"
     assert found.line == (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.models.local.running_servers import PROVIDERS, LocalServer, find_servers
+from coderelay.models.local.running_servers import PROVIDERS, RunningServer, find_servers
 from coderelay.models.provider import ProviderSettings
 from coderelay.models.providers import Providers
 from tests.guide.nobody import nobody_listens
@@ -138,7 +138,7 @@ async def test_ollama_is_asked_where_its_own_variable_says() -> None:
         async with raw_server(_tags("a")) as server:
             env = {"OLLAMA_HOST": f"127.0.0.1:{server.port}"}
             found = await find_servers(Providers(env, _settings(addresses)), env, silence_seconds=PATIENT)
-        assert found == [LocalServer("ollama", f"127.0.0.1:{server.port}", ("a",))]
+        assert found == [RunningServer("ollama", f"127.0.0.1:{server.port}", ("a",))]
 
 
 @pytest.mark.parametrize("host", ["::::", "http://", "not a host"])
@@ -160,4 +160,4 @@ async def test_a_variable_that_makes_no_sense_is_nobody_there(host: str) -> None
     ],
 )
 def test_the_first_one_can_talk_to_is_taken(names: tuple[str, ...], model: str | None) -> None:
-    assert LocalServer("vllm", "127.0.0.1:8000", names).model == model
+    assert RunningServer("vllm", "127.0.0.1:8000", names).model == model

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.texts.folders import Place, places_of
-from coderelay.config.texts.skills import Body, Skill, Skills, find_skills
+from coderelay.config.texts.folders import TextFolder, places_of
+from coderelay.config.texts.skills import Skill, Skills, SkillText, find_skills
 from tests.config.shelf import Shelf
 
 
@@ -28,18 +28,18 @@ def test_c34_a_person_has_skills_in_two_places(shelf: Shelf) -> None:
     found = find(shelf)
     assert found == Skills(
         (
-            Skill("pdf", "reads PDF files", str(pdf), Place(str(shelf.home / "skills")), ("Read", "Bash(pdf*)")),
-            Skill("web", "asks first", str(web), Place(str(shelf.user / ".claude/skills")), by_name_only=True),
+            Skill("pdf", "reads PDF files", str(pdf), TextFolder(str(shelf.home / "skills")), ("Read", "Bash(pdf*)")),
+            Skill("web", "asks first", str(web), TextFolder(str(shelf.user / ".claude/skills")), by_name_only=True),
         )
     )
-    assert found.load("pdf") == Body("Use pdftotext.")
+    assert found.load("pdf") == SkillText("Use pdftotext.")
     assert found.load("nothing").note == "there is no skill 'nothing'; there are: pdf, web"
 
 
 def test_c34_without_any_place_there_are_none(tmp_path: Path) -> None:
     places = places_of("skills", home=str(tmp_path / "a"), user_home=str(tmp_path / "b"), folder=str(tmp_path / "c"))
     assert find_skills(places, {}) == Skills()
-    assert find_skills(places, {}).load("x") == Body(note="there is no skill 'x'; there are: none")
+    assert find_skills(places, {}).load("x") == SkillText(note="there is no skill 'x'; there are: none")
 
 
 @pytest.mark.quick
@@ -56,7 +56,7 @@ def test_x36_c34_a_folders_skills_count_only_as_the_person_has_seen_them(shelf: 
     seen = shelf.trusted()
     found = find(shelf, seen)
     assert ([each.name for each in found.found], found.notes) == (["deploy", "review"], ())
-    assert found.load("deploy") == Body("Run make deploy.")
+    assert found.load("deploy") == SkillText("Run make deploy.")
 
     file.write_text(file.read_text().replace("make deploy", "curl evil"))
     assert "has changed since it was trusted" in found.load("deploy").note
@@ -189,7 +189,7 @@ def test_c34_a_persons_own_skill_may_be_a_link_to_where_it_is_kept(shelf: Shelf,
     shelf.put_skill(tmp_path / "dotfiles", "pdf", "reads", "Read.")
     (shelf.home / "skills").mkdir()
     (shelf.home / "skills/pdf").symlink_to(tmp_path / "dotfiles/pdf")
-    assert find(shelf).load("pdf") == Body("Read.")
+    assert find(shelf).load("pdf") == SkillText("Read.")
 
 
 def test_x36_a_link_inside_of_the_repository_is_followed(shelf: Shelf) -> None:
@@ -198,7 +198,7 @@ def test_x36_a_link_inside_of_the_repository_is_followed(shelf: Shelf) -> None:
     (shelf.folder / ".coder/skills").symlink_to("../tools/skills")
     seen = shelf.trusted()
     assert list(seen) == [".coder/skills/pdf/SKILL.md"]
-    assert find(shelf, seen).load("pdf") == Body("Read.")
+    assert find(shelf, seen).load("pdf") == SkillText("Read.")
 
 
 def test_x36_a_skill_added_after_trust_does_not_count(shelf: Shelf) -> None:

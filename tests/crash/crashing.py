@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from coderelay import cli
 from coderelay.agents.native.compaction import SUMMARISER
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.cli import open_app
 from coderelay.config.load import Config, load
 from coderelay.host import record, session_file
@@ -144,7 +144,7 @@ class CrashingToolbox(Toolbox):
         return outcome
 
 
-class CrashingHouse(House):
+class CrashingHouse(App):
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.failpoint = Failpoint(os.environ.get("CODER_CRASH", ""), os.environ.get("CODER_PAUSE", ""))

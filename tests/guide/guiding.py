@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Answers, Ask, Deny, QuestionAsk
 from coderelay.protocol.commands import CreateSession
@@ -65,8 +65,8 @@ class Guided:
 
 @asynccontextmanager
 async def guided(root: Path, mode: Mode = "yolo", path: str = "/usr/bin:/bin") -> AsyncGenerator[Guided]:
-    def build(config: Config, env: Mapping[str, str]) -> House:
-        return House(config, {**env, "PATH": path})
+    def build(config: Config, env: Mapping[str, str]) -> App:
+        return App(config, {**env, "PATH": path})
 
     async with house(root, script(), build=build) as coder:
         session = Guided(coder)

@@ -5,7 +5,7 @@ import sys
 from contextlib import aclosing
 from pathlib import Path
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import CreateSession, SendPrompt
@@ -16,7 +16,7 @@ ME = By(who="tester", via="test")
 
 async def main(root: Path, session: SessionId, prompt: str) -> None:
     env = {"CODER_HOME": str(root / "home"), "PATH": "/usr/bin:/bin"}
-    host = House(load(env), env).open()
+    host = App(load(env), env).open()
     folder = str(root / "work")
     await host.send(CreateSession(session=session, cwd=folder, model="guide", agent="guide", mode="yolo", by=ME))
     await host.send(SendPrompt(session=session, prompt_id=PromptId(new_id()), text=prompt, by=ME))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.asks import Allow, Answers, Ask, Decision, QuestionAsk
 from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Recorded
@@ -83,7 +83,7 @@ class WatchedStore(SqliteStore):
         return recorded
 
 
-class WatchedHouse(House):
+class WatchedHouse(App):
     def store(self) -> WatchedStore:
         return WatchedStore(self.config.database)
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 
 from coderelay import cli
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.cli import open_app
 from coderelay.config.load import load
 from coderelay.protocol.codec import kind_of
@@ -39,7 +39,7 @@ class FailingStore:
         return await self._append(session, at, events, epoch=epoch)
 
 
-class FailingHouse(House):
+class FailingHouse(App):
     def store(self) -> Store:
         return FailingStore(super().store())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.host.deadlines import NOBODY
 from coderelay.protocol.asks import Allow, Answers, Deny, PermissionAsk, PlanAsk, PlanDecision, QuestionAsk
@@ -104,7 +104,7 @@ class AskingBash(Bash):
         return await super().run(arguments, workspace)
 
 
-class AskingHouse(House):
+class AskingHouse(App):
     def __init__(self, config: Config, env: Mapping[str, str]) -> None:
         super().__init__(config, env)
         self.bash = AskingBash()

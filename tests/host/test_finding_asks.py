@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import Config
 from coderelay.protocol.errors import UnknownAsk
@@ -32,7 +32,7 @@ class CountingStore(SqliteStore):
         return found
 
 
-class CountingHouse(House):
+class CountingHouse(App):
     def __init__(self, config: Config, env: Mapping[str, str]) -> None:
         super().__init__(config, env)
         self.counting = CountingStore(config.database, SessionRows())

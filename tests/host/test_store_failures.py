@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import Config
 from coderelay.protocol.errors import StoreFull
@@ -29,7 +29,7 @@ class FullWhenACallEnds(SqliteStore):
         return await super().append(session, at, events, epoch=epoch)
 
 
-class FullHouse(House):
+class FullHouse(App):
     def __init__(self, config: Config, env: Mapping[str, str]) -> None:
         super().__init__(config, env)
         self.opened: Projection = SessionRows()

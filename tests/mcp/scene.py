@@ -11,7 +11,7 @@ from typing import Any, ParamSpec
 
 from coderelay.config.settings import McpServer
 from coderelay.http.client import HttpClient
-from coderelay.tools.mcp.server import Limits
+from coderelay.tools.mcp.server import ServerLimits
 from coderelay.tools.mcp.servers import McpServers
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.processes.environment import command_environment
@@ -21,7 +21,7 @@ from tests.patience import PATIENCE
 from tests.tools.scene import Scene
 
 DOUBLE = Path(__file__).with_name("double.py")
-PATIENT = Limits(patience=60.0, start=60.0, answer=60.0, ping=60.0)
+PATIENT = ServerLimits(patience=60.0, start=60.0, answer=60.0, ping=60.0)
 P = ParamSpec("P")
 
 
@@ -87,7 +87,7 @@ async def mcp_scene(
     root: Path,
     *kinds: str,
     settings: Mapping[str, McpServer] | None = None,
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
 ) -> AsyncGenerator[McpScene]:
     """Doubles of these kinds, each by its own name, and servers with other `settings`."""
     notes = root / "notes.txt"

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.settings import McpServer
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.events import AnyEvent, BatchOpened, CallEnded, TurnEnded
 from coderelay.protocol.queries import ListApprovals
-from coderelay.tools.mcp.server import Limits
+from coderelay.tools.mcp.server import ServerLimits
 from coderelay.tools.mcp.settings import mark_of
 from tests.house import ME, InHouse, house
 from tests.mcp.scene import double, in_loop, is_running, until
@@ -24,11 +24,11 @@ from tests.native.requests import results
 SECRET = "of-good-news-0123456789"
 
 
-class PatientHouse(House):
+class PatientHouse(App):
     """However slow the machine is, servers are waited for; those that hang hang for as long as the test is there."""
 
-    def mcp_limits(self) -> Limits:
-        return Limits(patience=60.0, start=60.0, ping=60.0)
+    def mcp_limits(self) -> ServerLimits:
+        return ServerLimits(patience=60.0, start=60.0, ping=60.0)
 
 
 def configure(root: Path, servers: Mapping[str, McpServer], **more: Any) -> None:

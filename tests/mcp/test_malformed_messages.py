@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.tools.mcp.json_rpc import Peer
-from coderelay.tools.mcp.transport import Hear, Lose, Refused, ServerFailed
+from coderelay.tools.mcp.transport import Hear, Lose, ServerFailed, ServerRefused
 
 
 class LoopLine:
@@ -88,7 +88,7 @@ def _answers_one(message: bytes) -> bool:
     ],
 )
 def test_errors_in_whatever_form(error: Any, told: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServerRefused) as refused:
         asyncio.run(asked([json.dumps({"id": 1, "error": error}).encode()]))
     assert refused.value.what == told
 

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from coderelay.models.catalog import LOCAL, Offer, card_of, cheap_of, models_of, read_catalog
+from coderelay.models.catalog import LOCAL, ProviderModels, card_of, cheap_of, models_of, read_catalog
 from coderelay.models.model_card import Card, Price
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.content import Usage
 
 CATALOG = read_catalog()
-OFFERS: dict[str, Offer] = CATALOG.makers | CATALOG.resellers
+OFFERS: dict[str, ProviderModels] = CATALOG.makers | CATALOG.resellers
 ROWS = [
     *((f"{provider}:{name}", card) for provider, offer in OFFERS.items() for name, card in offer.models.items()),
     *((f"{provider}:{name}", card) for provider, offer in OFFERS.items() for name, card in offer.retired.items()),
@@ -54,7 +54,9 @@ def test_every_name_is_one_model() -> None:
 
 
 @pytest.mark.parametrize(("provider", "offer"), OFFERS.items(), ids=list(OFFERS))
-def test_the_small_model_is_offered_and_costs_the_least_of_the_newer_ones(provider: str, offer: Offer) -> None:
+def test_the_small_model_is_offered_and_costs_the_least_of_the_newer_ones(
+    provider: str, offer: ProviderModels
+) -> None:
     assert offer.cheap == "" or offer.cheap in offer.models
     for name, card in offer.models.items():
         cheap = cheap_of(f"{provider}:{name}")

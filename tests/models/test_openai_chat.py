@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.models.model import Completion, TextPiece
-from coderelay.models.openai_chat.answer import Answer
+from coderelay.models.openai_chat.answer import ChatAnswer
 from coderelay.models.sse import EventLines
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Text, Thinking, Usage
@@ -222,7 +222,7 @@ async def test_calls_are_put_together_in_every_dialect(told: list[Any], calls: l
 
 @given(st.text(max_size=60), st.data())
 def test_arguments_may_be_split_anywhere(arguments: str, data: st.DataObject) -> None:
-    answer, rest = Answer("", BY), arguments
+    answer, rest = ChatAnswer("", BY), arguments
     answer.take(_data(calling({"index": 0, "id": "a", "function": function("one", "")})))
     while rest:
         size = data.draw(st.integers(1, len(rest)))
@@ -418,7 +418,7 @@ async def test_thinking_under_both_names_is_taken_once() -> None:
 def test_characters_and_lines_may_be_split_across_reads(sizes: list[int], crlf: bool) -> None:
     body = events(delta(reasoning="дума́ю"), HELLO, delta(content=" ünd 🏳️‍🌈"), STOP, b"data: [DONE]\n\n")
     body = body.replace(b"\n", b"\r\n") if crlf else body
-    answer, lines, shown_text, at = Answer("", BY), EventLines(), "", 0
+    answer, lines, shown_text, at = ChatAnswer("", BY), EventLines(), "", 0
     while body:
         size = sizes[at % len(sizes)]
         shown_text += answer.take(lines.feed(body[:size]))[1]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from coderelay.agents.native.loop_detection import REPEATED
 from coderelay.agents.native.step import NativeSettings
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, SendPrompt
 from coderelay.protocol.events import CallStarted, MessageAdded, Recorded
@@ -38,7 +38,7 @@ from tests.native.requests import results, users
 ME = By("anne", "test")
 
 
-class Patient(House):
+class Patient(App):
     """Tries again at once, or nearly so."""
 
     def native_settings(self, cwd: str) -> NativeSettings:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.protocol.calls import Finished, Need, Stopped, ToolSpec, Unknown
 from coderelay.protocol.errors import MustAsk, ToolFailed
 from coderelay.protocol.events import CallEnded, CallStarted
@@ -53,8 +53,8 @@ class Meet:
         return Finished(f"met {arguments.name}")
 
 
-def with_tool(tool: Meet) -> type[House]:
-    class Meeting(House):
+def with_tool(tool: Meet) -> type[App]:
+    class Meeting(App):
         def tools(self) -> list[Tool[Any]]:
             return [*super().tools(), tool]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coderelay.agents.native.compaction import SUMMARISER
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.models.model import Models
 from coderelay.models.providers import Providers
 from coderelay.protocol.asks import By
@@ -148,7 +148,7 @@ class Small(Providers):
         return "openai:tiny"
 
 
-class WithSmall(House):
+class WithSmall(App):
     def models(self, cwd: str) -> Models:
         return Small(self.env, self.folders.of(cwd).settings.providers)
 

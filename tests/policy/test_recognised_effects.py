@@ -15,7 +15,7 @@ import pytest
 
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
-from coderelay.policy.shell.programs.options import Options, Place, Refused
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options
 from coderelay.policy.shell.programs.read_only import recognise
 from coderelay.policy.shell.programs.readers import READERS
 
@@ -146,8 +146,8 @@ def test_c07_c32_what_is_taken_for_reading_reads_and_stays_inside(
     for _ in range(900):
         vector = [word.replace(SECRET, str(workspace.parent / "secret")) for word in new_vector(chance)]
         try:
-            recognise([Word(word) for word in vector], Place((str(workspace),), sandboxed=True))
-        except Refused:
+            recognise([Word(word) for word in vector], CommandFolders((str(workspace),), sandboxed=True))
+        except NotReadOnly:
             continue
         if vector[0] == "tail" and any(word.startswith(("-", "+")) for word in vector):
             continue

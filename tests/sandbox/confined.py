@@ -10,8 +10,8 @@ from pathlib import Path
 
 from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.environment import command_environment
-from coderelay.workspace.processes.processes import Finished, Processes, Running
-from coderelay.workspace.processes.session_processes import Commands, Wanted
+from coderelay.workspace.processes.processes import FinishedCommand, Processes, RunningCommand
+from coderelay.workspace.processes.session_processes import CommandContext, Commands
 from coderelay.workspace.sandbox.profile import Rung
 from coderelay.workspace.sandbox.sandbox import IDLE_SECONDS, Sandbox
 
@@ -24,10 +24,12 @@ class Confined:
         self.home = home
         self.coder_home = coder_home
 
-    async def bash(self, script: str, *rights: Right, seconds: float = 90, output_bytes: int = 1 << 20) -> Finished:
+    async def bash(
+        self, script: str, *rights: Right, seconds: float = 90, output_bytes: int = 1 << 20
+    ) -> FinishedCommand:
         return await self.commands.run(_argv(script), rights=rights, seconds=seconds, output_bytes=output_bytes)
 
-    async def start(self, script: str) -> Running:
+    async def start(self, script: str) -> RunningCommand:
         return await self.commands.start(_argv(script))
 
     async def output(self, script: str, *rights: Right) -> str:
@@ -63,7 +65,7 @@ async def confined(
         idle_seconds=idle_seconds,
     )
     plain = Processes()
-    commands = Commands(plain, environment, str(work), sandbox=lambda: sandbox, wanted=Wanted, variables={})
+    commands = Commands(plain, environment, str(work), sandbox=lambda: sandbox, wanted=CommandContext, variables={})
     try:
         yield Confined(commands, sandbox, work, home, coder_home)
     finally:

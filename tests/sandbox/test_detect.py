@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from coderelay.workspace.sandbox import bubblewrap, detect
-from coderelay.workspace.sandbox.detect import Found, find_rung, rung_here
+from coderelay.workspace.sandbox.detect import DetectedSandbox, find_rung, rung_here
 from coderelay.workspace.sandbox.failure_hints import sandbox_hint
 from coderelay.workspace.sandbox.probe import probe
 from coderelay.workspace.sandbox.profile import Rung
@@ -52,7 +52,7 @@ def test_why_there_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert found.why_not["bubblewrap"] == "bwrap: setting up uid map: Permission denied"
     monkeypatch.setattr(bubblewrap, "_SYSTEM", ())
     monkeypatch.setattr(detect, "WAYS", ("bubblewrap",))
-    assert find_rung(str(tmp_path / "coder")) == Found("none", {"bubblewrap": "bwrap is not installed"})
+    assert find_rung(str(tmp_path / "coder")) == DetectedSandbox("none", {"bubblewrap": "bwrap is not installed"})
 
 
 NETWORK = "CODER_NETWORK=1"

@@ -15,7 +15,7 @@ from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.caches import cache_folder
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.profile import Rung, credential_places
-from coderelay.workspace.trees.snapshots import Tree, Trees
+from coderelay.workspace.trees.snapshots import Snapshot, Trees
 from tests.house import story
 from tests.patience import PATIENCE
 from tests.sandbox.confined import confined, eventually, git, make_repository
@@ -141,7 +141,7 @@ async def test_a_git_that_a_command_has_written_is_not_run_outside(tmp_path: Pat
     path = f"{tmp_path}/linked:{work}/.venv/bin:{os.environ['PATH']}"
     async with confined(tmp_path, bubblewrap, env={"PATH": path}) as inside:
         await inside.output(f'printf "#!/bin/sh\ntouch {tmp_path}/evil\n" > .venv/bin/git; chmod +x .venv/bin/git')
-    assert isinstance(await Trees(str(tmp_path / "coder"), {"PATH": path}).take(str(work)), Tree)
+    assert isinstance(await Trees(str(tmp_path / "coder"), {"PATH": path}).take(str(work)), Snapshot)
     assert not (tmp_path / "evil").exists()
 
 

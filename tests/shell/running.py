@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import aclosing
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import load
 from coderelay.protocol.commands import CreateSession, RunShell
 from coderelay.protocol.ids import PromptId, SessionId, new_id
@@ -14,7 +14,7 @@ from tests.shell.scene import ANNE
 
 
 async def main(session: SessionId, command: str) -> None:
-    host = House(load(os.environ)).open()
+    host = App(load(os.environ)).open()
     await host.send(CreateSession(session=session, cwd=os.getcwd(), model="guide", agent="guide", by=ANNE))
     await host.send(RunShell(session=session, prompt_id=PromptId(new_id()), command=command, by=ANNE))
     async with aclosing(host.follow(session)) as feed:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.host.live_output import LiveOutput, Screen
+from coderelay.host.live_output import LiveOutput, MaskedLines
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Finished, Stopped
 from coderelay.protocol.events import CallEnded, MessageAdded, Recorded
@@ -159,7 +159,7 @@ async def test_who_comes_late_is_shown_nothing_of_a_call_that_has_ended(tmp_path
 )
 def test_however_it_is_cut_no_key_is_shown_and_nothing_else_is_lost(words: list[str], cuts: list[int]) -> None:
     text, hide = "".join([*words, "\n"]), Secrets(["own-4711-value"]).hide
-    screen = Screen(hide)
+    screen = MaskedLines(hide)
     ends = sorted({0, *(min(each, len(text)) for each in cuts), len(text)})
     shown = "".join(screen.grow(text[begin:end]) for begin, end in pairwise(ends))
     for secret in ("own-4711-value", KEY[3:], BLOCK.splitlines()[1]):

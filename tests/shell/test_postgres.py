@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import Config
 from tests.house import house, story
 from tests.model_server import script
@@ -16,8 +16,8 @@ pytest_plugins = ["tests.postgres"]
 
 @story
 async def test_c15_c17_a_command_is_run_and_recorded(tmp_path: Path, database: str) -> None:
-    def team(config: Config, env: Mapping[str, str]) -> House:
-        return House(replace(config, database_url=database), env)
+    def team(config: Config, env: Mapping[str, str]) -> App:
+        return App(replace(config, database_url=database), env)
 
     async with house(tmp_path, script(), build=team) as one, house(tmp_path, script(), build=team) as two:
         await one.create("plan")

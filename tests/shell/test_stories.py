@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import Config, load
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Finished, Stopped, Unknown
@@ -199,10 +199,10 @@ async def test_it_begins_no_list_gives_no_title_and_owes_no_plan(tmp_path: Path)
         assert (row.title, row.last_prompt) == ("hello", "hello")
 
 
-def bare(config: Config, env: Mapping[str, str]) -> House:
+def bare(config: Config, env: Mapping[str, str]) -> App:
     """No key for any model."""
     own = {name: value for name, value in env.items() if name != "OPENAI_API_KEY"}
-    return House(load(own), own)
+    return App(load(own), own)
 
 
 @pytest.mark.parametrize("agent", ["native", "guide", "not installed"])

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Description
 from coderelay.agents.native.loop import NativeAgent
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.other_commands import completions
 from coderelay.client.overview import context_in_words, tools_in_words
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
@@ -16,7 +16,7 @@ from coderelay.client.slash_line import Prompted, Slash
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ListSkills, ListTools, ShowContext
 from coderelay.protocol.session_info import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
-from coderelay.session.state import Settings
+from coderelay.session.state import SessionSettings
 from coderelay.testing.model_server import without_notes
 from tests.coder_process import Coder
 from tests.conftest import Serve
@@ -167,12 +167,12 @@ async def test_completion_knows_everything_that_can_be_typed(tmp_path: Path) -> 
 class Advertising(NativeAgent):
     """An agent with commands of its own."""
 
-    def describe(self, settings: Settings) -> Description:
+    def describe(self, settings: SessionSettings) -> Description:
         own = (CommandShown("bug", "agent", "reports one"), CommandShown("model", "agent"))
         return replace(super().describe(settings), commands=own)
 
 
-class WithCommands(House):
+class WithCommands(App):
     def native_agent(self) -> NativeAgent:
         return Advertising(self.models, self.toolbox(), self.workspaces.open, self.native_settings, self.mcp_servers)
 

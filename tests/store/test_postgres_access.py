@@ -11,7 +11,7 @@ from coderelay.client.views.cowork import SessionRows
 from coderelay.protocol.errors import StoreFailed, StoreLocked, StoreNewer, StoreReadOnly
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres import migrations
-from coderelay.store.postgres.connection import Server
+from coderelay.store.postgres.connection import PostgresServer
 from coderelay.store.postgres.migrations import MAJOR, STEPS
 from coderelay.store.postgres.store import PostgresStore
 from coderelay.store.store import Projection, Store
@@ -185,7 +185,7 @@ async def test_a_log_that_another_program_holds_is_given_up_after_a_while(
 
 @story
 async def test_what_the_log_relies_on_does_not_depend_on_the_settings_of_a_role(database: str) -> None:
-    connection = await Server(f"{database}%20-csynchronous_commit%3Doff%20-clock_timeout%3D0").connect()
+    connection = await PostgresServer(f"{database}%20-csynchronous_commit%3Doff%20-clock_timeout%3D0").connect()
     shown = [
         (await (await connection.execute(b"SHOW " + name)).fetchall())[0][0]
         for name in (b"synchronous_commit", b"lock_timeout", b"default_transaction_isolation", b"client_encoding")

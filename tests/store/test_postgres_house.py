@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.protocol.commands import Accepted
 from coderelay.protocol.events import CallStarted
@@ -18,12 +18,12 @@ from tests.postgres_server import PrivateServer, rows
 
 pytest_plugins = ["tests.postgres"]
 
-Build = Callable[[Config, Mapping[str, str]], House]
+Build = Callable[[Config, Mapping[str, str]], App]
 
 
 @pytest.fixture
 def team(database: str) -> Build:
-    return lambda config, env: House(replace(config, database_url=database), env)
+    return lambda config, env: App(replace(config, database_url=database), env)
 
 
 @story

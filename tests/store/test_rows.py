@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.load import load
 from coderelay.protocol.asks import Allow, Answers, Approval, DenyAndStop, PermissionAsk, PlanAsk, QuestionAsk
@@ -163,7 +163,7 @@ def test_rows_of_many_sessions_are_rebuilt_exactly(tmp_path: Path) -> None:
 
 def test_b13_the_database_is_sessions_db_in_the_home_of_the_person_with_wal(tmp_path: Path) -> None:
     async def use() -> None:
-        store = House(load({"CODER_HOME": str(tmp_path / "home")})).store()
+        store = App(load({"CODER_HOME": str(tmp_path / "home")})).store()
         await write(store, SessionId("a"), [[created()]])
         await store.close()
 

@@ -18,7 +18,7 @@ from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId, SessionId
 from coderelay.surfaces.terminal.answering import Answering, decides_at_once, split_all
-from coderelay.surfaces.terminal.open_asks import Asked
+from coderelay.surfaces.terminal.open_asks import OpenAsk
 
 COLOUR = Question("Which colour?", options=(Option("red"), Option("blue")))
 SEVERAL = Question("Which ones?", options=(Option("a"), Option("b")), multi_select=True)
@@ -108,10 +108,10 @@ def test_a_refusal_of_the_first_question_refuses_them_all() -> None:
 
 
 def test_d22_a_batch_is_answered_one_by_one_or_together() -> None:
-    batch = [Asked(permission(number), SessionId("s")) for number in (1, 2, 3)]
+    batch = [OpenAsk(permission(number), SessionId("s")) for number in (1, 2, 3)]
     assert split_all("y", batch) == ("y", batch[:1])
     assert split_all("y all", batch) == ("y", batch)
     assert split_all("n 全部", batch) == ("n", batch)
     assert split_all("all of it", batch) == ("all of it", batch[:1])
-    plan = Asked(PLAN, SessionId("s"))
+    plan = OpenAsk(PLAN, SessionId("s"))
     assert split_all("keep all", [plan]) == ("keep all", [plan])

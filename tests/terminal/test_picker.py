@@ -1,10 +1,10 @@
 """A list to pick from: arrows move, words narrow it down."""
 
 from coderelay.surfaces.terminal.drawing.columns import without_colours
-from coderelay.surfaces.terminal.picker import Choice, Picker
+from coderelay.surfaces.terminal.picker import Picker, PickerChoice
 
 NAMES = (("one", "red"), ("two", "blue"), ("三", "Red"))
-CHOICES = [Choice(f"/resume {name}", name, meaning) for name, meaning in NAMES]
+CHOICES = [PickerChoice(f"/resume {name}", name, meaning) for name, meaning in NAMES]
 
 
 def shown(picker: Picker, width: int = 80) -> list[str]:
@@ -34,7 +34,7 @@ def test_what_is_typed_narrows_it_down_in_any_case_and_order() -> None:
 
 
 def test_a_long_list_shows_the_part_around_what_is_chosen() -> None:
-    picker = Picker("Many", [Choice(f"/x {number}", f"n{number}", "m" * 200) for number in range(100)])
+    picker = Picker("Many", [PickerChoice(f"/x {number}", f"n{number}", "m" * 200) for number in range(100)])
     for _ in range(50):
         picker.move(1)
     lines = shown(picker, 40)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.config.load import Config, load
 from coderelay.protocol.asks import Allow, PermissionAsk
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome
@@ -26,10 +26,10 @@ DOTENV = f"# settings\nGITHUB_TOKEN={TOKEN}\nPORT=1\n"
 HIDDEN = "[hidden secret: github token]"
 
 
-def keyed(config: Config, env: Mapping[str, str]) -> House:
+def keyed(config: Config, env: Mapping[str, str]) -> App:
     """A house whose own key is worth something."""
     own = {**env, "OPENAI_API_KEY": OWN}
-    return House(load(own), own)
+    return App(load(own), own)
 
 
 async def everything(coder: InHouse) -> str:
@@ -224,7 +224,7 @@ def test_configured_keys_are_hidden_whatever_their_variables_are_called(tmp_path
     }
     providers = {"mine": {"kind": "openai-chat", "base_url": "http://localhost:1/v1", "api_key_env": "LLM"}}
     configure(tmp_path, providers=providers, feishu={"app_secret_env": "LARK"})
-    rooms = House(load(env), env)
+    rooms = App(load(env), env)
     rooms.folders.of(str(tmp_path))
     assert rooms.secrets.hide(f"it is {held}.") == "it is [hidden secret: configured]."
 

@@ -13,7 +13,7 @@ from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.errors import ToolFailed
 from coderelay.tools.editing.hunks import apply_hunks
 from coderelay.tools.editing.patch_format import parse_patch
-from coderelay.workspace.files.disk import Content, Disk
+from coderelay.workspace.files.disk import Disk, FileContent
 from coderelay.workspace.files.files import FilesOnDisk
 from coderelay.workspace.files.line_diff import unified_diff, with_ends
 from tests.tools.scene import contents, lay_out, scene
@@ -115,7 +115,7 @@ class Failing(FilesOnDisk):
         self._fails_at = fails_at
         self._cancelled = cancelled
 
-    async def read(self, path: str, limit: int) -> Content:
+    async def read(self, path: str, limit: int) -> FileContent:
         return await super().read(path, limit)
 
     async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:

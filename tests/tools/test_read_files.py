@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.files.read_files import KnownFiles
 from tests.house import story
 from tests.tools.scene import lay_out, scene
@@ -13,11 +13,11 @@ from tests.tools.scene import lay_out, scene
 pytestmark = pytest.mark.quick
 
 
-def content(data: bytes, mark: str) -> Content:
-    return Content(data, len(data), mark, 0o644)
+def content(data: bytes, mark: str) -> FileContent:
+    return FileContent(data, len(data), mark, 0o644)
 
 
-def said(known: KnownFiles, path: str, now: Content) -> str:
+def said(known: KnownFiles, path: str, now: FileContent) -> str:
     with pytest.raises(ToolFailed) as failed:
         known.check(path, now, shown="f")
     return failed.value.message

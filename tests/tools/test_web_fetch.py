@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.http.page import Pages
+from coderelay.http.page import PageClient
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rule_patterns import host_of
 from coderelay.protocol.calls import Need
@@ -61,7 +61,7 @@ async def fetching(
 ) -> AsyncGenerator[tuple[Scene, RawServer]]:
     async with raw_server(talk, tls=certificate.server if certificate else None) as server:
         fetch = PageFetch(
-            Pages((certificate.trusted if certificate else {}) | dict(env or {}), idle_seconds=60.0),
+            PageClient((certificate.trusted if certificate else {}) | dict(env or {}), idle_seconds=60.0),
             resolve=names or Names(),
             may_reach=loopback_too,
             ports=(80, 443, server.port),
@@ -161,7 +161,7 @@ async def test_private_places_are_refused_before_anything_is_sent(tmp_path: Path
 async def test_without_a_word_from_us_this_machine_is_not_reached(tmp_path: Path) -> None:
     """As `app` makes it: nothing is injected but the client."""
     async with raw_server(answers(page(b"secret"))) as server:
-        tool = WebFetch(lambda: PageFetch(Pages({}), ports=(server.port,)))
+        tool = WebFetch(lambda: PageFetch(PageClient({}), ports=(server.port,)))
         async with scene(tmp_path, tools=[tool]) as tools:
             for host in ("127.0.0.1", "localhost"):
                 said = await tools.refused("web_fetch", url=f"http://{host}:{server.port}/")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coderelay.app import House
-from coderelay.http.page import Pages
+from coderelay.app import App
+from coderelay.http.page import PageClient
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
@@ -27,11 +27,11 @@ CoderOn = Callable[[ModelServerThread], Coder]
 PAGE = page(b"<h1>Hello</h1>")
 
 
-def house_that_reaches(port: int) -> type[House]:
-    class Reaching(House):
+def house_that_reaches(port: int) -> type[App]:
+    class Reaching(App):
         def page_fetch(self) -> PageFetch:
             ports = (80, 443, port)
-            return PageFetch(Pages({}, idle_seconds=60.0), resolve=Names(), may_reach=loopback_too, ports=ports)
+            return PageFetch(PageClient({}, idle_seconds=60.0), resolve=Names(), may_reach=loopback_too, ports=ports)
 
     return Reaching
 

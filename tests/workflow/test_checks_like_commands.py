@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.ask_text import in_words
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
@@ -31,7 +31,7 @@ LEAVES_A_FILE = {
 }
 
 
-class WithPytest(House):
+class WithPytest(App):
     """Programs are found where this test finds them."""
 
     def __init__(self, config: Config, env: Mapping[str, str]) -> None:

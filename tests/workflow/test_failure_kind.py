@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.agents.native.workflow.verify_result import Run, Trouble, run_of, trouble_of
+from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import CommandEnd, Denied, Failed, Finished, Stopped, Unknown
 from tests.house import story
 from tests.tools.scene import lay_out, scene
@@ -67,20 +67,20 @@ NPM = "npm test -- --watch=false"
     ],
 )
 def test_c43_what_is_the_machines_fault(command: str, code: int, output: str, trouble: Trouble | None) -> None:
-    assert trouble_of(Run(code, output), command, ["shop/main.py", "lib/x.js"]) == trouble
+    assert trouble_of(CheckRun(code, output), command, ["shop/main.py", "lib/x.js"]) == trouble
 
 
 def test_c43_a_check_that_did_not_end_by_itself_is_not_tried_again() -> None:
-    assert trouble_of(Run("too slow", "collecting ..."), PYTEST) == "too slow"
-    assert trouble_of(Run("not run"), PYTEST) == "not run"
-    assert trouble_of(Run("too slow", "not ok 1 - adds"), NPM) is None
+    assert trouble_of(CheckRun("too slow", "collecting ..."), PYTEST) == "too slow"
+    assert trouble_of(CheckRun("not run"), PYTEST) == "not run"
+    assert trouble_of(CheckRun("too slow", "not ok 1 - adds"), NPM) is None
 
 
 def test_c42_a_long_output_is_judged_by_its_ends() -> None:
     noise = "all is well\n" * 100_000
-    assert trouble_of(Run(1, f"{noise}1 failed, 3 passed"), PYTEST) is None
-    assert trouble_of(Run(1, f"{noise}PermissionError: Permission denied"), PYTEST) == "not permitted"
-    assert trouble_of(Run(1, f"dial tcp: no such host\n{noise}"), "go test ./...") == "no network"
+    assert trouble_of(CheckRun(1, f"{noise}1 failed, 3 passed"), PYTEST) is None
+    assert trouble_of(CheckRun(1, f"{noise}PermissionError: Permission denied"), PYTEST) == "not permitted"
+    assert trouble_of(CheckRun(1, f"dial tcp: no such host\n{noise}"), "go test ./...") == "no network"
 
 
 def test_c42_a_recorded_call_carries_how_the_check_ended() -> None:
@@ -94,13 +94,13 @@ def test_c42_a_recorded_call_carries_how_the_check_ended() -> None:
         Failed("any words", end=CommandEnd(cause="lost")),
     )
     assert [run_of(each) for each in outcomes] == [
-        Run(0, "3 passed"),
-        Run(1, "1 failed"),
-        Run(137),
-        Run("too slow", "any words\ncollecting"),
-        Run("not run", "any words"),
-        Run("not run", "any words"),
-        Run("cut off"),
+        CheckRun(0, "3 passed"),
+        CheckRun(1, "1 failed"),
+        CheckRun(137),
+        CheckRun("too slow", "any words\ncollecting"),
+        CheckRun("not run", "any words"),
+        CheckRun("not run", "any words"),
+        CheckRun("cut off"),
     ]
 
 
@@ -116,14 +116,14 @@ def test_c42_a_log_from_before_outcomes_had_an_end_says_it_in_its_first_line() -
         Unknown(),
     )
     assert [run_of(each) for each in outcomes] == [
-        Run(0, "3 passed"),
-        Run(1, "1 failed"),
-        Run(137),
-        Run("too slow", "timed out after 120 s and was ended\ncollecting"),
-        Run("not run", "the command could not be started: no"),
-        Run("not run"),
-        Run("cut off"),
-        Run("cut off"),
+        CheckRun(0, "3 passed"),
+        CheckRun(1, "1 failed"),
+        CheckRun(137),
+        CheckRun("too slow", "timed out after 120 s and was ended\ncollecting"),
+        CheckRun("not run", "the command could not be started: no"),
+        CheckRun("not run"),
+        CheckRun("cut off"),
+        CheckRun("cut off"),
     ]
 
 
@@ -134,7 +134,7 @@ async def test_c42_a_check_that_was_lost_is_not_said_not_to_have_run(tmp_path: P
     lost = await folder.outcome("bash", command=PYTEST)
     assert isinstance(lost, Failed)
     assert lost.message.startswith("the command was lost: it may have run")
-    assert run_of(lost) == Run("cut off")
+    assert run_of(lost) == CheckRun("cut off")
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,23 @@ from pathlib import Path
 import pytest
 
 from coderelay.agents.native.workflow.project_type import ProjectFiles, infer_command
-from coderelay.agents.native.workflow.verify_command import Choice
+from coderelay.agents.native.workflow.verify_command import CheckCommand
 from coderelay.workspace.files.disk import Disk
 from tests.tools.scene import lay_out
 
 TESTED = json.dumps({"scripts": {"test": "vitest run"}})
 UNTESTED = json.dumps({"scripts": {"test": 'echo "Error: no test specified" && exit 1'}})
 DEEP = f'{{"scripts": {{"test": {"[" * 100_000}{"]" * 100_000}}}}}'
-GO, PYTEST, CARGO, MAVEN = (Choice(each) for each in ("go test ./...", "pytest -q", "cargo test", "mvn -q test"))
+GO, PYTEST, CARGO, MAVEN = (
+    CheckCommand(each) for each in ("go test ./...", "pytest -q", "cargo test", "mvn -q test")
+)
 NPM, PNPM, YARN = (
-    Choice(each) for each in ("npm test -- --watch=false", "pnpm test -- --watch=false", "yarn test --watch=false")
+    CheckCommand(each)
+    for each in ("npm test -- --watch=false", "pnpm test -- --watch=false", "yarn test --watch=false")
 )
 
 
-def inferred(root: Path, files: dict[str, str], *edited: str) -> Choice | None:
+def inferred(root: Path, files: dict[str, str], *edited: str) -> CheckCommand | None:
     lay_out(root, files)
     return infer_command(ProjectFiles(Disk([str(root)])), edited)
 
@@ -37,10 +40,14 @@ def inferred(root: Path, files: dict[str, str], *edited: str) -> Choice | None:
         ({"a.py": ""}, "a.py", None),
         ({"Cargo.toml": ""}, "src/lib.rs", CARGO),
         ({"pom.xml": ""}, "src/main/java/A.java", MAVEN),
-        ({"build.gradle": ""}, "src/main/java/A.java", Choice("gradle test")),
-        ({"build.gradle.kts": "", "gradlew": ""}, "src/main/kotlin/A.kt", Choice("./gradlew test")),
-        ({"gradlew": "", "settings.gradle": "", "app/build.gradle": ""}, "app/A.java", Choice("./gradlew test")),
-        ({"app/build.gradle": ""}, "app/A.java", Choice("gradle test", "app")),
+        ({"build.gradle": ""}, "src/main/java/A.java", CheckCommand("gradle test")),
+        ({"build.gradle.kts": "", "gradlew": ""}, "src/main/kotlin/A.kt", CheckCommand("./gradlew test")),
+        (
+            {"gradlew": "", "settings.gradle": "", "app/build.gradle": ""},
+            "app/A.java",
+            CheckCommand("./gradlew test"),
+        ),
+        ({"app/build.gradle": ""}, "app/A.java", CheckCommand("gradle test", "app")),
         ({"package.json": TESTED}, "index.ts", NPM),
         ({"package.json": TESTED, "package-lock.json": ""}, "index.ts", NPM),
         ({"package.json": TESTED, "pnpm-lock.yaml": ""}, "index.ts", PNPM),
@@ -61,7 +68,7 @@ def inferred(root: Path, files: dict[str, str], *edited: str) -> Choice | None:
     ],
 )
 def test_c39_a_project_is_known_by_its_files(
-    tmp_path: Path, files: dict[str, str], edited: str, choice: Choice | None
+    tmp_path: Path, files: dict[str, str], edited: str, choice: CheckCommand | None
 ) -> None:
     assert inferred(tmp_path, files, edited) == choice
 
@@ -81,20 +88,20 @@ MIXED = {
     ("edited", "choice"),
     [
         (("src/a.py",), PYTEST),
-        (("web/src/a.ts",), Choice(PNPM.command, "web")),
-        (("web/packages/ui/a.ts",), Choice(PNPM.command, "web")),
+        (("web/src/a.ts",), CheckCommand(PNPM.command, "web")),
+        (("web/packages/ui/a.ts",), CheckCommand(PNPM.command, "web")),
         (("web/tools/gen.py",), PYTEST),
-        (("server/a.go",), Choice(GO.command, "server")),
-        (("native/src/a.rs", "src/a.py"), Choice(CARGO.command, "native")),
-        (("src/a.py", "server/a.go", "server/b.go"), Choice(GO.command, "server")),
-        (("server/config.yaml",), Choice(GO.command, "server")),
+        (("server/a.go",), CheckCommand(GO.command, "server")),
+        (("native/src/a.rs", "src/a.py"), CheckCommand(CARGO.command, "native")),
+        (("src/a.py", "server/a.go", "server/b.go"), CheckCommand(GO.command, "server")),
+        (("server/config.yaml",), CheckCommand(GO.command, "server")),
         (("Dockerfile",), PYTEST),
         (("src/a.ts",), PYTEST),
         ((), None),
     ],
 )
 def test_c39_in_a_mixed_project_the_nearest_marker_counts(
-    tmp_path: Path, edited: tuple[str, ...], choice: Choice | None
+    tmp_path: Path, edited: tuple[str, ...], choice: CheckCommand | None
 ) -> None:
     assert inferred(tmp_path, MIXED, *edited) == choice
 
@@ -131,4 +138,4 @@ def test_c39_nothing_above_or_beside_the_folder_is_looked_at(tmp_path: Path) -> 
 def test_c39_a_file_of_another_folder_of_the_session_is_checked_there(tmp_path: Path) -> None:
     lay_out(tmp_path, {"work/pyproject.toml": "", "other/go.mod": "", "other/a.go": ""})
     files = ProjectFiles(Disk([str(tmp_path / "work"), str(tmp_path / "other")]))
-    assert infer_command(files, [f"{tmp_path}/other/a.go"]) == Choice(GO.command, f"{tmp_path}/other")
+    assert infer_command(files, [f"{tmp_path}/other/a.go"]) == CheckCommand(GO.command, f"{tmp_path}/other")

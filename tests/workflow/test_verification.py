@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from coderelay.agents.native.workflow.project_type import ProjectFiles
 from coderelay.agents.native.workflow.settings import VerificationSettings
-from coderelay.agents.native.workflow.verify_command import Choice
-from coderelay.agents.native.workflow.verify_result import Run
+from coderelay.agents.native.workflow.verify_command import CheckCommand
+from coderelay.agents.native.workflow.verify_result import CheckRun
 from coderelay.agents.native.workflow.verify_steps import (
     CannotTell,
     Passed,
     Repair,
     Skip,
     StillFailing,
+    TurnWork,
     Verify,
-    Work,
     after_run,
     edited_in,
     is_document,
@@ -32,8 +32,8 @@ from tests.house import house, story
 from tests.model_server import bash, call, proposes, read, says, script, write
 from tests.tools.scene import lay_out
 
-EDITED = Work("auto-edit", ("fix it",), ("src/a.py",))
-PYTEST = Verify(Choice("pytest -q"))
+EDITED = TurnWork("auto-edit", ("fix it",), ("src/a.py",))
+PYTEST = Verify(CheckCommand("pytest -q"))
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def files(tmp_path: Path) -> ProjectFiles:
         ("plan", "执行验证", None),
         ("auto-edit", "修复它，不要验证", Skip("refused")),
         ("yolo", "fix it, but don't run the tests", Skip("refused")),
-        ("auto-edit", "fix it, check with cargo test", Verify(Choice("cargo test"))),
+        ("auto-edit", "fix it, check with cargo test", Verify(CheckCommand("cargo test"))),
     ],
 )
 def test_c37_the_mode_and_the_person_decide(
@@ -78,7 +78,7 @@ def test_c37_the_mode_and_the_person_decide(
         (replace(EDITED, runs=1), VerificationSettings(attempts=0)),
     ],
 )
-def test_c37_each_condition_must_hold(files: ProjectFiles, work: Work, settings: VerificationSettings) -> None:
+def test_c37_each_condition_must_hold(files: ProjectFiles, work: TurnWork, settings: VerificationSettings) -> None:
     assert verification_due(EDITED, VerificationSettings(), files) == PYTEST
     assert verification_due(work, settings, files) is None
 
@@ -123,17 +123,17 @@ def test_c42_x33_settings_only_tighten_how_often_it_runs(files: ProjectFiles, at
     work = EDITED
     while isinstance(verification_due(work, settings, files), Verify):
         work = replace(work, runs=work.runs + 1)
-        seen.append(after_run(Run(1, "1 failed"), "pytest -q", work, settings))
+        seen.append(after_run(CheckRun(1, "1 failed"), "pytest -q", work, settings))
     assert seen == [Repair()] * (runs - 1) + [StillFailing()]
 
 
 def test_c42_c43_what_follows_from_how_it_went() -> None:
     work, settings = replace(EDITED, runs=1), VerificationSettings()
-    assert after_run(Run(0, "1 passed"), "pytest -q", work, settings) == Passed()
-    assert after_run(Run(5), "pytest -q", work, settings) == CannotTell("no tests")
-    assert after_run(Run(2, "No module named 'src.b'"), "pytest -q", work, settings) == Repair()
-    assert after_run(Run(2, "No module named 'b'"), "pytest -q", work, settings) == CannotTell("module missing")
-    assert after_run(Run("not run"), "pytest -q", replace(work, runs=3), settings) == CannotTell("not run")
+    assert after_run(CheckRun(0, "1 passed"), "pytest -q", work, settings) == Passed()
+    assert after_run(CheckRun(5), "pytest -q", work, settings) == CannotTell("no tests")
+    assert after_run(CheckRun(2, "No module named 'src.b'"), "pytest -q", work, settings) == Repair()
+    assert after_run(CheckRun(2, "No module named 'b'"), "pytest -q", work, settings) == CannotTell("module missing")
+    assert after_run(CheckRun("not run"), "pytest -q", replace(work, runs=3), settings) == CannotTell("not run")
 
 
 @pytest.mark.quick

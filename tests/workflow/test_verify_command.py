@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.agents.native.workflow.verify_command import COMMANDS, Choice, choose_command, named_in
+from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command, named_in
 
 
 def test_c38_the_list_is_exactly_this() -> None:
@@ -83,13 +83,15 @@ def test_c40_another_command_is_not_taken_for_a_listed_one(prompt: str) -> None:
 
 @pytest.mark.quick
 def test_c39_the_persons_word_then_the_configuration_then_the_project() -> None:
-    def inferred() -> Choice:
-        return Choice("cargo test", "crates/a")
+    def inferred() -> CheckCommand:
+        return CheckCommand("cargo test", "crates/a")
 
-    assert choose_command(["run pytest -q"], ["mvn -q test"], inferred) == Choice("pytest -q")
-    assert choose_command(["run pytest -q", "no: cargo test"], [], inferred) == Choice("cargo test")
-    assert choose_command(["fix it"], ["make test", " mvn -q test ", "pytest -q"], inferred) == Choice("mvn -q test")
-    assert choose_command(["fix it"], [], inferred) == Choice("cargo test", "crates/a")
+    assert choose_command(["run pytest -q"], ["mvn -q test"], inferred) == CheckCommand("pytest -q")
+    assert choose_command(["run pytest -q", "no: cargo test"], [], inferred) == CheckCommand("cargo test")
+    assert choose_command(["fix it"], ["make test", " mvn -q test ", "pytest -q"], inferred) == CheckCommand(
+        "mvn -q test"
+    )
+    assert choose_command(["fix it"], [], inferred) == CheckCommand("cargo test", "crates/a")
     assert choose_command([], [], lambda: None) is None
 
 
@@ -97,14 +99,16 @@ def test_c39_the_persons_word_then_the_configuration_then_the_project() -> None:
     "off", ["make test", "pytest", "pytest -q && rm -rf /", "PYTEST -q", "sh -c 'cargo test x'", ""]
 )
 def test_c40_nothing_off_the_list_is_ever_chosen(off: str) -> None:
-    assert choose_command([f"run {off}"], [off], lambda: Choice(off)) is None
-    assert choose_command([f"run {off}"], [off, "cargo test"], lambda: Choice(off)) == Choice("cargo test")
-    assert choose_command([off], [off], lambda: Choice("pytest -q")) == Choice("pytest -q")
+    assert choose_command([f"run {off}"], [off], lambda: CheckCommand(off)) is None
+    assert choose_command([f"run {off}"], [off, "cargo test"], lambda: CheckCommand(off)) == CheckCommand(
+        "cargo test"
+    )
+    assert choose_command([off], [off], lambda: CheckCommand("pytest -q")) == CheckCommand("pytest -q")
 
 
 @pytest.mark.parametrize("more", ["; rm -rf /", "\nrm -rf /", " & rm -rf /", "\0rm"])
 def test_c40_what_stands_behind_a_listed_command_is_never_run(more: str) -> None:
     assert choose_command([f"run pytest -q{more}"], [f"cargo test{more}"], lambda: None) in (
         None,
-        Choice("pytest -q"),
+        CheckCommand("pytest -q"),
     )

@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 
-from coderelay.workspace.trees.snapshots import NotTaken, Tree, Trees
-from coderelay.workspace.trees.tree_writer import Limits
-from coderelay.workspace.trees.undo import Undone, undo
+from coderelay.workspace.trees.snapshots import NotTaken, Snapshot, Trees
+from coderelay.workspace.trees.tree_writer import TreeLimits
+from coderelay.workspace.trees.undo import UndoResult, undo
 
 Kept = dict[bytes, tuple[int, bytes]]
 
@@ -91,10 +91,10 @@ def kept(top: Path, without: bytes = b"") -> Kept:
 
 
 def trees_of(repo: Repo, **limits: int) -> Trees:
-    return Trees(str(repo.home / ".coder"), repo.env, Limits(**limits))
+    return Trees(str(repo.home / ".coder"), repo.env, TreeLimits(**limits))
 
 
-async def taken(trees: Trees, folder: Path, also: tuple[str, ...] = ()) -> Tree:
+async def taken(trees: Trees, folder: Path, also: tuple[str, ...] = ()) -> Snapshot:
     tree = await trees.take(str(folder), also)
     assert not isinstance(tree, NotTaken), tree.reason
     return tree
@@ -106,7 +106,7 @@ async def refused(trees: Trees, folder: Path) -> str:
     return tree.reason
 
 
-async def undone(trees: Trees, before: Tree, after: Tree) -> Undone:
+async def undone(trees: Trees, before: Snapshot, after: Snapshot) -> UndoResult:
     """And a rehearsal says the same."""
     told = await undo(trees, before, after, dry_run=True)
     done = await undo(trees, before, after)

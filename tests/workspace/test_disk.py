@@ -11,7 +11,7 @@ import pytest
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files import openat
-from coderelay.workspace.files.disk import Content, Disk, Entry
+from coderelay.workspace.files.disk import Disk, FileContent, FolderEntry
 
 MANY = 1 << 20
 
@@ -48,8 +48,8 @@ def test_a_file_is_read_with_its_size_mark_and_mode(disk: Disk, folder: Path) ->
     file.chmod(0o750)
     found = file.stat()
     mark = f"{found.st_mtime_ns}-9-{found.st_ino}"
-    assert disk.read("a/run.sh", MANY) == Content(b"one\r\ntwo\n", 9, mark, 0o750)
-    assert disk.read("a/run.sh", 4) == Content(b"one\r", 9, mark, 0o750)
+    assert disk.read("a/run.sh", MANY) == FileContent(b"one\r\ntwo\n", 9, mark, 0o750)
+    assert disk.read("a/run.sh", 4) == FileContent(b"one\r", 9, mark, 0o750)
     assert disk.mark("a/run.sh") == mark
     assert disk.seen("a/run.sh") == Seen(str(file), mark)
     assert disk.mark("missing") == ""
@@ -137,7 +137,12 @@ def test_a_folder_is_listed_by_name_with_kinds_and_sizes(disk: Disk, folder: Pat
     (folder / "a").mkdir()
     (folder / "d").symlink_to("b")
     os.mkfifo(folder / "c")
-    listed = [Entry("a", "folder", 0), Entry("b", "file", 3), Entry("c", "other", 0), Entry("d", "link", 0)]
+    listed = [
+        FolderEntry("a", "folder", 0),
+        FolderEntry("b", "file", 3),
+        FolderEntry("c", "other", 0),
+        FolderEntry("d", "link", 0),
+    ]
     assert disk.list(".") == disk.list("") == disk.list(str(folder)) == listed
     assert disk.list("a") == []
     assert refusal(lambda: disk.list("b")) == "cannot list b: Not a directory"
@@ -187,7 +192,7 @@ def test_long_names_and_names_that_are_no_text(disk: Disk, folder: Path) -> None
     assert refusal(lambda: disk.read("a\ud800", 1)) == "the path holds a character that no file name can have"
     raw = os.fsdecode(b"caf\xe9")
     (folder / raw).write_bytes(b"z")
-    assert disk.list(".")[0] == Entry(raw, "file", 1)
+    assert disk.list(".")[0] == FolderEntry(raw, "file", 1)
     assert disk.read(raw, MANY).data == b"z"
     assert disk.relative(disk.locate(raw)) == "caf\\xe9"
     assert refusal(lambda: disk.read(raw + "x", 1)) == "cannot read caf\\xe9x: No such file or directory"

@@ -9,7 +9,7 @@ import pytest
 
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
-from coderelay.workspace.files.disk import Content, Disk
+from coderelay.workspace.files.disk import Disk, FileContent
 from coderelay.workspace.files.files import Files, FilesOnDisk, LentFiles
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
@@ -77,7 +77,7 @@ async def test_unsaved_text_comes_before_what_is_on_disk(folder: Path) -> None:
     assert editor.asked == [str(folder / "open"), str(folder / "closed"), str(folder / "new")]
 
     editor.texts["open"] = "saved"
-    assert await files.read("open", 99) == Content(b"saved", 5, saved, 0o644)
+    assert await files.read("open", 99) == FileContent(b"saved", 5, saved, 0o644)
 
 
 @story

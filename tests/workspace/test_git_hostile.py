@@ -9,7 +9,7 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from coderelay.workspace.trees.snapshots import NotTaken, Tree
+from coderelay.workspace.trees.snapshots import NotTaken, Snapshot
 from tests.patience import PATIENCE
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
@@ -178,7 +178,7 @@ async def test_x15_a_git_in_the_work_tree_is_not_run(repo: Repo, trap: Trap) -> 
     repo.git("config", "--unset", "core.fsmonitor")
     repo.env["PATH"] = f".:{repo.root.name}::{repo.env['PATH']}"
     trees = trees_of(repo)
-    assert isinstance(await trees.take(str(repo.root)), Tree)
+    assert isinstance(await trees.take(str(repo.root)), Snapshot)
     assert trap.sprung() == []
 
 
@@ -267,4 +267,4 @@ async def test_rules_without_end_do_not_take_all_memory(tmp_path: Path):
     os.truncate(repo.root / ".gitignore", 20 << 30)  # takes no room on disk
     async with asyncio.timeout(PATIENCE):
         result = await trees_of(repo).take(str(repo.root))
-    assert isinstance(result, NotTaken | Tree)
+    assert isinstance(result, NotTaken | Snapshot)

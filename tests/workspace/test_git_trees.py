@@ -14,8 +14,8 @@ import pytest
 from coderelay.protocol.session_info import FileChange
 from coderelay.workspace.trees.git import GitFailed
 from coderelay.workspace.trees.repository import NoRepository
-from coderelay.workspace.trees.snapshots import LeftOut, NotTaken, Tree, Trees
-from coderelay.workspace.trees.undo import Undone, undo
+from coderelay.workspace.trees.snapshots import LeftOut, NotTaken, Snapshot, Trees
+from coderelay.workspace.trees.undo import UndoResult, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 TAKER = """
@@ -62,7 +62,7 @@ async def test_x15_the_tree_is_what_git_itself_would_write(tmp_path: Path) -> No
     tree = await taken(trees_of(repo), repo.root)
     repo.git("add", "-A")
     assert repo.git("write-tree").strip() == tree.id
-    assert tree == Tree(str(repo.root), tree.id, rules=tree.rules)
+    assert tree == Snapshot(str(repo.root), tree.id, rules=tree.rules)
 
 
 @story
@@ -80,7 +80,7 @@ async def test_x15_bytes_are_kept_where_the_persons_git_converts_them(tmp_path: 
     for name in contents:
         repo.write(name, b"turn\n")
     after = await taken(trees, repo.root)
-    assert await undone(trees, before, after) == Undone(restored=("a.txt", "b.id", "c.u16"))
+    assert await undone(trees, before, after) == UndoResult(restored=("a.txt", "b.id", "c.u16"))
     assert repo.files() == then
 
 
@@ -115,7 +115,7 @@ async def test_x15_tracked_files_that_git_ignores_are_covered_whenever_they_came
     for name in ("first.log", "second.log", "never.log"):
         repo.write(name, "turn\n")
     after = await taken(trees, repo.root)
-    assert await undone(trees, before, after) == Undone(restored=("first.log", "second.log"))
+    assert await undone(trees, before, after) == UndoResult(restored=("first.log", "second.log"))
 
 
 @story
@@ -132,7 +132,7 @@ async def test_x15_submodules_and_their_contents_are_named(tmp_path: Path) -> No
     repo.write("deep/sub/file", "turn\n")
     repo.write("deep/beside", "turn\n")
     after = await taken(trees, repo.root)
-    assert await undone(trees, before, after) == Undone(removed=("deep/beside",))
+    assert await undone(trees, before, after) == UndoResult(removed=("deep/beside",))
     sub = Repo(repo.root / "deep/sub", git=False)
     sub.commit()
     moved = await taken(trees, repo.root)
@@ -291,7 +291,7 @@ async def test_x15_a_take_that_is_cancelled_ends_its_git(tmp_path: Path) -> None
         await task
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert isinstance(await Trees(home, repo.env).take(str(repo.root)), Tree)
+    assert isinstance(await Trees(home, repo.env).take(str(repo.root)), Snapshot)
 
 
 @story
@@ -308,14 +308,14 @@ async def test_x15_a_take_waits_for_the_git_of_a_killed_process(tmp_path: Path) 
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     waiting = asyncio.create_task(Trees(home, repo.env).take(str(repo.root)))
     os.kill(pid, signal.SIGKILL)
-    assert isinstance(await waiting, Tree)
+    assert isinstance(await waiting, Snapshot)
 
 
 @story
 async def test_x15_old_trees_are_pruned_and_newer_ones_stay_whole(tmp_path: Path) -> None:
     repo = _plain(tmp_path)
     trees = trees_of(repo)
-    taken_ones: list[Tree] = []
+    taken_ones: list[Snapshot] = []
     for number in range(70):
         repo.write("counted", f"{number}\n")
         taken_ones.append(await taken(trees, repo.root))
@@ -325,7 +325,7 @@ async def test_x15_old_trees_are_pruned_and_newer_ones_stay_whole(tmp_path: Path
     assert {tree.id for tree in taken_ones[-50:]} <= set(kept)
     with pytest.raises(GitFailed):
         await trees.changes(taken_ones[0], taken_ones[-1])
-    assert await undo(trees, taken_ones[-50], taken_ones[-1]) == Undone(restored=("counted",))
+    assert await undo(trees, taken_ones[-50], taken_ones[-1]) == UndoResult(restored=("counted",))
     assert (repo.root / "counted").read_text() == "20\n"
 
 

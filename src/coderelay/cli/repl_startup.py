@@ -5,7 +5,7 @@ import asyncio
 import gc
 import os
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.cli.choose_session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.cli.open_app import me, new_house
 from coderelay.client.errors import error_in_words
@@ -35,7 +35,7 @@ async def work(options: argparse.Namespace, folder: str, opening: Opening) -> in
         return 1
 
 
-async def _show(options: argparse.Namespace, folder: str, opening: Opening, house: House) -> int:
+async def _show(options: argparse.Namespace, folder: str, opening: Opening, house: App) -> int:
     screen = opening.screen
     house.tell = lambda text: screen.print(note(retell(text), screen.width))
     host = await house.open_patiently()
@@ -59,7 +59,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: Opening, hous
 
 
 async def _choose_when_there_is_room(
-    host: Host, options: argparse.Namespace, folder: str, house: House, by: By
+    host: Host, options: argparse.Namespace, folder: str, house: App, by: By
 ) -> Chosen:
     """On a full disk the prompt stays, and with it what the person has typed meanwhile."""
     is_told = False
@@ -73,7 +73,7 @@ async def _choose_when_there_is_room(
         await asyncio.sleep(_ROOM_SECONDS)
 
 
-def _told(chosen: Chosen, house: House) -> tuple[str, ...]:
+def _told(chosen: Chosen, house: App) -> tuple[str, ...]:
     found = chosen.detected
     why = retell(found.line) if found is not None else ""
     words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(house), mended_words(house))

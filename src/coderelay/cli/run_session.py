@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from coderelay.app import House
+from coderelay.app import App
 from coderelay.cli.choose_session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.cli.interrupts import is_ignored, run_loop
 from coderelay.cli.open_app import me, new_house
@@ -24,7 +24,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowSession
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.output import open_output
-from coderelay.surfaces.headless.run_prompt import DONE, FAILED, INTERRUPTED, PARKED, Fate, Run
+from coderelay.surfaces.headless.run_prompt import DONE, FAILED, INTERRUPTED, PARKED, Fate, PromptRun
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def run_session(options: argparse.Namespace, folder: str, prompt: str | None) ->
         return INTERRUPTED
 
 
-async def _run(options: argparse.Namespace, folder: str, prompt: str | None, house: House) -> int:
+async def _run(options: argparse.Namespace, folder: str, prompt: str | None, house: App) -> int:
     host = await house.open_patiently()
     try:
         by = me("terminal" if prompt is None else "headless")
@@ -78,10 +78,10 @@ def _tell_detected(chosen: Chosen, options: argparse.Namespace) -> None:
 
 
 async def _headless(
-    client: Client, options: argparse.Namespace, house: House, session: SessionId, after: int, prompt: str, by: By
+    client: Client, options: argparse.Namespace, house: App, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
     cwd = (await client.get(ShowSession(session))).cwd  # not always the folder we are in
-    run = Run(client, session, open_output(options.output, session), _unattended(options, house, cwd), by)
+    run = PromptRun(client, session, open_output(options.output, session), _unattended(options, house, cwd), by)
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []
 
@@ -126,7 +126,7 @@ async def _headless(
     return code
 
 
-async def _tell_failure(run: Run, session: SessionId, problem: str) -> int:
+async def _tell_failure(run: PromptRun, session: SessionId, problem: str) -> int:
     """With what has become of the prompt: whoever does not know that would send it again."""
     fate = _in_words(await run.give_up(), session)
     sys.stderr.write("\n".join(filter(None, (f"coder: {problem}", fate))) + "\n")
@@ -157,7 +157,7 @@ def _in_words(fate: Fate, session: SessionId) -> str:
             )
 
 
-def _unattended(options: argparse.Namespace, house: House, cwd: str) -> Unattended:
+def _unattended(options: argparse.Namespace, house: App, cwd: str) -> Unattended:
     return options.unattended or house.folders.of(cwd).settings.unattended or "deny"
 
 

@@ -9,7 +9,7 @@ from coderelay.client.commands import exports, files, models, modes, prompts, se
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.other_commands import resolve
-from coderelay.client.slash_line import Changes, Moved, Prompted, Slash, Told
+from coderelay.client.slash_line import ChangedFiles, Moved, Prompted, Slash, Told
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
@@ -56,8 +56,8 @@ class SessionCommands:
             case Moved():
                 self._here.session = told.session
                 return replace(told, told=visible(told.told))
-            case Changes():
-                return Changes(visible(told.text), visible(told.diff))
+            case ChangedFiles():
+                return ChangedFiles(visible(told.text), visible(told.diff))
             case str():
                 return visible(told)  # titles, prompts and files may have been written by anyone
             case _:

@@ -5,7 +5,7 @@ from msgspec import Struct
 from coderelay.protocol.ids import SessionId
 
 
-class Shell(Struct, frozen=True):
+class ShellLine(Struct, frozen=True):
     command: str
 
 
@@ -18,7 +18,7 @@ class Prompted(Struct, frozen=True):
     text: str
 
 
-class Changes(Struct, frozen=True):
+class ChangedFiles(Struct, frozen=True):
     """Changed files: `text` for the person, and below it a unified `diff` that a surface may draw in its own way."""
 
     text: str
@@ -41,15 +41,15 @@ class Left(Struct, frozen=True):
     """The person wants to leave; the session stays."""
 
 
-Told = str | Changes | Prompted | Moved | Left
+Told = str | ChangedFiles | Prompted | Moved | Left
 """What a command comes to: a text for the person, changed files, a prompt for the surface to send, another session,
 or the end."""
 
 
-def classify(line: str) -> Shell | Slash | Prompted:
+def classify(line: str) -> ShellLine | Slash | Prompted:
     text = line.strip()
     if text.startswith("!"):
-        return Shell(text[1:].strip())
+        return ShellLine(text[1:].strip())
     if text.startswith("/"):
         name, *rest = text[1:].split(maxsplit=1) or [""]
         if name.startswith("mcp:"):

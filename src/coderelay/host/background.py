@@ -15,8 +15,8 @@ from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import BackgroundId, SessionId
 from coderelay.session import background, decide
 from coderelay.session.state import BackgroundCommand, State
-from coderelay.workspace.processes.background import Look
-from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, Running
+from coderelay.workspace.processes.background import BackgroundStatus
+from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, RunningCommand
 
 log = logging.getLogger(__name__)
 
@@ -82,22 +82,24 @@ class SessionBackground:
             names = ", ".join(map(background.name, running))
             raise ToolFailed(f"{len(running)} commands run in the background already: {names}; stop one first")
 
-    def keep(self, running: Running) -> BackgroundId:
+    def keep(self, running: RunningCommand) -> BackgroundId:
         self._forget_the_oldest()
         number = background.next_id(self._record.state)
         self._kept[number] = _Kept(running)
         return number
 
-    def look(self, wanted: BackgroundId) -> Look:
+    def look(self, wanted: BackgroundId) -> BackgroundStatus:
         command, kept = self._find(wanted), self._kept.get(wanted)
         if kept is not None:
             return kept.look(command)
         what = background.told(command)
         if command.end is None:
-            return Look("", f"{what}, in another process of coder: its output cannot be read here", over=False)
-        return Look("", f"{what}; what it wrote is not there any more", over=True)
+            return BackgroundStatus(
+                "", f"{what}, in another process of coder: its output cannot be read here", over=False
+            )
+        return BackgroundStatus("", f"{what}; what it wrote is not there any more", over=True)
 
-    async def stop(self, wanted: BackgroundId) -> Look:
+    async def stop(self, wanted: BackgroundId) -> BackgroundStatus:
         if self._find(wanted).end is None:
             await self._all.stop(self._record, wanted, AGENT)
             await self._ends(wanted)
@@ -165,7 +167,7 @@ class SessionBackground:
 class _Kept:
     """One command. `telling` waits for its end and writes that down; `stopping` brings it about."""
 
-    def __init__(self, running: Running) -> None:
+    def __init__(self, running: RunningCommand) -> None:
         self.running = running
         self.telling: asyncio.Task[None] | None = None
         self.stopping: asyncio.Task[None] | None = None
@@ -186,12 +188,12 @@ class _Kept:
             return Gone()
         return Exited(ended.exit_code, ended.signal)
 
-    def look(self, command: BackgroundCommand) -> Look:
+    def look(self, command: BackgroundCommand) -> BackgroundStatus:
         end = command.end or (self.end() if self.running.is_over else None)  # the log may not know yet
         what = background.told(replace(command, end=end))
         if end is None:
             what = f"{what}, for {self.running.seconds:.1f} s now"
-        return Look(self._written(over=end is not None), what, over=end is not None)
+        return BackgroundStatus(self._written(over=end is not None), what, over=end is not None)
 
     def _written(self, *, over: bool) -> str:
         """A line that is being written may be half a secret, which nobody finds: it waits for the next look."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from coderelay.agents.agent import Agent
 from coderelay.protocol.translatable import say
 from coderelay.session import shell
-from coderelay.session.state import Settings, State
+from coderelay.session.state import SessionSettings, State
 
 
 def why_not(state: State, agents: Mapping[str, Agent]) -> str | None:
@@ -17,7 +17,7 @@ def why_not(state: State, agents: Mapping[str, Agent]) -> str | None:
     return _why_not_there(settings) if shell.is_next(state) else why_not_so(settings, agents)
 
 
-def why_not_so(settings: Settings, agents: Mapping[str, Agent]) -> str | None:
+def why_not_so(settings: SessionSettings, agents: Mapping[str, Agent]) -> str | None:
     """Why this process cannot run a session with these settings, or None."""
     if (problem := _why_not_there(settings)) is not None:
         return problem
@@ -29,7 +29,7 @@ def why_not_so(settings: Settings, agents: Mapping[str, Agent]) -> str | None:
     )
 
 
-def _why_not_there(settings: Settings) -> str | None:
+def _why_not_there(settings: SessionSettings) -> str | None:
     return None if folder_exists(settings.cwd) else say("its folder {folder} is not there", folder=settings.cwd)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from coderelay.host.record import Record
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live, join
-from coderelay.store.live import LiveFile, Piece
+from coderelay.store.live import LiveFile, LivePiece
 
 _FOLLOW_SECONDS = 1.0
 _FOLLOWED_SECONDS = 0.25
@@ -96,7 +96,7 @@ class Exchange:
         self._number = pieces[-1].number if pieces else self._number
         self._show(records, pieces)
 
-    def _show(self, records: Mapping[SessionId, Record], pieces: list[Piece]) -> None:
+    def _show(self, records: Mapping[SessionId, Record], pieces: list[LivePiece]) -> None:
         """Each once, and none that the log has overtaken."""
         for piece in pieces:
             record = records.get(piece.session)

@@ -20,7 +20,7 @@ from coderelay.protocol.session_info import SkillsShown
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.config.texts.texts import Texts
+    from coderelay.config.texts.texts import FolderTexts
     from coderelay.host.hooks.hooks import Hooks
 
 
@@ -107,11 +107,11 @@ class Folders:
             self._secrets.add(worth_hiding(self._keys(config.settings)))
         return known
 
-    def texts(self, path: str) -> "Texts":
+    def texts(self, path: str) -> "FolderTexts":
         """Skills and custom commands there, which are looked for anew each time and need no configuration."""
-        from coderelay.config.texts.texts import Texts  # when people look, or an agent chooses a skill
+        from coderelay.config.texts.texts import FolderTexts  # when people look, or an agent chooses a skill
 
-        return Texts(home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands)
+        return FolderTexts(home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands)
 
     def skills(self, path: str) -> SkillsShown:
         """Those that an agent may choose. Where there are none, as most people have none, nothing is loaded."""

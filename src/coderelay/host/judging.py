@@ -24,7 +24,7 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.progress import SecondLook, settled
-from coderelay.session.state import CallState, Settings, State
+from coderelay.session.state import CallState, SessionSettings, State
 from coderelay.workspace.files.folders import is_in, real_path
 
 
@@ -137,7 +137,7 @@ class Judging:
         sought = self._sought(state.settings, need) if state.settings is not None else None
         return NO_FACTS if sought is None else look_up(sought)
 
-    def _sought(self, settings: Settings, need: Need) -> Sought | None:
+    def _sought(self, settings: SessionSettings, need: Need) -> Sought | None:
         if need.command is None or settings.mode == "yolo":
             return None
         folder = self._folders.of(settings.cwd)
@@ -158,7 +158,7 @@ class Judging:
         pairs = zip(needs, verdicts, strict=True)
         return [_not_asked(need, verdict, skill) for need, verdict in pairs] if skill else verdicts
 
-    def _policy(self, settings: Settings, state: State, beyond: Iterable[Approval], folder: Folder) -> Policy:
+    def _policy(self, settings: SessionSettings, state: State, beyond: Iterable[Approval], folder: Folder) -> Policy:
         return Policy(
             settings.mode,
             settings.allowed_tools,

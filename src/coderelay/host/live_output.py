@@ -28,7 +28,7 @@ class LiveOutput:
     def __init__(self, call: CallId, hide: Callable[[str], str], show: Callable[[OutputDelta], None]) -> None:
         self._call = call
         self._show = show
-        self._screen = Screen(hide)
+        self._screen = MaskedLines(hide)
         self._kept = Output(_KEPT)
         self._fresh = bytearray()
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -57,7 +57,7 @@ class LiveOutput:
             self._show(OutputDelta(self._call, shown))
 
 
-class Screen:
+class MaskedLines:
     """Keeps the line that is being written, so that a key is found even if it comes in pieces."""
 
     def __init__(self, hide: Callable[[str], str]) -> None:

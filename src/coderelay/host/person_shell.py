@@ -12,7 +12,7 @@ from coderelay.session.next_action import Finish, RunCall
 from coderelay.workspace.processes.environment import own_environment
 from coderelay.workspace.processes.find_program import find_program
 from coderelay.workspace.processes.supervision import CannotStart, ProcessesLost
-from coderelay.workspace.processes.supervision import Finished as Ended
+from coderelay.workspace.processes.supervision import FinishedCommand as Ended
 
 
 class Shell:

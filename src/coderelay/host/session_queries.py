@@ -7,7 +7,7 @@ from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ShowContext
 from coderelay.protocol.session_info import CommandsShown, ContextShown, ToolShown
 from coderelay.session.context import context_of
-from coderelay.session.state import Settings, State
+from coderelay.session.state import SessionSettings, State
 
 Look = ListTools | ListSkills | ListCommands | ExpandCommand | ShowContext
 
@@ -31,11 +31,11 @@ def look(query: Look, state: State, context: HostContext) -> object:
             return texts.expand(query.name, query.arguments)
 
 
-def _describe(agent: Agent | None, settings: Settings) -> Description:
+def _describe(agent: Agent | None, settings: SessionSettings) -> Description:
     return Description("", ()) if agent is None else agent.describe(settings)
 
 
-def _tools(described: Description, settings: Settings) -> list[ToolShown]:
+def _tools(described: Description, settings: SessionSettings) -> list[ToolShown]:
     return [
         *(
             _tool(each, "" if tool_specs().is_allowed(each.name, settings.allowed_tools) else _NOT_HERE)
@@ -53,5 +53,5 @@ def _tool(spec: ToolSpec, off: str) -> ToolShown:
     return ToolShown(spec.name, spec.kind, spec.description, off)
 
 
-def _context(state: State, described: Description, settings: Settings) -> ContextShown:
+def _context(state: State, described: Description, settings: SessionSettings) -> ContextShown:
     return context_of(state, settings.model, described.system, described.tools, described.window)

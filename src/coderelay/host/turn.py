@@ -18,7 +18,7 @@ from coderelay.protocol.live import Live, Notice
 from coderelay.protocol.translatable import with_template
 from coderelay.session import progress
 from coderelay.session.next_action import Action, Wait, next_action
-from coderelay.session.state import Settings, State
+from coderelay.session.state import SessionSettings, State
 
 if TYPE_CHECKING:
     from coderelay.host.background import SessionBackground
@@ -54,7 +54,7 @@ class HostTurn:
         return self._record.state
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> SessionSettings:
         assert self.state.settings is not None
         return self.state.settings
 

@@ -12,7 +12,7 @@ from coderelay.protocol.ids import TurnId
 from coderelay.protocol.session_info import FileChange, FilesDiff
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, State
-from coderelay.workspace.trees.snapshots import NotTaken, Tree, Trees
+from coderelay.workspace.trees.snapshots import NotTaken, Snapshot, Trees
 from coderelay.workspace.trees.undo import undo
 
 _MOST_NAMED = 20
@@ -83,7 +83,7 @@ class TurnTrees:
         return await self._trees.worktree_changes(folder)
 
 
-def _own_parts(turn: PastTurn) -> list[tuple[Tree, Tree]]:
+def _own_parts(turn: PastTurn) -> list[tuple[Snapshot, Snapshot]]:
     """What the turn itself did, the latest first: between two parts it waited, and somebody else changed files."""
     starts = [turn.before, *(each.found for each in turn.waited)]
     ends = [*(each.left for each in turn.waited), turn.after]
@@ -96,9 +96,9 @@ def _beneath(folder: str, paths: Sequence[str]) -> list[str]:
     return [os.path.relpath(path, real) for path in paths if path.startswith(os.path.join(real, ""))]
 
 
-def _encode(tree: Tree) -> str:
+def _encode(tree: Snapshot) -> str:
     return msgspec.json.encode(tree).decode()
 
 
-def _decode(text: str) -> Tree:
-    return msgspec.json.decode(text, type=Tree)
+def _decode(text: str) -> Snapshot:
+    return msgspec.json.decode(text, type=Snapshot)

@@ -8,7 +8,7 @@ from coderelay.agents.agent import Turn
 from coderelay.host.folder import Folders
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
-from coderelay.workspace.processes.session_processes import Wanted
+from coderelay.workspace.processes.session_processes import CommandContext
 from coderelay.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -28,10 +28,10 @@ class Workspaces:
     def open(self, turn: Turn) -> Workspace:
         """What is configured counts as it stands when a command begins or a file is read."""
 
-        def wanted() -> Wanted:
+        def wanted() -> CommandContext:
             written = self._folders.of(turn.settings.cwd).settings.sandbox
             confined = written.enabled and (turn.settings.mode != "yolo" or written.yolo)
-            return Wanted(confined=confined, network=written.network)
+            return CommandContext(confined=confined, network=written.network)
 
         def hidden(paths: Iterable[str]) -> set[str]:
             named = (turn.settings.cwd, *turn.settings.folders)

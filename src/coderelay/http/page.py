@@ -22,7 +22,7 @@ from coderelay.protocol.errors import ModelFailed, ToolFailed
 _KEPT = "/%:@!$&'()*+,;=~?"
 
 
-class Pages:
+class PageClient:
     """`env` names proxies and certificates the way other programs' environments do."""
 
     def __init__(self, env: Mapping[str, str], *, connect_seconds: float = 10.0, idle_seconds: float = 20.0) -> None:

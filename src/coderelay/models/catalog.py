@@ -16,7 +16,7 @@ _MARKS = str.maketrans("._:@", "----")
 Cards = dict[str, Card]
 
 
-class Offer(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ProviderModels(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """`models` in the order to show them. Those `retired` are still known, for the logs and for who serves them on.
     `cheap` is one of the models."""
 
@@ -30,12 +30,12 @@ class Catalog(Struct, frozen=True, forbid_unknown_fields=True):
     makers at the makers' prices, under names of its own."""
 
     about: tuple[str, ...]
-    makers: dict[str, Offer]
-    resellers: dict[str, Offer]
+    makers: dict[str, ProviderModels]
+    resellers: dict[str, ProviderModels]
     weights: Cards
     openrouter: tuple[str, ...]
 
-    def offer(self, provider: str) -> Offer | None:
+    def offer(self, provider: str) -> ProviderModels | None:
         return self.makers.get(provider) or self.resellers.get(provider)
 
 
@@ -101,7 +101,7 @@ def _offered(provider: str) -> Cards:
     return cards
 
 
-def _cards(offer: Offer, cheap: str) -> Cards:
+def _cards(offer: ProviderModels, cheap: str) -> Cards:
     """By plain name; each with the name of the small model, unless it costs no more itself."""
     least = offer.models[offer.cheap].price if cheap else None
     return {

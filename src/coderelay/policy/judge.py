@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from coderelay.policy.approvals import SANDBOXES, covers, wanted
-from coderelay.policy.mode_matrix import Answer, files_others_obey, named, table_of
-from coderelay.policy.rules import Place, Rule, Rules, find_rule
+from coderelay.policy.mode_matrix import ModeAnswer, files_others_obey, named, table_of
+from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import NO_SPECS, Kind, Need, ToolSpecs
@@ -36,14 +36,14 @@ class Policy(Struct, frozen=True):
     tools: ToolSpecs = NO_SPECS
 
     @property
-    def place(self) -> Place:
-        return Place(self.folders, self.home)
+    def place(self) -> PathBase:
+        return PathBase(self.folders, self.home)
 
 
 class Verdict(Struct, frozen=True):
     """`words` is what may be remembered of a command that is asked about; with `prefix`, more may follow them."""
 
-    verdict: Answer
+    verdict: ModeAnswer
     reason: str = ""
     words: tuple[str, ...] = ()
     prefix: bool = False

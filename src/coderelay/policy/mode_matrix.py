@@ -8,9 +8,9 @@ from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.modes import Table, mode_spec
 from coderelay.protocol.translatable import say
 
-__all__ = ["PRESETS", "Answer", "Cell", "Effect", "Table", "files_others_obey", "in_words", "named", "table_of"]
+__all__ = ["PRESETS", "Cell", "Effect", "ModeAnswer", "Table", "files_others_obey", "in_words", "named", "table_of"]
 
-Answer = Literal["allow", "ask", "deny"]
+ModeAnswer = Literal["allow", "ask", "deny"]
 
 _STRICT = Table(
     calls={"read": "allow", "edit": "ask", "network": "ask", "mcp": "ask"},

@@ -122,19 +122,19 @@ def _vectors(rules: Iterable[Rule]) -> tuple[tuple[str, ...], ...]:
     return tuple(rule.words for rule in rules if rule.about == "words")
 
 
-class Place(Struct, frozen=True):
+class PathBase(Struct, frozen=True):
     """What paths in rules are relative to."""
 
     folders: tuple[str, ...] = ()
     home: str = ""
 
 
-def find_rule(rules: Iterable[Rule], need: Need, place: Place, *, whole: bool = False) -> Rule | None:
+def find_rule(rules: Iterable[Rule], need: Need, place: PathBase, *, whole: bool = False) -> Rule | None:
     """The first rule that means any part of what a call touches, or the `whole` of it, as one that allows must."""
     return next((rule for rule in rules if _is_about(rule, need, whole) and _touches(rule, need, place, whole)), None)
 
 
-def _touches(rule: Rule, need: Need, place: Place, whole: bool) -> bool:
+def _touches(rule: Rule, need: Need, place: PathBase, whole: bool) -> bool:
     match rule.about:
         case "tool":
             return need.kind != "command"
@@ -153,12 +153,12 @@ def is_about_paths(rule: Rule, kind: Literal["read", "edit"]) -> bool:
     return rule.about == "path" and rule.reads == (kind == "read")
 
 
-def means_path(rule: Rule, path: str, place: Place) -> bool:
+def means_path(rule: Rule, path: str, place: PathBase) -> bool:
     """For rules that ask or deny: some file systems take many spellings for one name."""
     return _means(rule, path, place, any_case=True)
 
 
-def _means(rule: Rule, path: str, place: Place, *, any_case: bool) -> bool:
+def _means(rule: Rule, path: str, place: PathBase, *, any_case: bool) -> bool:
     return matches(rule.target, path, place.folders, place.home, any_case=any_case)
 
 

@@ -45,7 +45,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
 from coderelay.protocol.translatable import say
-from coderelay.session.state import PastTurn, Settings, State
+from coderelay.session.state import PastTurn, SessionSettings, State
 
 IMAGE_BASE64 = 5 * 1024 * 1024  # what providers take
 COMPACT = "/compact"
@@ -248,7 +248,7 @@ def delete(state: State, command: DeleteSession) -> list[AnyEvent]:
     return [] if state.settings is None else [SessionDeleted(by=command.by)]
 
 
-def require(state: State) -> Settings:
+def require(state: State) -> SessionSettings:
     """The settings of a session that is there."""
     if state.settings is None:
         raise UnknownSession(state.session)

@@ -51,7 +51,7 @@ from coderelay.session.state import (
     Entry,
     OpenTurn,
     PastTurn,
-    Settings,
+    SessionSettings,
     State,
 )
 
@@ -342,8 +342,8 @@ def _close_asks(state: State) -> None:
         state.asks[ask.id].closed = True
 
 
-def _settings(event: SessionCreated) -> Settings:
-    return Settings(
+def _settings(event: SessionCreated) -> SessionSettings:
+    return SessionSettings(
         cwd=event.cwd,
         agent=event.agent,
         model=event.model,

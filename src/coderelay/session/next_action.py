@@ -33,7 +33,7 @@ class AskModel(Struct, frozen=True):
     """Everything so far is settled: the agent may think on."""
 
 
-class Check(Struct, frozen=True):
+class CheckWork(Struct, frozen=True):
     """The model proposes nothing more: the agent checks what was done before the turn ends."""
 
 
@@ -45,7 +45,7 @@ class Finish(Struct, frozen=True):
     """All that the turn is there for is done."""
 
 
-Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | Check | Compact | Finish
+Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | CheckWork | Compact | Finish
 
 
 def next_action(state: State) -> Action:
@@ -60,7 +60,7 @@ def next_action(state: State) -> Action:
     if open_calls:
         return RunCall(open_calls[0].call.id)
     if turn.to_check:
-        return Check()
+        return CheckWork()
     if turn.steps >= turn.started.max_steps:
         return EndTurn(stopped=False)
     return _WORK[turn.started.task]

@@ -28,7 +28,7 @@ from coderelay.protocol.session_info import Item, TodoArguments
 from coderelay.protocol.summary import Phase
 
 
-class Settings(Struct, frozen=True):
+class SessionSettings(Struct, frozen=True):
     cwd: str
     agent: str
     model: str
@@ -133,7 +133,7 @@ class State(Struct):
     epoch: int = 0
     owner: OwnerId | None = None
     deleted: bool = False
-    settings: Settings | None = None
+    settings: SessionSettings | None = None
     queue: list[PromptAdmitted] = field(default_factory=list[PromptAdmitted])
     held: bool = False
     prompt_ids: set[PromptId] = field(default_factory=set[PromptId])

@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS follower (
 _decoder = msgspec.json.Decoder(Live)
 
 
-class Piece(Struct, frozen=True):
+class LivePiece(Struct, frozen=True):
     number: int
     session: SessionId
     after: int
@@ -68,18 +68,18 @@ class LiveFile:
         sql = "INSERT INTO piece (session_id, by, after, body, at) VALUES (?, ?, ?, ?, ?)"
         self._try(lambda db: db.executemany(sql, rows), None)
 
-    def pieces(self, number: int) -> list[Piece]:
+    def pieces(self, number: int) -> list[LivePiece]:
         """What others showed after a number."""
         return self._pieces("number > ?", number)
 
-    def current(self, session: SessionId, head: int) -> list[Piece]:
+    def current(self, session: SessionId, head: int) -> list[LivePiece]:
         """What others have shown of a session since its log moved: where a new follower begins."""
         return self._pieces("session_id = ? AND after >= ?", session, head)
 
-    def _pieces(self, where: str, *values: str | int) -> list[Piece]:
+    def _pieces(self, where: str, *values: str | int) -> list[LivePiece]:
         sql = f"SELECT number, session_id, after, body FROM piece WHERE {where} AND by != ? ORDER BY number"
         rows = self._try(lambda db: db.execute(sql, (*values, self._me)).fetchall(), [])
-        return [Piece(number, session, after, _decoder.decode(body)) for number, session, after, body in rows]
+        return [LivePiece(number, session, after, _decoder.decode(body)) for number, session, after, body in rows]
 
     def last(self) -> int:
         return self._try(lambda db: db.execute("SELECT max(number) FROM piece").fetchone()[0] or 0, 0)

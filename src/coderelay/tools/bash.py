@@ -11,8 +11,8 @@ from coderelay.protocol.translatable import say
 from coderelay.tools.tool import CommandFailed
 from coderelay.workspace.processes.find_program import find_program
 from coderelay.workspace.processes.output import FREE_BYTES
-from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, Running
-from coderelay.workspace.processes.processes import Finished as Ended
+from coderelay.workspace.processes.processes import CannotStart, ProcessesLost, RunningCommand
+from coderelay.workspace.processes.processes import FinishedCommand as Ended
 from coderelay.workspace.workspace import Workspace
 
 _MOST_SECONDS = 3600
@@ -127,7 +127,9 @@ class Bash:
                 "the command was lost: it may have run; check before repeating it", CommandEnd(cause="lost")
             ) from error
 
-    async def _leave_running(self, running: Running, workspace: Workspace, rights: tuple[Right, ...]) -> Finished:
+    async def _leave_running(
+        self, running: RunningCommand, workspace: Workspace, rights: tuple[Right, ...]
+    ) -> Finished:
         try:
             over = await running.wait(self._first_moment)
         except BaseException:

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.ids import BackgroundId
-from coderelay.workspace.processes.background import Look
+from coderelay.workspace.processes.background import BackgroundStatus
 from coderelay.workspace.workspace import Workspace
 
 
@@ -41,7 +41,7 @@ class BashOutput:
         return shown(workspace.background().look(arguments.number), arguments.number)
 
 
-def shown(look: Look, number: BackgroundId) -> Finished:
+def shown(look: BackgroundStatus, number: BackgroundId) -> Finished:
     told = look.told[:1].upper() + look.told[1:]
     output = look.output.rstrip("\n")
     return Finished(f"{told}.\n{output}".strip(), summary=look.told, over=number if look.over else None)

@@ -8,11 +8,19 @@ from coderelay.policy.secrets.masking import MARKER
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
+from coderelay.tools.editing.changes import (
+    FileChange,
+    check_known,
+    current,
+    current_on_disk,
+    make,
+    quoting,
+    summed_up,
+)
 from coderelay.tools.editing.closest_match import nearest
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import PlainLines, lines_of, text_file
-from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.workspace import Workspace
 
 _LISTED = 5
@@ -69,7 +77,7 @@ class Edit:
     arguments = EditArguments
 
     def need(self, arguments: EditArguments, workspace: Workspace) -> Need:
-        def work_out() -> list[Change]:
+        def work_out() -> list[FileChange]:
             return [_change(arguments, current_on_disk(arguments.path, workspace), workspace)[0]]
 
         return need_of("edit", [arguments.path], work_out, workspace)
@@ -83,7 +91,7 @@ class Edit:
         return Finished(f"edited {shown}{where} ({tally})", tally, seen=seen)
 
 
-def _change(arguments: EditArguments, before: Content | None, workspace: Workspace) -> tuple[Change, int]:
+def _change(arguments: EditArguments, before: FileContent | None, workspace: Workspace) -> tuple[FileChange, int]:
     """What changes, and in how many places."""
     path = workspace.disk.locate(arguments.path)
     shown = workspace.disk.relative(path)
@@ -98,7 +106,7 @@ def _change(arguments: EditArguments, before: Content | None, workspace: Workspa
     with quoting(path, workspace):
         text, places = replaced(file.text, arguments, shown)
     try:
-        return Change(path, before, file.encode(text)), places
+        return FileChange(path, before, file.encode(text)), places
     except UnicodeEncodeError as error:
         character = text[error.start]
         raise ToolFailed(f"{shown} is {file.note}, which has no {character!r}") from error

@@ -16,7 +16,7 @@ from coderelay.tools.search.py_grep import BAD_PATTERN
 from coderelay.tools.search.search_root import Start, start_at
 from coderelay.tools.search.walk import Walk
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
-from coderelay.workspace.processes.processes import Finished as Ended
+from coderelay.workspace.processes.processes import FinishedCommand as Ended
 from coderelay.workspace.workspace import Workspace
 
 _SHOWN = 200

@@ -6,7 +6,7 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.search.search_root import Start, start_at
 from coderelay.tools.search.walk import is_ignored, rules_in
-from coderelay.workspace.files.disk import Entry
+from coderelay.workspace.files.disk import FolderEntry
 from coderelay.workspace.files.folders import shown
 from coderelay.workspace.workspace import Workspace
 
@@ -60,13 +60,13 @@ class ListFiles:
         return Finished("\n".join(lines).strip("\n"), summary)
 
 
-def _ignored(found: list[Entry], start: Start) -> set[str]:
+def _ignored(found: list[FolderEntry], start: Start) -> set[str]:
     rules = rules_in(start.root, start.folder)
     prefix = f"{start.folder}/" if start.folder else ""
     return {each.name for each in found if is_ignored(rules, prefix + each.name, each.name, each.kind == "folder")}
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: FolderEntry) -> str:
     name = shown(entry.name)
     match entry.kind:
         case "folder":

@@ -8,12 +8,20 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.changes import Change, check_known, current, current_on_disk, make, quoting, summed_up
+from coderelay.tools.editing.changes import (
+    FileChange,
+    check_known,
+    current,
+    current_on_disk,
+    make,
+    quoting,
+    summed_up,
+)
 from coderelay.tools.editing.hunks import apply_hunks
 from coderelay.tools.editing.patch_format import FilePatch, Hunk, parse_patch
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import TextFile, text_file
-from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.workspace import Workspace
 
 
@@ -68,7 +76,7 @@ class Patch:
         patches = parse_patch(arguments.patch)
         paths = _paths(patches)
 
-        def work_out() -> list[Change]:
+        def work_out() -> list[FileChange]:
             return _changes(patches, {path: current_on_disk(path, workspace) for path in paths}, workspace)
 
         return need_of("patch", paths, work_out, workspace)
@@ -90,10 +98,12 @@ def _paths(patches: list[FilePatch]) -> list[str]:
     return list(dict.fromkeys(path for each in patches for path in (each.path, each.to) if path))
 
 
-def _changes(patches: list[FilePatch], now: Mapping[str, Content | None], workspace: Workspace) -> list[Change]:
+def _changes(
+    patches: list[FilePatch], now: Mapping[str, FileContent | None], workspace: Workspace
+) -> list[FileChange]:
     """Worked out in memory. Parts about the same file follow each other; the file then changes once."""
     locate = workspace.disk.locate
-    changes: dict[str, Change] = {}
+    changes: dict[str, FileChange] = {}
     for patch in patches:
         path, before = locate(patch.path), now[patch.path]
         earlier = changes.get(path)
@@ -105,7 +115,7 @@ def _changes(patches: list[FilePatch], now: Mapping[str, Content | None], worksp
         with quoting(path, workspace):
             after = _patched(patch, so_far, workspace.disk.relative(path))
         to = locate(patch.to) if patch.to else earlier.to if earlier is not None else ""
-        changes[path] = Change(path, before, after, to)
+        changes[path] = FileChange(path, before, after, to)
     made = [each for each in changes.values() if each.to or (each.before and each.before.data) != each.after]
     if not made:
         raise ToolFailed("the patch changes nothing")
@@ -139,7 +149,7 @@ def _encoded(file: TextFile, text: str, shown: str) -> bytes:
         raise ToolFailed(f"{shown} is {file.note}, which has no {text[error.start]!r}") from error
 
 
-def _told(change: Change, workspace: Workspace) -> str:
+def _told(change: FileChange, workspace: Workspace) -> str:
     shown = workspace.disk.relative(change.path)
     added, removed = change.tally()
     if change.before is None:

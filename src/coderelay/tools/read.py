@@ -11,7 +11,7 @@ from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.text_file import lines_of, text_file
-from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.workspace import Workspace
 
 _LINES = 2000
@@ -82,7 +82,7 @@ class Read:
         return _part(shown, lines, note, arguments, Seen(path, content.mark))
 
 
-def _lines(shown: str, content: Content) -> tuple[list[str], str]:
+def _lines(shown: str, content: FileContent) -> tuple[list[str], str]:
     """The lines as they are shown, and what else there is to say of the file."""
     whole = content.size <= len(content.data)
     file = text_file(content.data, whole=whole)
@@ -123,7 +123,7 @@ def _image_kind(content: bytes) -> str | None:
     return next((kind for start, kind in _IMAGES.items() if content.startswith(start)), None)
 
 
-def _image(kind: str, content: Content) -> Finished:
+def _image(kind: str, content: FileContent) -> Finished:
     if content.size > _IMAGE_BYTES:
         raise ToolFailed(f"the image has {content.size} bytes; {_IMAGE_BYTES} at most can be shown")
     image = Image(kind, b64encode(content.data).decode())

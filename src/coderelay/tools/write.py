@@ -5,10 +5,10 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.changes import Change, check_known, current, current_on_disk, make, summed_up
+from coderelay.tools.editing.changes import FileChange, check_known, current, current_on_disk, make, summed_up
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import lines_of, text_file
-from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.workspace import Workspace
 
 
@@ -49,7 +49,7 @@ class Write:
     arguments = WriteArguments
 
     def need(self, arguments: WriteArguments, workspace: Workspace) -> Need:
-        def work_out() -> list[Change]:
+        def work_out() -> list[FileChange]:
             return [_change(arguments, current_on_disk(arguments.path, workspace), workspace)]
 
         return need_of("write", [arguments.path], work_out, workspace)
@@ -64,7 +64,7 @@ class Write:
         return Finished(f"replaced {shown} ({lines} lines)", summed_up([change]), seen=seen)
 
 
-def _change(arguments: WriteArguments, before: Content | None, workspace: Workspace) -> Change:
+def _change(arguments: WriteArguments, before: FileContent | None, workspace: Workspace) -> FileChange:
     path = workspace.disk.locate(arguments.path)
     if before is not None:
         shown = workspace.disk.relative(path)
@@ -73,10 +73,10 @@ def _change(arguments: WriteArguments, before: Content | None, workspace: Worksp
                 say("{path} exists and you have not read it; read it first, or change a part with edit", path=shown)
             )
         check_known(path, before, workspace)
-    return Change(path, before, _encoded(arguments.content, before))
+    return FileChange(path, before, _encoded(arguments.content, before))
 
 
-def _encoded(content: str, before: Content | None) -> bytes:
+def _encoded(content: str, before: FileContent | None) -> bytes:
     """In the way the file was written so far, if there is no reason for another."""
     was = None if before is None else text_file(before.data)
     if was is None:

@@ -11,7 +11,7 @@ from coderelay.workspace.files.files import Editor, Files, FilesOnDisk, LentFile
 from coderelay.workspace.files.read_files import KnownFiles
 from coderelay.workspace.processes.background import Background, no_background
 from coderelay.workspace.processes.processes import Heard, Processes
-from coderelay.workspace.processes.session_processes import Commands, Wanted
+from coderelay.workspace.processes.session_processes import CommandContext, Commands
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.sandbox import Sandbox
@@ -38,7 +38,7 @@ class Workspace:
         editor: Editor | None = None,
         known: KnownFiles | None = None,
         sandbox: "Callable[[tuple[str, ...]], Sandbox] | None" = None,
-        wanted: Callable[[], Wanted] = Wanted,
+        wanted: Callable[[], CommandContext] = CommandContext,
         variables: Mapping[str, str] = _NO_VARIABLES,
         hidden: Hidden = nothing_hidden,
     ) -> None:

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from coderelay.surfaces.terminal.input.attachments import Attachments
-from coderelay.surfaces.terminal.input.history import MOST, Entry, TypedHistory, append_entry, read_entries, shorten
+from coderelay.surfaces.terminal.input.history import (
+    MOST,
+    HistoryEntry,
+    TypedHistory,
+    append_entry,
+    read_entries,
+    shorten,
+)
 from tests.house import story
 from tests.terminal.input.scene import DOWN, ENTER, UP, line, pasted
 
@@ -68,20 +75,20 @@ def test_broken_lines_are_passed_over(tmp_path: Path) -> None:
     file = tmp_path / "history"
     good = json.dumps({"text": "good", "folder": "/work", "time": 1, "new": True})
     file.write_bytes(b"\xff\xfe\n{}\n[1]\n" + good.encode() + b'\n{"text": "to')
-    append_entry(str(file), Entry("after", "/work", 2))
+    append_entry(str(file), HistoryEntry("after", "/work", 2))
     assert remembered(file) == ["after", "good"]
 
 
 def test_a_history_that_cannot_be_written_harms_nobody(tmp_path: Path) -> None:
     (tmp_path / "history").mkdir()
-    append_entry(str(tmp_path / "history"), Entry("text", "/work", 1))
+    append_entry(str(tmp_path / "history"), HistoryEntry("text", "/work", 1))
     shorten(str(tmp_path / "history"))
     assert remembered(tmp_path / "history") == []
 
 
 def test_a_file_that_has_become_too_long_is_shortened_when_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "history"
-    entries = [Entry(f"entry {number}", "/work", number) for number in range(MOST + 501)]
+    entries = [HistoryEntry(f"entry {number}", "/work", number) for number in range(MOST + 501)]
     file.write_text("".join(json.dumps({"text": e.text, "folder": e.folder, "time": e.time}) + "\n" for e in entries))
     assert remembered(file) == [each.text for each in reversed(entries[-MOST:])]
     assert list(read_entries(str(file))) == entries[-MOST:]

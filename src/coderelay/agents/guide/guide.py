@@ -15,7 +15,7 @@ from coderelay.protocol.content import Text
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.session.next_action import AskModel, Compact, RunCall
-from coderelay.session.state import CallState, Settings, State
+from coderelay.session.state import CallState, SessionSettings, State
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
@@ -96,14 +96,14 @@ class GuideAgent:
         self._open_workspace = open_workspace
         self._programs = programs
 
-    def cannot_run(self, settings: Settings) -> str | None:
+    def cannot_run(self, settings: SessionSettings) -> str | None:
         return None
 
-    def describe(self, settings: Settings) -> Description:
+    def describe(self, settings: SessionSettings) -> Description:
         tools = tuple(spec for spec in self._toolbox.specs if spec.name in _TOOLS)
         return Description("The guide follows fixed rules; no model is asked.", tools)
 
-    async def suggest_title(self, settings: Settings, prompt: str) -> str:
+    async def suggest_title(self, settings: SessionSettings, prompt: str) -> str:
         return prompt.strip().partition("\n")[0][:_TITLE]
 
     async def run(self, turn: Turn) -> None:

@@ -11,8 +11,8 @@ from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import BadInput, ModelFailed
 from coderelay.protocol.ids import SessionId
-from coderelay.session.next_action import AskModel, Check, Compact, RunCall
-from coderelay.session.state import Settings
+from coderelay.session.next_action import AskModel, CheckWork, Compact, RunCall
+from coderelay.session.state import SessionSettings
 from coderelay.session.transcript import UserMessage
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -43,13 +43,13 @@ class NativeAgent:
         self._more_tools = more_tools
         self._told: set[tuple[SessionId, str]] = set()
 
-    def cannot_run(self, settings: Settings) -> str | None:
+    def cannot_run(self, settings: SessionSettings) -> str | None:
         try:
             return self._models(settings.cwd).why_not(settings.model)
         except BadInput as refused:
             return str(refused)
 
-    def describe(self, settings: Settings) -> Description:
+    def describe(self, settings: SessionSettings) -> Description:
         own = self._settings(settings.cwd)
         window = self._models(settings.cwd).card(settings.model).context
         more = self._more_tools(settings.cwd) if wants_more(settings) else None
@@ -60,10 +60,10 @@ class NativeAgent:
         system = system_prompt(window, child=settings.parent is not None)
         return Description(system, enabled.specs, disabled, window)
 
-    def _tools_of(self, settings: Settings) -> Toolbox:
+    def _tools_of(self, settings: SessionSettings) -> Toolbox:
         return self._toolbox if settings.parent is None else self._toolbox.for_child()
 
-    async def suggest_title(self, settings: Settings, prompt: str) -> str:
+    async def suggest_title(self, settings: SessionSettings, prompt: str) -> str:
         models = self._models(settings.cwd)
         return await title_for(models.open(models.cheap(settings.model)), prompt)
 
@@ -80,7 +80,7 @@ class NativeAgent:
                     await steps.ask_model()
                 case RunCall():
                     await steps.run_calls()
-                case Check():
+                case CheckWork():
                     await steps.check()
                 case Compact():
                     await steps.compact()

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from coderelay.agents.agent import Turn
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Notice
-from coderelay.session.state import Settings
+from coderelay.session.state import SessionSettings
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 
@@ -71,7 +71,7 @@ class TurnTools:
                 self._turn.show(Notice(note))
 
 
-def wants_more(settings: Settings) -> bool:
+def wants_more(settings: SessionSettings) -> bool:
     """No program is started for a session that may use none of its tools."""
     allowed = settings.allowed_tools
     return not allowed or any(name.strip().lower().startswith("mcp__") for name in allowed)

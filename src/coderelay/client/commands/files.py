@@ -7,7 +7,7 @@ from coderelay.client.changed_files import changed_line, diff_of
 from coderelay.client.commands.command import FILES, ONLY_SHOWS, Context, SlashCommand
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.client.slash_line import Changes
+from coderelay.client.slash_line import ChangedFiles
 from coderelay.protocol.commands import ConfigureSession, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.localized import Localized
@@ -25,18 +25,18 @@ async def add_folder(here: Context, path: str) -> str:
     return t("added {folder}; undo covers {cwd} only", folder=folder, cwd=row.cwd)
 
 
-async def diff(here: Context, what: str) -> str | Changes:
+async def diff(here: Context, what: str) -> str | ChangedFiles:
     found = await here.client.get(ShowDiff(here.session))
     lines = "\n".join(map(changed_line, found.changes)) or t("nothing has changed since the last commit")
     if what in ("", "full"):
-        return Changes(lines, found.diff) if what else lines
+        return ChangedFiles(lines, found.diff) if what else lines
     cwd = (await here.client.get(ShowSession(here.session))).cwd
     path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
     part = diff_of(found, path)
     if not part:
         told = t("{path} has not changed since the last commit; changed are:", path=path)
         raise BadInput(f"{told}\n{lines}" if found.changes else lines)
-    return Changes("", part)
+    return ChangedFiles("", part)
 
 
 async def undo(here: Context, _: str) -> str:

@@ -24,7 +24,7 @@ _OWN = Provider("openai-chat", "")  # what is known of a provider that only the 
 _FIRST = ("anthropic", "openai", "iflow", "gemini")
 
 
-class Found(Struct, frozen=True):
+class DetectedModel(Struct, frozen=True):
     """`source` says in a few words where `model` comes from; `learned` belongs into the environment of everything
     that runs; `agents` are installed programs that could not be used."""
 
@@ -59,21 +59,21 @@ async def detect(
     flag: str | None = None,
     settings: Mapping[str, ProviderSettings] | None = None,
     silence_seconds: float = SILENCE_SECONDS,
-) -> Found:
+) -> DetectedModel:
     """`flag` is what --model says, `settings` the person's own providers."""
     learned = learn(env)
     if said := _said(config, env, flag):
-        return Found(*said, learned)
+        return DetectedModel(*said, learned)
     whole = learned.added_to(env)
     if keyed := _keyed(whole, learned, settings or {}):
-        return Found(*keyed, learned)
+        return DetectedModel(*keyed, learned)
     from coderelay.config.detect.local_model import model_here  # most starts do without
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
-        return Found(*here, learned)
+        return DetectedModel(*here, learned)
     from coderelay.config.detect.other_tools import agents_on_path
 
-    return Found(GUIDE, "", learned, agents_on_path(env))
+    return DetectedModel(GUIDE, "", learned, agents_on_path(env))
 
 
 def _said(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from itertools import islice
 from msgspec import Struct
 
 from coderelay.config.paths import printable, shown
-from coderelay.config.texts.folders import MOST_TEXTS, Place, Text, gather, list_place, read_text
+from coderelay.config.texts.folders import MOST_TEXTS, TextFile, TextFolder, gather, list_place, read_text
 from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
 from coderelay.protocol.errors import BadInput
 
@@ -72,18 +72,18 @@ class CustomCommands(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def find_commands(places: Sequence[Place], seen: Mapping[str, str], taken: Collection[str]) -> CustomCommands:
+def find_commands(places: Sequence[TextFolder], seen: Mapping[str, str], taken: Collection[str]) -> CustomCommands:
     """`places` begin with the nearest. `seen` are the digests of what the person trusts in the folder; `taken` are
     the names of built-in commands, which nobody can replace."""
 
-    def make(place: Place, text: Text) -> CustomCommand:
+    def make(place: TextFolder, text: TextFile) -> CustomCommand:
         return _command(place, text, taken)
 
     found, notes = gather("commands", places, seen, command_texts, make)
     return CustomCommands(tuple(sorted(found, key=lambda each: each.name)), notes)
 
 
-def command_texts(place: Place, notes: list[str]) -> Iterator[Text]:
+def command_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
     """Every Markdown file of a place that can be read at all, whether it makes sense or not."""
     paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
     if len(paths) > MOST_TEXTS:
@@ -95,7 +95,7 @@ def command_texts(place: Place, notes: list[str]) -> Iterator[Text]:
             notes.append(str(refused))
 
 
-def _paths(place: Place, notes: list[str]) -> Iterator[str]:
+def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
     """No folder twice, however many links lead to it."""
     below, seen = [""], set[str]()
     while below:
@@ -122,7 +122,7 @@ def _paths(place: Place, notes: list[str]) -> Iterator[str]:
             below += [os.path.relpath(each, place.path) for each in reversed(deeper)]
 
 
-def _command(place: Place, text: Text, taken: Collection[str]) -> CustomCommand:
+def _command(place: TextFolder, text: TextFile, taken: Collection[str]) -> CustomCommand:
     name = os.path.relpath(text.path, place.path).removesuffix(_SUFFIX).replace(os.sep, ":")
     if not _NAME.fullmatch(name):
         raise BadInput("its name must be of letters, digits, . _ - and not longer than 64")

@@ -12,16 +12,16 @@ from msgspec import Struct
 
 from coderelay.config.paths import printable, shown, text_folders
 from coderelay.protocol.errors import BadInput, ToolFailed
-from coderelay.workspace.files.disk import Disk, Entry
+from coderelay.workspace.files.disk import Disk, FolderEntry
 
-Kind = Literal["skills", "commands"]
+TextKind = Literal["skills", "commands"]
 
 MOST_BYTES = 64 * 1024
 MOST_TEXTS = 100  # in one place
 _MOST_NOTES = 20
 
 
-class Place(Struct, frozen=True):
+class TextFolder(Struct, frozen=True):
     """`folder` is the one that it belongs to, by its real name; None for the person's own."""
 
     path: str
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True):
         return "" if self.folder is None else os.path.relpath(path, self.folder)
 
 
-class Text(Struct, frozen=True):
+class TextFile(Struct, frozen=True):
     """A file as it was read. `key` is empty for the person's own."""
 
     path: str
@@ -59,17 +59,17 @@ class Text(Struct, frozen=True):
         return text
 
 
-def places_of(kind: Kind, *, home: str, user_home: str, folder: str) -> list[Place]:
+def places_of(kind: TextKind, *, home: str, user_home: str, folder: str) -> list[TextFolder]:
     """`home` is coder's own folder, `user_home` the person's. A folder in which these lie has none of its own."""
     real = os.path.realpath(folder)
     theirs, own = text_folders(kind, home=home, user_home=user_home, folder=real)
     mine = {os.path.realpath(path) for path in own}
-    return [Place(path, real) for path in theirs if os.path.realpath(path) not in mine] + [
-        Place(path) for path in own
+    return [TextFolder(path, real) for path in theirs if os.path.realpath(path) not in mine] + [
+        TextFolder(path) for path in own
     ]
 
 
-def list_place(place: Place, below: str = "") -> Iterator[tuple[str, bool]]:
+def list_place(place: TextFolder, below: str = "") -> Iterator[tuple[str, bool]]:
     """The paths of what lies there, by name, and whether each is a folder. Raises BadInput."""
     path = os.path.join(place.path, below).rstrip(os.sep)
     for entry in _entries(place, path):
@@ -77,7 +77,7 @@ def list_place(place: Place, below: str = "") -> Iterator[tuple[str, bool]]:
         yield inner, entry.kind == "folder" or (entry.kind == "link" and os.path.isdir(inner))
 
 
-def _entries(place: Place, path: str) -> list[Entry]:
+def _entries(place: TextFolder, path: str) -> list[FolderEntry]:
     if not os.path.lexists(path):
         return []
     real = os.path.realpath(path) if place.folder is None else path
@@ -87,7 +87,7 @@ def _entries(place: Place, path: str) -> list[Entry]:
         raise _not_used(path, failed.message) from failed
 
 
-def read_text(place: Place, path: str, within: str | None = None) -> Text:
+def read_text(place: TextFolder, path: str, within: str | None = None) -> TextFile:
     """`within` is a folder around the file that a link may not lead out of. Raises BadInput."""
     if not os.path.relpath(path, place.path).isprintable():  # nor is a name that is not UTF-8
         raise _not_used(path, "its name cannot be shown")
@@ -103,14 +103,14 @@ def read_text(place: Place, path: str, within: str | None = None) -> Text:
         raise _not_used(path, failed.message) from failed
     if found.size > MOST_BYTES:
         raise _not_used(path, f"it is larger than {MOST_BYTES} bytes")
-    return Text(path, place.key(path), found.data)
+    return TextFile(path, place.key(path), found.data)
 
 
 def _not_used(path: str, why: str) -> BadInput:
     return BadInput(f"{shown(path)} is not used: {printable(why)}")
 
 
-class Named(Protocol):
+class NamedText(Protocol):
     @property
     def name(self) -> str: ...
 
@@ -118,15 +118,15 @@ class Named(Protocol):
     def file(self) -> str: ...
 
 
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=NamedText)
 
 
 def gather(
-    what: Kind,
-    places: Sequence[Place],
+    what: TextKind,
+    places: Sequence[TextFolder],
     seen: Mapping[str, str],
-    texts: Callable[[Place, list[str]], Iterator[Text]],
-    make: Callable[[Place, Text], T],
+    texts: Callable[[TextFolder, list[str]], Iterator[TextFile]],
+    make: Callable[[TextFolder, TextFile], T],
 ) -> tuple[tuple[T, ...], tuple[str, ...]]:
     """What can be made of the texts that count, of each name the nearest; and notes for people about the others.
     `make` raises BadInput if a text is wrong."""
@@ -151,7 +151,7 @@ def gather(
     return tuple(found.values()), _bounded(notes)
 
 
-def complaint_about(text: Text, problem: BadInput) -> str:
+def complaint_about(text: TextFile, problem: BadInput) -> str:
     return f"{shown(text.path)} is not used: {printable(str(problem))}"
 
 

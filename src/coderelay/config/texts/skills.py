@@ -11,7 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from coderelay.config.paths import printable, shown
-from coderelay.config.texts.folders import MOST_TEXTS, Place, Text, complaint_about, gather, list_place, read_text
+from coderelay.config.texts.folders import (
+    MOST_TEXTS,
+    TextFile,
+    TextFolder,
+    complaint_about,
+    gather,
+    list_place,
+    read_text,
+)
 from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
 from coderelay.protocol.errors import BadInput
 
@@ -20,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _DESCRIPTION_CHARS = 1024
 
 
-class Body(Struct, frozen=True):
+class SkillText(Struct, frozen=True):
     """The instructions, or a note that says why there are none."""
 
     text: str = ""
@@ -34,7 +42,7 @@ class Skill(Struct, frozen=True):
     name: str
     description: str
     file: str
-    place: Place
+    place: TextFolder
     allowed_tools: tuple[str, ...] = ()
     by_name_only: bool = False
     digest: str = ""
@@ -43,17 +51,17 @@ class Skill(Struct, frozen=True):
     def folder(self) -> str:
         return os.path.dirname(self.file)
 
-    def load(self) -> Body:
+    def load(self) -> SkillText:
         try:
             text = read_text(self.place, self.file, self.folder)
         except BadInput as refused:
-            return Body(note=str(refused))
+            return SkillText(note=str(refused))
         if self.digest and text.digest != self.digest:
-            return Body(note=f"{shown(self.file)} is not used: it has changed since it was trusted")
+            return SkillText(note=f"{shown(self.file)} is not used: it has changed since it was trusted")
         try:
-            return Body(read_front_matter(text.decoded()).body.strip())
+            return SkillText(read_front_matter(text.decoded()).body.strip())
         except BadInput as refused:
-            return Body(note=complaint_about(text, refused))
+            return SkillText(note=complaint_about(text, refused))
 
 
 class Skills(Struct, frozen=True):
@@ -62,20 +70,20 @@ class Skills(Struct, frozen=True):
     found: tuple[Skill, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def load(self, name: str) -> Body:
+    def load(self, name: str) -> SkillText:
         skill = next((each for each in self.found if each.name == name), None)
         if skill is None:
             there = ", ".join(each.name for each in self.found) or "none"
-            return Body(note=f"there is no skill {printable(name)[:64]!r}; there are: {there}")
+            return SkillText(note=f"there is no skill {printable(name)[:64]!r}; there are: {there}")
         return skill.load()
 
 
-def find_skills(places: Sequence[Place], seen: Mapping[str, str]) -> Skills:
+def find_skills(places: Sequence[TextFolder], seen: Mapping[str, str]) -> Skills:
     """`places` begin with the nearest. `seen` are the digests of what the person trusts in the folder."""
     return Skills(*gather("skills", places, seen, skill_texts, _skill))
 
 
-def skill_texts(place: Place, notes: list[str]) -> Iterator[Text]:
+def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
     """Every SKILL.md of a place that can be read at all, whether it makes sense or not."""
     try:
         folders = [path for path, is_folder in list_place(place) if is_folder]
@@ -91,7 +99,7 @@ def skill_texts(place: Place, notes: list[str]) -> Iterator[Text]:
             notes.append(str(refused))
 
 
-def _skill(place: Place, text: Text) -> Skill:
+def _skill(place: TextFolder, text: TextFile) -> Skill:
     head = read_front_matter(text.decoded())
     return Skill(
         name=_name(head, text),
@@ -104,7 +112,7 @@ def _skill(place: Place, text: Text) -> Skill:
     )
 
 
-def _name(head: FrontMatter, text: Text) -> str:
+def _name(head: FrontMatter, text: TextFile) -> str:
     """Some write a title there; then the folder has the name."""
     names = (head.text("name"), os.path.basename(os.path.dirname(text.path)))
     name = next((each for each in names if _NAME.fullmatch(each)), None)

@@ -6,14 +6,14 @@ Looked for anew each time, since people change them while they work; so what is 
 from collections.abc import Callable, Collection
 
 from coderelay.config.texts.custom_commands import CustomCommands, command_texts, find_commands
-from coderelay.config.texts.folders import Kind, Place, places_of
+from coderelay.config.texts.folders import TextFolder, TextKind, places_of
 from coderelay.config.texts.skills import Skill, find_skills, skill_texts
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.session_info import CommandShown, CommandsShown, SkillShown, SkillsShown
 
 
-class Texts:
+class FolderTexts:
     """`user_home` may be empty: then only coder's own folder is the person's. `taken` tells the names of the
     built-in commands, which nobody can replace."""
 
@@ -65,7 +65,7 @@ class Texts:
     def _commands(self) -> CustomCommands:
         return find_commands(self._places("commands"), self._trusted(), self._taken())
 
-    def _places(self, kind: Kind) -> list[Place]:
+    def _places(self, kind: TextKind) -> list[TextFolder]:
         return places_of(kind, home=self._home, user_home=self._user_home, folder=self._folder)
 
     def _trusted(self) -> dict[str, str]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from coderelay.client.tool_specs import tool_specs
 from coderelay.config.settings import HookEvent, HookGroup
-from coderelay.host.hooks.hook_output import Said
+from coderelay.host.hooks.hook_output import HookOutput
 
 Configured = Mapping[HookEvent, Sequence["Hook"]]
 _LONGEST_NAME = 60
@@ -37,7 +37,7 @@ class Hook(Struct, frozen=True):
         return self.tools in _ALL or any(re.fullmatch(self.tools, name) for name in known if name)
 
 
-Run = Callable[[Hook, bytes, str], Awaitable[Said]]
+Run = Callable[[Hook, bytes, str], Awaitable[HookOutput]]
 """Asks a hook, in a folder. Whatever goes wrong is part of what it said."""
 
 

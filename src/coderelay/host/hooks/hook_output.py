@@ -25,7 +25,7 @@ _OURS = re.compile(r"CODER\w*|HOME|USER|LOGNAME|SHELL|TERM|TMPDIR")
 _MOST = 64
 
 
-class Said(Struct, frozen=True):
+class HookOutput(Struct, frozen=True):
     """Silence is the usual answer. `trouble`: it failed, and this is how. `context` is for the model, `notice` for
     people, `variables` for the commands of the session. `plain` is what it wrote if that is no JSON;
     `unread`: some of it looks like JSON and cannot be read."""
@@ -59,12 +59,12 @@ class _Specific(Struct, frozen=True, rename="camel"):
     additional_context: Any = None
 
 
-def understand(exit_code: int, output: str, errors: str) -> Said:
+def understand(exit_code: int, output: str, errors: str) -> HookOutput:
     """To approve is to say nothing: that a hook has nothing against a call does not make it allowed."""
     if exit_code == _BLOCKED:
-        return Said(verdict="deny", reason=_cut(errors or output.strip()) or _NO_REASON)
+        return HookOutput(verdict="deny", reason=_cut(errors or output.strip()) or _NO_REASON)
     if exit_code != 0:
-        return Said(trouble=f"exit code {exit_code}{_because(errors)}")
+        return HookOutput(trouble=f"exit code {exit_code}{_because(errors)}")
     text = output.removeprefix("\ufeff").strip()
     objects, unread = _objects(text)
     if text.startswith("{") and not unread and len(objects) == 1 and objects[0][1] == len(text):
@@ -76,8 +76,8 @@ def understand(exit_code: int, output: str, errors: str) -> Said:
                 return each
     unread = unread or next((each.trouble for each in meanings if each.trouble), "")
     if text.startswith("{"):
-        return Said(trouble=unread or f"{_NOT_UNDERSTOOD}: there is more than one object")
-    return Said(plain=_cut(text), unread=unread)
+        return HookOutput(trouble=unread or f"{_NOT_UNDERSTOOD}: there is more than one object")
+    return HookOutput(plain=_cut(text), unread=unread)
 
 
 def _objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
@@ -96,7 +96,7 @@ def _objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
     return found, unread
 
 
-def _meaning(said: dict[str, Any]) -> Said:
+def _meaning(said: dict[str, Any]) -> HookOutput:
     odd: list[str] = []
 
     def read(value: Any, kind: type[T], name: str) -> T | None:
@@ -123,7 +123,7 @@ def _meaning(said: dict[str, Any]) -> Said:
     context = read(own.additional_context, str, "additionalContext")
     notice = read(answer.system_message, str, "systemMessage")
     variables = read(answer.env, dict[str, str], "env")
-    return Said(
+    return HookOutput(
         verdict=verdict,
         reason=_cut(next(filter(None, reasons), _NO_REASON)) if verdict else "",
         context=_cut(context or ""),

@@ -20,7 +20,7 @@ from coderelay.agents.agent import Turn
 from coderelay.config.settings import HookEvent
 from coderelay.host.hooks import hook_input
 from coderelay.host.hooks.hook import Configured, Hook, Run
-from coderelay.host.hooks.hook_output import Said, sorted_out, understand
+from coderelay.host.hooks.hook_output import HookOutput, sorted_out, understand
 from coderelay.host.open_asks import ask_about
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished
@@ -42,7 +42,7 @@ class _Heard(Struct, frozen=True):
     """`trouble` comes from a required hook that failed, or it is only to be told."""
 
     hook: Hook
-    said: Said
+    said: HookOutput
 
     @property
     def denies(self) -> bool:
@@ -182,7 +182,7 @@ class HookProcesses:
         self._processes = processes
         self._environment = person_environment(environment)
 
-    async def run(self, hook: Hook, told: bytes, cwd: str) -> Said:
+    async def run(self, hook: Hook, told: bytes, cwd: str) -> HookOutput:
         try:
             piped = await run_piped(
                 self._processes,
@@ -194,12 +194,12 @@ class HookProcesses:
                 output_bytes=_OUTPUT_BYTES,
             )
         except (CannotStart, ProcessesLost, OSError) as error:
-            return Said(trouble=f"it could not be run: {error}")
+            return HookOutput(trouble=f"it could not be run: {error}")
         ended = piped.ended
         if ended.timed_out:
-            return Said(trouble=f"it did not end within {hook.seconds:g} s")
+            return HookOutput(trouble=f"it did not end within {hook.seconds:g} s")
         if ended.exit_code is None:
-            return Said(trouble=say("ended by signal {number}", number=ended.signal))
+            return HookOutput(trouble=say("ended by signal {number}", number=ended.signal))
         if ended.omitted_bytes:
             said = understand(ended.exit_code, "", piped.errors)
             return said if said.verdict else replace(said, trouble=said.trouble or "it wrote too much")

@@ -102,7 +102,7 @@ class _HalfBlock(Struct):
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-class Answer:
+class AnthropicAnswer:
     """One message as it comes in. `by` is who can read the seals of its thoughts."""
 
     def __init__(self, by: str, secret: str) -> None:

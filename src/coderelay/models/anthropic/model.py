@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.anthropic.answer import Answer
+from coderelay.models.anthropic.answer import AnthropicAnswer
 from coderelay.models.anthropic.history import MARK, History
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
@@ -47,7 +47,7 @@ class Anthropic:
                 yield piece
 
     async def _heard(self, request: Request) -> AsyncGenerator[Piece, None]:
-        answer = Answer(self._by, self._endpoint.secret)
+        answer = AnthropicAnswer(self._by, self._endpoint.secret)
         events = self._endpoint.events("/messages", self._body(request), lambda: answer.is_done)
         async with aclosing(events):
             async for each in events:

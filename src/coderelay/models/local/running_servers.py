@@ -19,7 +19,7 @@ _LIST_BYTES = 1024 * 1024
 _NO_CHAT = re.compile("embed|rerank|minilm|whisper", re.IGNORECASE)
 
 
-class LocalServer(Struct, frozen=True):
+class RunningServer(Struct, frozen=True):
     provider: str
     host: str
     names: tuple[str, ...]
@@ -53,10 +53,12 @@ class _OllamaTags(Struct, frozen=True):
     models: list[_Tagged]
 
 
-async def find_servers(providers: Providers, env: Mapping[str, str], *, silence_seconds: float) -> list[LocalServer]:
+async def find_servers(
+    providers: Providers, env: Mapping[str, str], *, silence_seconds: float
+) -> list[RunningServer]:
     """Those that answer, in the order of PROVIDERS. All are asked at once."""
 
-    async def ask(provider: str) -> LocalServer | None:
+    async def ask(provider: str) -> RunningServer | None:
         try:
             url = providers.address(f"{provider}:any")
             async with asyncio.timeout(_WHOLE * silence_seconds):
@@ -69,7 +71,7 @@ async def find_servers(providers: Providers, env: Mapping[str, str], *, silence_
     return [server for each in asked if (server := each.result()) is not None]
 
 
-async def _ask(provider: str, url: str, env: Mapping[str, str], seconds: float) -> LocalServer | None:
+async def _ask(provider: str, url: str, env: Mapping[str, str], seconds: float) -> RunningServer | None:
     root, path = (url.removesuffix("/v1"), "/api/tags") if provider == "ollama" else (url, "/models")
     address = parse_address(root)
     client = HttpClient(root, env=env, connect_seconds=seconds, idle_seconds=seconds)
@@ -78,7 +80,7 @@ async def _ask(provider: str, url: str, env: Mapping[str, str], seconds: float) 
             names = _names(provider, await response.read(_LIST_BYTES)) if response.status == 200 else ()
     finally:
         await client.close()
-    return LocalServer(provider, address.netloc, names) if names and address is not None else None
+    return RunningServer(provider, address.netloc, names) if names and address is not None else None
 
 
 def _names(provider: str, body: bytes) -> tuple[str, ...]:

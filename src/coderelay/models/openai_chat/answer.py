@@ -106,7 +106,7 @@ class _HalfCall(Struct):
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-class Answer:
+class ChatAnswer:
     """One message as it comes in. `by` names the form and the model, for what only they can read; `goes_back` under
     which name thinking is to be sent back, by the name it came with."""
 

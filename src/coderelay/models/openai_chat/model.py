@@ -10,7 +10,7 @@ from coderelay.models.endpoint import Endpoint
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
-from coderelay.models.openai_chat.answer import GOES_BACK, Answer
+from coderelay.models.openai_chat.answer import GOES_BACK, ChatAnswer
 from coderelay.session.snapshot import openai_message, openai_tool, with_images_placed
 from coderelay.session.transcript import Message, ToolMessage
 
@@ -33,7 +33,7 @@ class OpenAIChat:
         self._history = EncodedHistory(self._encoded)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        answer = Answer(self._endpoint.secret, self._by, self._goes_back)
+        answer = ChatAnswer(self._endpoint.secret, self._by, self._goes_back)
         events = self._endpoint.events("/chat/completions", self._body(request), lambda: answer.is_done)
         async with aclosing(events):
             async for each in events:

@@ -97,7 +97,7 @@ Wanted = TypeVar("Wanted")
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-class Answer:
+class ResponsesAnswer:
     """One message as it comes in. `by` names the form and the model, for what only they can read."""
 
     def __init__(self, secret: str, by: str) -> None:

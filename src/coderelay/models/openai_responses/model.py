@@ -10,7 +10,7 @@ from coderelay.models.endpoint import Endpoint
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
-from coderelay.models.openai_responses.answer import Answer
+from coderelay.models.openai_responses.answer import ResponsesAnswer
 from coderelay.models.openai_responses.input import items, tool
 from coderelay.session.transcript import Message
 
@@ -29,7 +29,7 @@ class OpenAIResponses:
         self._history = EncodedHistory(self._encoded)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        answer = Answer(self._endpoint.secret, self._by)
+        answer = ResponsesAnswer(self._endpoint.secret, self._by)
         events = self._endpoint.events("/responses", self._body(request), lambda: answer.is_done)
         async with aclosing(events):
             async for each in events:

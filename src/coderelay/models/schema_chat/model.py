@@ -10,7 +10,7 @@ import msgspec
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
-from coderelay.models.openai_chat.answer import Answer
+from coderelay.models.openai_chat.answer import ChatAnswer
 from coderelay.models.schema_chat.answer import SchemaAnswer, step_schema
 from coderelay.protocol.calls import Call, ToolSpec, first_sentence
 from coderelay.protocol.content import text_of
@@ -42,7 +42,7 @@ class SchemaChat:
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         tools = self._tools(request)
-        heard, answer = Answer(self._endpoint.secret, f"schema/{self._name}"), SchemaAnswer() if tools else None
+        heard, answer = ChatAnswer(self._endpoint.secret, f"schema/{self._name}"), SchemaAnswer() if tools else None
         events = self._endpoint.events("/chat/completions", self._body(request, tools), lambda: heard.is_done)
         async with aclosing(events):
             async for each in events:

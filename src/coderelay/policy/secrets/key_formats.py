@@ -14,7 +14,7 @@ _BEFORE = r"[A-Za-z0-9_-]"
 _MOST_DIGITS = 9
 
 
-class Shape(Struct, frozen=True):
+class KeyFormat(Struct, frozen=True):
     """`rest` follows the prefix. If it has a group `secret`, only that part is hidden. `joined`: the prefix may
     follow a letter. `random`: what is hidden holds a digit, because words joined by hyphens would fit as well."""
 
@@ -26,65 +26,67 @@ class Shape(Struct, frozen=True):
 
 
 SHAPES = (
-    Shape("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,}", joined=True),
-    Shape("api key", "sk-", r"[A-Za-z0-9_-]{20,}", random=True),
-    Shape("groq key", "gsk_", r"[A-Za-z0-9]{40,}"),
-    Shape("xai key", "xai-", r"[A-Za-z0-9]{40,}"),
-    Shape("perplexity key", "pplx-", r"[A-Za-z0-9]{30,}"),
-    Shape("replicate token", "r8_", r"[A-Za-z0-9]{30,}"),
-    Shape("hugging face token", "hf_", r"[A-Za-z0-9]{30,}"),
-    Shape("github token", "gh", r"[pousr]_[A-Za-z0-9]{30,}", joined=True),
-    Shape("github token", "github_pat_", r"[A-Za-z0-9_]{30,}", joined=True),
-    Shape("gitlab token", "gl", r"(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{20,}"),
-    Shape("slack token", "xox", r"[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}"),
-    Shape("slack token", "xapp-", r"[0-9]-[A-Za-z0-9-]{20,}"),
-    Shape(
+    KeyFormat("anthropic key", "sk-ant-", r"[A-Za-z0-9_-]{20,}", joined=True),
+    KeyFormat("api key", "sk-", r"[A-Za-z0-9_-]{20,}", random=True),
+    KeyFormat("groq key", "gsk_", r"[A-Za-z0-9]{40,}"),
+    KeyFormat("xai key", "xai-", r"[A-Za-z0-9]{40,}"),
+    KeyFormat("perplexity key", "pplx-", r"[A-Za-z0-9]{30,}"),
+    KeyFormat("replicate token", "r8_", r"[A-Za-z0-9]{30,}"),
+    KeyFormat("hugging face token", "hf_", r"[A-Za-z0-9]{30,}"),
+    KeyFormat("github token", "gh", r"[pousr]_[A-Za-z0-9]{30,}", joined=True),
+    KeyFormat("github token", "github_pat_", r"[A-Za-z0-9_]{30,}", joined=True),
+    KeyFormat("gitlab token", "gl", r"(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{20,}"),
+    KeyFormat("slack token", "xox", r"[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}"),
+    KeyFormat("slack token", "xapp-", r"[0-9]-[A-Za-z0-9-]{20,}"),
+    KeyFormat(
         "slack webhook", "hooks.slack.com/", r"(?:services|workflows)/(?P<secret>[A-Za-z0-9/]{20,200})", joined=True
     ),
-    Shape("discord webhook", "/api/webhooks/", r"[0-9]{15,22}/(?P<secret>[A-Za-z0-9_-]{50,100})", joined=True),
-    Shape("google key", "AIza", r"[A-Za-z0-9_-]{35}"),
-    Shape("google token", "ya29.", r"[A-Za-z0-9_-]{30,}"),
-    Shape("google secret", "GOCSPX-", r"[A-Za-z0-9_-]{20,}"),
-    Shape("stripe key", "sk_live_", r"[A-Za-z0-9]{20,}"),
-    Shape("stripe key", "rk_live_", r"[A-Za-z0-9]{20,}"),
-    Shape("stripe key", "sk_test_", r"[A-Za-z0-9]{20,}"),
-    Shape("stripe secret", "whsec_", r"[A-Za-z0-9+/]{24,}={0,2}"),
-    Shape("npm token", "npm_", r"[A-Za-z0-9]{36}"),
-    Shape("pypi token", "pypi-", r"[A-Za-z0-9_-]{50,}"),
-    Shape("rubygems token", "rubygems_", r"[a-f0-9]{40,}"),
-    Shape("docker token", "dckr_", r"(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-    Shape("digitalocean token", "do", r"[opr]_v1_[a-f0-9]{60,}"),
-    Shape("sendgrid key", "SG.", r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{40,46}"),
-    Shape("shopify token", "shp", r"(?:at|ca|pa|ss)_[A-Fa-f0-9]{30,}"),
-    Shape("linear key", "lin_api_", r"[A-Za-z0-9]{30,}"),
-    Shape("notion token", "ntn_", r"[A-Za-z0-9]{40,}"),
-    Shape("atlassian token", "ATATT3", r"[A-Za-z0-9_=-]{50,}"),
-    Shape("databricks token", "dapi", r"[a-f0-9]{32}"),
-    Shape("vault token", "hvs.", r"[A-Za-z0-9_-]{20,}"),
-    Shape("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
-    Shape("feishu token", "t-", r"g[0-9][A-Za-z0-9]{6,12}[A-Z0-9]{24,}"),
-    Shape("telegram token", ":AA", r"(?<=[0-9]{8}:AA)(?P<secret>[A-Za-z0-9_-]{32,34})(?![A-Za-z0-9_-])", joined=True),
-    Shape("aws key", "AKIA", r"[A-Z2-7]{16}(?![A-Za-z0-9])"),
-    Shape("aws key", "ASIA", r"[A-Z2-7]{16}(?![A-Za-z0-9])"),
-    Shape("aws secret key", "[hidden secret: aws key]", r"\W{1,5}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"),
-    Shape("azure key", "ccountKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})", joined=True),
-    Shape("azure key", "ccessKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})", joined=True),
-    Shape("web token", "eyJ", r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
-    Shape("web token", "eyJ", r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{16,}){3}"),
-    Shape(
+    KeyFormat("discord webhook", "/api/webhooks/", r"[0-9]{15,22}/(?P<secret>[A-Za-z0-9_-]{50,100})", joined=True),
+    KeyFormat("google key", "AIza", r"[A-Za-z0-9_-]{35}"),
+    KeyFormat("google token", "ya29.", r"[A-Za-z0-9_-]{30,}"),
+    KeyFormat("google secret", "GOCSPX-", r"[A-Za-z0-9_-]{20,}"),
+    KeyFormat("stripe key", "sk_live_", r"[A-Za-z0-9]{20,}"),
+    KeyFormat("stripe key", "rk_live_", r"[A-Za-z0-9]{20,}"),
+    KeyFormat("stripe key", "sk_test_", r"[A-Za-z0-9]{20,}"),
+    KeyFormat("stripe secret", "whsec_", r"[A-Za-z0-9+/]{24,}={0,2}"),
+    KeyFormat("npm token", "npm_", r"[A-Za-z0-9]{36}"),
+    KeyFormat("pypi token", "pypi-", r"[A-Za-z0-9_-]{50,}"),
+    KeyFormat("rubygems token", "rubygems_", r"[a-f0-9]{40,}"),
+    KeyFormat("docker token", "dckr_", r"(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
+    KeyFormat("digitalocean token", "do", r"[opr]_v1_[a-f0-9]{60,}"),
+    KeyFormat("sendgrid key", "SG.", r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{40,46}"),
+    KeyFormat("shopify token", "shp", r"(?:at|ca|pa|ss)_[A-Fa-f0-9]{30,}"),
+    KeyFormat("linear key", "lin_api_", r"[A-Za-z0-9]{30,}"),
+    KeyFormat("notion token", "ntn_", r"[A-Za-z0-9]{40,}"),
+    KeyFormat("atlassian token", "ATATT3", r"[A-Za-z0-9_=-]{50,}"),
+    KeyFormat("databricks token", "dapi", r"[a-f0-9]{32}"),
+    KeyFormat("vault token", "hvs.", r"[A-Za-z0-9_-]{20,}"),
+    KeyFormat("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
+    KeyFormat("feishu token", "t-", r"g[0-9][A-Za-z0-9]{6,12}[A-Z0-9]{24,}"),
+    KeyFormat(
+        "telegram token", ":AA", r"(?<=[0-9]{8}:AA)(?P<secret>[A-Za-z0-9_-]{32,34})(?![A-Za-z0-9_-])", joined=True
+    ),
+    KeyFormat("aws key", "AKIA", r"[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    KeyFormat("aws key", "ASIA", r"[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    KeyFormat("aws secret key", "[hidden secret: aws key]", r"\W{1,5}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"),
+    KeyFormat("azure key", "ccountKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})", joined=True),
+    KeyFormat("azure key", "ccessKey=", r"(?P<secret>[A-Za-z0-9+/]{40,}={0,2})", joined=True),
+    KeyFormat("web token", "eyJ", r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{20,}"),
+    KeyFormat("web token", "eyJ", r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]{16,}){3}"),
+    KeyFormat(
         "password",
         "://",
         r"[^/\s:@\"'\\]{0,100}:(?!pass(?:wd|word)?@)(?P<secret>[^/\s:@\"'\\${<*\[][^/\s:@\"'\\${<*]{5,200})@"
         r"(?!localhost|127\.|0\.0\.0\.0|[^/\s.]{0,200}(?:[:/\s]|$))",
         joined=True,
     ),
-    Shape("password", "login ", r"\S{1,100}\s{1,20}password[ \t]{1,20}(?P<secret>[^\s\[{$<]\S{3,200})"),
-    Shape("private key", "Private-Lines: ", r"[0-9]{1,3}\r?\n(?P<secret>(?:[A-Za-z0-9+/=]{1,64}\r?\n?){1,200})"),
-    Shape("private key", "b3BlbnNzaC1rZXktdjEA", r"(?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
-    Shape("private key", "MII", r"[A-Za-z0-9+/]{3}IBA[AD](?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
-    Shape("private key", "MI", r"G[A-Za-z0-9+/]AgEAM[A-Za-z0-9+/=]{60,}"),
-    Shape("private key", "MHcCAQEEI", r"[A-Za-z0-9+/=]{40,}"),
-    Shape("private key", "MC4CAQAwBQYDK2VwBCIEI", r"[A-Za-z0-9+/=]{30,}"),
+    KeyFormat("password", "login ", r"\S{1,100}\s{1,20}password[ \t]{1,20}(?P<secret>[^\s\[{$<]\S{3,200})"),
+    KeyFormat("private key", "Private-Lines: ", r"[0-9]{1,3}\r?\n(?P<secret>(?:[A-Za-z0-9+/=]{1,64}\r?\n?){1,200})"),
+    KeyFormat("private key", "b3BlbnNzaC1rZXktdjEA", r"(?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
+    KeyFormat("private key", "MII", r"[A-Za-z0-9+/]{3}IBA[AD](?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
+    KeyFormat("private key", "MI", r"G[A-Za-z0-9+/]AgEAM[A-Za-z0-9+/=]{60,}"),
+    KeyFormat("private key", "MHcCAQEEI", r"[A-Za-z0-9+/=]{40,}"),
+    KeyFormat("private key", "MC4CAQAwBQYDK2VwBCIEI", r"[A-Za-z0-9+/=]{30,}"),
 )
 
 
@@ -95,7 +97,7 @@ def hide_shapes(text: str, is_example: Callable[[str], bool]) -> str:
     return text
 
 
-def _hidden(shape: Shape, is_example: Callable[[str], bool], found: re.Match[str]) -> str:
+def _hidden(shape: KeyFormat, is_example: Callable[[str], bool], found: re.Match[str]) -> str:
     group = "secret" if "secret" in found.re.groupindex else 0
     secret = found[group]
     if is_example(secret) or (shape.random and not any(map(str.isdigit, secret))):
@@ -105,7 +107,7 @@ def _hidden(shape: Shape, is_example: Callable[[str], bool], found: re.Match[str
 
 
 @cache
-def _pattern(shape: Shape) -> re.Pattern[str]:
+def _pattern(shape: KeyFormat) -> re.Pattern[str]:
     """A look back that ends with the prefix lets the search begin with plain text. What sets a colour ends in a
     letter."""
     prefix = re.escape(shape.prefix)

@@ -56,7 +56,7 @@ def hide_named(text: str, is_example: Callable[[str], bool]) -> str:
     return "".join([*parts, text[done:]]) if parts else text
 
 
-def _values(text: str) -> "Iterator[Value]":
+def _values(text: str) -> "Iterator[SecretValue]":
     lowered = text.replace("\u0130", "I").lower()  # the only letter that would become two
     ends = sorted((end, word) for word in _WORDS if word in lowered for end in _ends(lowered, word))
     if not ends:
@@ -77,16 +77,16 @@ def _ends(text: str, word: str) -> Iterator[int]:
         at = text.find(word, end)
 
 
-class Value(Struct, frozen=True):
+class SecretValue(Struct, frozen=True):
     kind: str
     start: int
     end: int
 
 
-def value_at(text: str, end: int, word: str) -> Value | None:
+def value_at(text: str, end: int, word: str) -> SecretValue | None:
     if word == "bearer":
         found = _BEARER.match(text, end)
-        return Value("bearer token", *found.span("secret")) if found and is_random(found["secret"]) else None
+        return SecretValue("bearer token", *found.span("secret")) if found and is_random(found["secret"]) else None
     if text[end] == "=" and text[end - 1].isupper() and (value := _value_of_variable(text, end, word)) is not None:
         return value
     found = _ASSIGNED.match(text, end)
@@ -101,7 +101,7 @@ def value_at(text: str, end: int, word: str) -> Value | None:
         believed = is_random(secret) or _is_login(secret)
     else:
         believed = is_random(secret) and not _CODE.fullmatch(secret) and (word != "key" or _is_secret_key(name))
-    return Value("value", *found.span("secret")) if believed else None
+    return SecretValue("value", *found.span("secret")) if believed else None
 
 
 def is_random(value: str) -> bool:
@@ -115,7 +115,7 @@ def is_random(value: str) -> bool:
     return turns >= _TURNS * (len(kinds) - 1)
 
 
-def _value_of_variable(text: str, end: int, word: str) -> Value | None:
+def _value_of_variable(text: str, end: int, word: str) -> SecretValue | None:
     """`DB_PASSWORD=…`, as `env` prints it and as files of settings have it."""
     found = _VARIABLE.match(text, end)
     name = _name(text, end)
@@ -127,7 +127,7 @@ def _value_of_variable(text: str, end: int, word: str) -> Value | None:
     plain = (word == "key" and not _is_secret_key(name)) or word in _WEAK
     long_enough = len(secret) >= _FEWEST or _is_mixed(secret)
     likely = not plain and long_enough and not _NO_SECRET.search(secret) and not _CODE.fullmatch(secret)
-    return Value("value", *found.span(found.lastgroup)) if likely or is_random(secret) else None
+    return SecretValue("value", *found.span(found.lastgroup)) if likely or is_random(secret) else None
 
 
 def _name(text: str, end: int) -> str:

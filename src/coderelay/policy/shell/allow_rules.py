@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from coderelay.policy.shell.approval_prefixes import harmless_rest, is_known_use
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Place, Refused
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.programs import find_build, system_name, system_program
 from coderelay.policy.shell.programs.read_only import has_table, recognise
 from coderelay.policy.shell.programs.wrappers import unwrap
@@ -23,7 +23,7 @@ def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...
         return False
     if not rule or len(rule) == len(texts):
         return True
-    place = Place(folders, sandboxed=True)
+    place = CommandFolders(folders, sandboxed=True)
     if (harmless := harmless_rest(words, len(rule), place)) is not None:
         return harmless
     if system_name(texts[0]) == "git" and find_build(texts) is not None:
@@ -38,16 +38,16 @@ def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...
     return not secret and _only_reads(words, place)
 
 
-def _only_reads(words: Sequence[Word], place: Place) -> bool:
+def _only_reads(words: Sequence[Word], place: CommandFolders) -> bool:
     """Anywhere: the person has named the program, so where it reads is no question."""
     try:
-        recognise(words, Place(place.folders, sandboxed=True, anywhere=True))
-    except Refused:
+        recognise(words, CommandFolders(place.folders, sandboxed=True, anywhere=True))
+    except NotReadOnly:
         return False
     return True
 
 
-def _goes_beyond(rule: tuple[str, ...], place: Place) -> bool:
+def _goes_beyond(rule: tuple[str, ...], place: CommandFolders) -> bool:
     """The rule itself names an option that does more than read, as `sed -i` does: then the person knows."""
     words = [Word(each) for each in rule]
     names_option = any(word.startswith("-") for word in rule[1:]) and has_table(rule)
@@ -60,11 +60,11 @@ def _allows_inner(
     rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...], *, meets_secrets: bool
 ) -> bool:
     """Of `timeout 60 make` the person means make; of `timeout 60` nothing but the wrapper."""
-    if _only_reads(words, Place(folders)):
+    if _only_reads(words, CommandFolders(folders)):
         return not meets_secrets
     try:
         inner = unwrap(system_name(words[0].text), words[1:])
-    except Refused:
+    except NotReadOnly:
         return len(rule) > 1 and not rule[-1].startswith("-") and not rule[-1].isdecimal()
     named = rule[len(words) - len(inner) :]
     return bool(named) and allows(named, inner, folders, meets_secrets=meets_secrets)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from coderelay.policy.shell.parser import Script, Word, literal_script
-from coderelay.policy.shell.programs.options import Build, Given, Place, Refused, check
+from coderelay.policy.shell.programs.options import Build, CommandFolders, NotReadOnly, OptionWord, check
 from coderelay.policy.shell.programs.programs import PROGRAMS, find_build
 from coderelay.policy.shell.programs.read_only import recognise_edit
 
@@ -26,13 +26,13 @@ class Signature(Struct, frozen=True):
     prefix: bool = False
 
 
-def is_build(words: tuple[Word, ...], place: Place) -> bool:
+def is_build(words: tuple[Word, ...], place: CommandFolders) -> bool:
     """Does this command run tests or a build, and nothing beside?"""
     found = find_build(tuple(word.text for word in words))
     return found is not None and not found[1].changes and _essence(words, place) is not None
 
 
-def is_known_use(words: Sequence[Word], place: Place) -> bool:
+def is_known_use(words: Sequence[Word], place: CommandFolders) -> bool:
     """Is every word of this command known to be harmless for a build, or a change, of the table?"""
     return _essence(words, place) is not None
 
@@ -48,7 +48,7 @@ def signature_of(script: Script) -> Signature | None:
     words = _only_vector(script)
     if words is None:
         return None
-    kept = _essence(words, Place())
+    kept = _essence(words, CommandFolders())
     return Signature(kept, prefix=True) if kept else Signature(tuple(word.text for word in words))
 
 
@@ -60,10 +60,10 @@ def covers_command(signature: Signature, command: str, folders: tuple[str, ...] 
         return False
     if not signature.prefix:
         return tuple(word.text for word in words) == signature.words
-    return _essence(words, Place(folders)) == signature.words
+    return _essence(words, CommandFolders(folders)) == signature.words
 
 
-def harmless_rest(words: Sequence[Word], behind: int, place: Place) -> bool | None:
+def harmless_rest(words: Sequence[Word], behind: int, place: CommandFolders) -> bool | None:
     """Do the words `behind` the first ones add nothing that a rule on the first ones did not name? None if the
     program is not a known build. A rule that names no target means all of them."""
     found = find_build(tuple(word.text for word in words))
@@ -73,7 +73,7 @@ def harmless_rest(words: Sequence[Word], behind: int, place: Place) -> bool | No
     try:
         added = _kept(_checked(words[behind:], name, build, place), build)
         _check_made_files(words, place)
-    except Refused:
+    except NotReadOnly:
         return False
     names_no_target = behind == len(name) and build.operands == "targets"
     return not [each for each in added if each.names or not names_no_target]
@@ -86,7 +86,7 @@ def _only_vector(script: Script) -> tuple[Word, ...] | None:
     return None if any(word.glob for word in words) else words
 
 
-def _essence(words: Sequence[Word], place: Place) -> tuple[str, ...] | None:
+def _essence(words: Sequence[Word], place: CommandFolders) -> tuple[str, ...] | None:
     """A command without the words that make no difference; None if any of its words is not known to be harmless."""
     found = find_build(tuple(word.text for word in words))
     if found is None:
@@ -95,28 +95,30 @@ def _essence(words: Sequence[Word], place: Place) -> tuple[str, ...] | None:
     try:
         kept = _kept(_checked(words[len(name) :], name, build, place), build)
         _check_made_files(words, place)
-    except Refused:
+    except NotReadOnly:
         return None
     return (*name, *(word for each in kept for word in each.words))
 
 
-def _kept(given: Iterable[Given], build: Build) -> list[Given]:
+def _kept(given: Iterable[OptionWord], build: Build) -> list[OptionWord]:
     if build.operands == "targets":
         return [each for each in given if not each.names or set(each.names) & set(build.kept) or _may_be_target(each)]
     return [each for each in given if set(each.names) & set(build.kept)]
 
 
-def _may_be_target(option: Given) -> bool:
+def _may_be_target(option: OptionWord) -> bool:
     """`make -j install` gives -j no value: what follows is a number, or it is a target."""
     return any(not word.isdecimal() for word in option.words[1:])
 
 
-def _check_made_files(words: Sequence[Word], place: Place) -> None:
+def _check_made_files(words: Sequence[Word], place: CommandFolders) -> None:
     if PROGRAMS[words[0].text].edits is not None:
         recognise_edit(words, place)
 
 
-def _checked(words: Sequence[Word], name: tuple[str, ...], build: Build, place: Place) -> tuple[Given, ...]:
+def _checked(
+    words: Sequence[Word], name: tuple[str, ...], build: Build, place: CommandFolders
+) -> tuple[OptionWord, ...]:
     _check_words([word.text for word in words], name, build)
     return check(words, build.options, place).given
 
@@ -125,10 +127,10 @@ def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> N
     """Words that a program takes for more than the name of a file or a target."""
     for word in words:
         if word.startswith("@") or _ADDRESS.fullmatch(word):
-            raise Refused(f"{word} may bring options or a program from elsewhere")
+            raise NotReadOnly(f"{word} may bring options or a program from elsewhere")
         if build.operands == "targets" and "=" in word and not word.startswith("-"):
-            raise Refused(f"{word} changes what {name[0]} runs")
+            raise NotReadOnly(f"{word} changes what {name[0]} runs")
     behind = words[words.index("--") + 1 :] if "--" in words else ()
     known = _OF_TESTS if name[0] == "cargo" else set[str]()
     if any(word.startswith("-") and word not in known for word in behind):
-        raise Refused("not every program ends its options at --")
+        raise NotReadOnly("not every program ends its options at --")

@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import EVERY_USE, Build, Options, Place, Program, Refused, check
+from coderelay.policy.shell.programs.options import (
+    EVERY_USE,
+    Build,
+    CommandFolders,
+    NotReadOnly,
+    Options,
+    Program,
+    check,
+)
 
 _INSTALL = frozenset(
     ("install", "i", "add", "ci", "update", "upgrade", "up", "outdated", "audit", "publish", "view", "info")
@@ -59,9 +67,9 @@ PIP: dict[str, Options] = {
 }
 
 
-def recognise_pip(words: Sequence[Word], place: Place) -> None:
+def recognise_pip(words: Sequence[Word], place: CommandFolders) -> None:
     if not words or words[0].text not in PIP:
-        raise Refused("pip is only known to be harmless when it lists, shows or checks")
+        raise NotReadOnly("pip is only known to be harmless when it lists, shows or checks")
     check(words[1:], PIP[words[0].text], place)
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from coderelay.policy.rule_patterns import host_matches, hosts_named, may_meet
-from coderelay.policy.rules import Place, Rule, is_about_paths, means_path
+from coderelay.policy.rules import PathBase, Rule, is_about_paths, means_path
 from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.options import Options, Refused, check
-from coderelay.policy.shell.programs.options import Place as Workspace
+from coderelay.policy.shell.programs.options import CommandFolders as Workspace
+from coderelay.policy.shell.programs.options import NotReadOnly, Options, check
 from coderelay.policy.shell.programs.programs import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.syntax_tree import find_nodes
@@ -44,29 +44,31 @@ class Reached(Struct, frozen=True):
 def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
     """All that a literal command may name, absolute; they may hold patterns."""
     script = literal_script(command)
-    return sorted({each.path for each in _reached(script, Place(folders))}) if script else []
+    return sorted({each.path for each in _reached(script, PathBase(folders))}) if script else []
 
 
-def find_reached(rules: Sequence[Rule], script: Script, place: Place, targets: tuple[str, ...] = ()) -> Rule | None:
+def find_reached(
+    rules: Sequence[Rule], script: Script, place: PathBase, targets: tuple[str, ...] = ()
+) -> Rule | None:
     """The first rule on a path that is surely named. `targets` is where links lead."""
     paths = [rule for rule in rules if rule.about == "path"]
     reached = {*targets, *(each.path for each in _reached(script, place))} if paths else set[str]()
     return next((rule for rule in paths if any(means_path(rule, each, place) for each in reached)), None)
 
 
-def find_perhaps_reached(rules: Sequence[Rule], script: Script, place: Place) -> Rule | None:
+def find_perhaps_reached(rules: Sequence[Rule], script: Script, place: PathBase) -> Rule | None:
     """The first rule on a path that a pattern could become, or that lies in a folder that is read whole."""
     paths = [rule for rule in rules if rule.about == "path"]
     wide = [each for each in _reached(script, place) if each.glob or each.deep] if paths else []
     return next((rule for rule in paths if any(_may_be_meant(rule, each, place) for each in wide)), None)
 
 
-def _may_be_meant(rule: Rule, reached: Reached, place: Place) -> bool:
+def _may_be_meant(rule: Rule, reached: Reached, place: PathBase) -> bool:
     deep = reached.deep and is_about_paths(rule, "read")
     return (deep or reached.glob) and may_meet(rule.target, reached.path, place.folders, place.home, deep=deep)
 
 
-def _reached(script: Script, place: Place) -> set[Reached]:
+def _reached(script: Script, place: PathBase) -> set[Reached]:
     folders = {place.folders[0] if place.folders else "/"}
     handed_on = any(_gives_names(command.words) for command in script.commands)
     found: set[Reached] = set()
@@ -90,7 +92,7 @@ def _gives_names(words: Sequence[Word]) -> bool:
     """Does xargs give what it reads to a program that would open it?"""
     try:
         return words[0].text == "xargs" and not unwrap("xargs", words[1:])
-    except Refused:
+    except NotReadOnly:
         return True
 
 
@@ -101,7 +103,7 @@ def _spellings(word: Word) -> Iterator[Word]:
     return (Word(part, word.glob) for part in parts if 0 < len(part) <= _LONGEST_PATH)
 
 
-def _read_whole(words: Sequence[Word], place: Place, handed_on: bool) -> list[Word]:
+def _read_whole(words: Sequence[Word], place: PathBase, handed_on: bool) -> list[Word]:
     """The folders whose files are read, or whose names are given to a program that reads them."""
     for at in [at for at, word in enumerate(words) if system_program(word.text).whole][:_MOST_PROGRAMS]:
         name, program, rest = system_name(words[at].text), system_program(words[at].text), words[at + 1 :]
@@ -118,15 +120,15 @@ def _read_whole(words: Sequence[Word], place: Place, handed_on: bool) -> list[Wo
     return []
 
 
-def _searched(known: Options, words: Sequence[Word], place: Place) -> list[Word]:
+def _searched(known: Options, words: Sequence[Word], place: PathBase) -> list[Word]:
     try:
         paths = check(words, known, Workspace(place.folders, reading=True)).paths
-    except Refused:
+    except NotReadOnly:
         return [Word("."), *words]
     return [word for word in words if word.text in paths] or [Word(".")]
 
 
-def find_named(rules: Sequence[Rule], text: str, place: Place) -> Rule | None:
+def find_named(rules: Sequence[Rule], text: str, place: PathBase) -> Rule | None:
     """The first rule on a path or a host that is named anywhere in the text."""
     hosts = [rule for rule in rules if rule.about == "host"]
     named = hosts_named(text) if hosts else []

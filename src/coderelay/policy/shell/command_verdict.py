@@ -9,8 +9,8 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.mode_matrix import Answer, Effect, named, table_of
-from coderelay.policy.rules import Place as RulesPlace
+from coderelay.policy.mode_matrix import Effect, ModeAnswer, named, table_of
+from coderelay.policy.rules import PathBase as RulesPlace
 from coderelay.policy.rules import Rules, is_about_paths
 from coderelay.policy.shell.allow_rules import allows
 from coderelay.policy.shell.approval_prefixes import Signature, is_build, signature_of
@@ -27,7 +27,7 @@ from coderelay.policy.shell.parser import (
     odd_character,
     read_script,
 )
-from coderelay.policy.shell.programs.options import Place, Refused
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only import recognise, recognise_edit
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts, without_rights
 from coderelay.protocol.calls import Right
@@ -48,7 +48,7 @@ class ShellVerdict(Struct, frozen=True):
     """`signature` is what may be remembered when a person approves; without one, only this very text. `ruled`: a
     rule of the person's own asks, which no approval takes back."""
 
-    verdict: Answer
+    verdict: ModeAnswer
     reason: str
     signature: Signature | None = None
     ruled: bool = False
@@ -146,7 +146,7 @@ def assess(
         return Assessment("stop", say("a rule denies {rule}", rule=rule.text))
     if not ruled and (rule := find_reached(rules.ask, script, place, facts.targets)):
         ruled, reason = True, say("a rule asks about {rule}", rule=rule.text)
-    proved = _prove(script, Place(folders, sandboxed=sandboxed), facts)
+    proved = _prove(script, CommandFolders(folders, sandboxed=sandboxed), facts)
     strict = (*rules.deny, *rules.ask)
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
@@ -181,17 +181,17 @@ def _is_allowed_by_rules(script: Script, rules: Rules, folders: tuple[str, ...],
     )
 
 
-def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
+def _prove(script: Script, place: CommandFolders, facts: DiskFacts) -> Assessment:
     try:
         away = next((target for target in facts.targets if not place.holds(target)), None)
         if away and not place.sandboxed:
-            raise Refused(say("a link leads to {path}, outside of the workspace", path=away))
+            raise NotReadOnly(say("a link leads to {path}, outside of the workspace", path=away))
         if facts.secret:
-            raise Refused(say("it would show {path}, where secrets are kept", path=facts.secret))
+            raise NotReadOnly(say("it would show {path}, where secrets are kept", path=facts.secret))
         if facts.too_many:
-            raise Refused("it cannot be told whether secrets are among the files it reads")
+            raise NotReadOnly("it cannot be told whether secrets are among the files it reads")
         if len(script.commands) > _MOST_COMMANDS:
-            raise Refused("it holds too many commands")
+            raise NotReadOnly("it holds too many commands")
         for redirection in script.redirections:
             _check_redirection(redirection, place)
         effects: set[Effect] = {"read"}
@@ -201,7 +201,7 @@ def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
             if _WORSE.index(effect) > max(map(_WORSE.index, effects)):
                 because = reason
             effects.add(effect)
-    except Refused as refusal:
+    except NotReadOnly as refusal:
         return Assessment("run", refusal.reason, signature_of(script))
     worst = max(effects, key=_WORSE.index)
     return Assessment(worst, because, None if worst == "read" else signature_of(script))
@@ -210,7 +210,7 @@ def _prove(script: Script, place: Place, facts: DiskFacts) -> Assessment:
 _WORSE: list[Effect] = ["read", "edit", "build"]
 
 
-def _prove_one(command: Simple, place: Place) -> tuple[Effect, Place, str]:
+def _prove_one(command: Simple, place: CommandFolders) -> tuple[Effect, CommandFolders, str]:
     for name, value in command.assignments:
         _check_assignment(name, value)
     for word in command.words:
@@ -219,25 +219,25 @@ def _prove_one(command: Simple, place: Place) -> tuple[Effect, Place, str]:
         return "read", _change_folder(command, place), ""
     try:
         recognise(command.words, place)
-    except Refused as refusal:
+    except NotReadOnly as refusal:
         if is_build(command.words, place):
             return "build", place, refusal.reason
         try:
             recognise_edit(command.words, place)
-        except Refused:
+        except NotReadOnly:
             raise refusal from None
         return "edit", place, "it makes files or folders"
     return "read", place, ""
 
 
-def _change_folder(command: Simple, place: Place) -> Place:
+def _change_folder(command: Simple, place: CommandFolders) -> CommandFolders:
     match command.words:
         case [_, Word(text=text, glob=False)] if not text.startswith("-") and text and place.holds(text):
             pass
         case _:
-            raise Refused("it leaves the workspace, or may")
+            raise NotReadOnly("it leaves the workspace, or may")
     if command.piped or command.assignments:
-        raise Refused("cd is part of a pipe")
+        raise NotReadOnly("cd is part of a pipe")
     # Once it has left the root it never counts as back: that cd may be one that is not run.
     return replace(place, at_root=place.at_root and place.is_root(text))
 
@@ -246,16 +246,16 @@ def _check_assignment(name: str, value: str) -> None:
     if name in _PAGERS and value == "cat":
         return
     if not _HARMLESS.fullmatch(name) or not _HARMLESS_VALUE.fullmatch(value):
-        raise Refused(say("it sets {name}", name=name))
+        raise NotReadOnly(say("it sets {name}", name=name))
 
 
 def _check_secret(word: Word) -> None:
     """As the shell reads it; how it is written is looked at with the other dangers."""
     if secret := secret_word(word.text, glob=word.glob):
-        raise Refused(say("it touches {path}, where secrets are kept", path=secret))
+        raise NotReadOnly(say("it touches {path}, where secrets are kept", path=secret))
 
 
-def _check_redirection(redirection: Redirection, place: Place) -> None:
+def _check_redirection(redirection: Redirection, place: CommandFolders) -> None:
     operator, target = redirection.operator, redirection.target
     _check_secret(Word(target))
     if operator in (">&", "<&") and target in ("0", "1", "2"):
@@ -265,5 +265,5 @@ def _check_redirection(redirection: Redirection, place: Place) -> None:
     if operator == "<" and place.holds(target):
         return
     if operator == "<":
-        raise Refused(say("{path} is outside of the workspace", path=target))
-    raise Refused(say("it writes to {path}", path=target))
+        raise NotReadOnly(say("{path} is outside of the workspace", path=target))
+    raise NotReadOnly(say("it writes to {path}", path=target))

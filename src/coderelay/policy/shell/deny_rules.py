@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from coderelay.policy.shell.approval_prefixes import is_known_use
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Place, Refused
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.programs import PROGRAMS, find_program
 from coderelay.policy.shell.programs.read_only import recognise
 
@@ -172,9 +172,9 @@ def is_understood(words: Sequence[str]) -> bool:
     if words[0] == "git" and len(words) > 1 and words[1] in _TELLS_IN_GIT:
         return True
     vector = [Word(each) for each in words]
-    place = Place(sandboxed=True, anywhere=True)
+    place = CommandFolders(sandboxed=True, anywhere=True)
     try:
         recognise(vector, place)
-    except Refused:
+    except NotReadOnly:
         return is_known_use(vector, place)
     return True

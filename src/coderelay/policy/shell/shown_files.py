@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.options import Given, Operands, Options, Place, Refused, check
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Operands, Options, OptionWord, check
 from coderelay.policy.shell.programs.programs import system_name, system_program
 from coderelay.policy.shell.programs.read_only import without_wrappers
 
@@ -69,7 +69,7 @@ def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
 def _of_command(words: Sequence[Word]) -> Iterator[Contents]:
     try:
         words = without_wrappers(words)
-    except Refused:
+    except NotReadOnly:
         return  # then it is asked about anyway
     name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
     texts = [word.text for word in rest]
@@ -125,8 +125,8 @@ def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
 def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[Contents]:
     """All that is in the folders, if it cannot be told what is left out."""
     try:
-        operands = check(words, known, Place(anywhere=True, reading=True))
-    except Refused:
+        operands = check(words, known, CommandFolders(anywhere=True, reading=True))
+    except NotReadOnly:
         yield from (Contents(text, deep=True, follow=True) for text in [".", *(word.text for word in words)])
         return
     found = _OfRipgrep if name == "rg" else _OfGrep
@@ -187,7 +187,7 @@ class _OfRipgrep(_Given):
         yield from (replace(search, path=path) for path in (*self.paths, *named))
 
 
-def _value(given: Given) -> str:
+def _value(given: OptionWord) -> str:
     """A word of its own, behind `=`, or joined to a letter."""
     written, *value = given.words
     option = given.names[-1]

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from coderelay.policy.shell.parser import MOST_CHARACTERS, Word, parse
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
-from coderelay.policy.shell.programs.options import Program, Refused
+from coderelay.policy.shell.programs.options import NotReadOnly, Program
 from coderelay.policy.shell.programs.programs import base_name, find_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.syntax_tree import find_nodes, text_of, words_of
@@ -283,7 +283,7 @@ def _exact_start(name: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
         return None
     try:
         return tuple(word.text for word in unwrap(base_name(name), [Word(each) for each in rest]))
-    except Refused:
+    except NotReadOnly:
         return None
 
 

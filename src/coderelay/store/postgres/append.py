@@ -27,7 +27,7 @@ _ARRIVED = "SELECT 1 FROM event WHERE session_id = %s AND seq = %s AND append_id
 ReadSummary = Callable[[str, str], Summary]
 
 
-class Head(Struct, frozen=True):
+class LogHead(Struct, frozen=True):
     """Where a log stands, and the row of its session there. All of it follows from the events up to `seq`."""
 
     seq: int = 0
@@ -52,7 +52,7 @@ class Append:
         *,
         projection: Projection,
         now: int,
-        known: Head | None,
+        known: LogHead | None,
         read_summary: ReadSummary,
     ) -> None:
         self._session = session
@@ -63,11 +63,11 @@ class Append:
         self._epoch = epoch
         self._projection = projection
         self._now = now
-        self._known = known or (Head() if at == 0 else None)
+        self._known = known or (LogHead() if at == 0 else None)
         self._read_summary = read_summary
         self._id = secrets.randbits(63)
         self._sent: list[Recorded] = []
-        self.head: Head | None = None  # after it was written
+        self.head: LogHead | None = None  # after it was written
 
     async def run(self, connection: Connection) -> list[Recorded]:
         sent_before = self._sent
@@ -91,7 +91,7 @@ class Append:
                 return self._sent
             head = await self._look(connection)
 
-    def _take_known(self) -> Head | None:
+    def _take_known(self) -> LogHead | None:
         """What this process knows of the head, if the answer can be trusted to be the server's: it is compared
         when something is written. Once: after a failure, look."""
         known, self._known = self._known, None
@@ -99,20 +99,20 @@ class Append:
             return None
         return known
 
-    async def _look(self, connection: Connection) -> Head:
+    async def _look(self, connection: Connection) -> LogHead:
         found = await rows(connection, _HEAD, (self._key, self._key))
         if not found:
-            return Head()
+            return LogHead()
         seq, epoch, at, summary = found[0]
-        return Head(seq, epoch, at, None if summary is None else self._read_summary(self._session, summary))
+        return LogHead(seq, epoch, at, None if summary is None else self._read_summary(self._session, summary))
 
-    def _compare(self, head: Head) -> None:
+    def _compare(self, head: LogHead) -> None:
         if self._epoch is not None and self._epoch != head.epoch:
             raise Fenced(self._session, self._epoch, head.epoch)
         if head.seq != self._at:
             raise HeadMoved(self._session, self._at, head.seq)
 
-    async def _write(self, connection: Connection, head: Head) -> bool:
+    async def _write(self, connection: Connection, head: LogHead) -> bool:
         """False if the log does not stand at this head."""
         self._sent = recorded = place(self._session, head.seq, head.epoch, self._events, max(self._now, head.at))
         changed = project(self._projection, head.row, recorded)
@@ -133,7 +133,7 @@ class Append:
         if (seq, epoch, at) != (head.seq, head.epoch, head.at):
             return False
         last = recorded[-1]
-        self.head = Head(last.seq, last.epoch, last.at, changed.row)
+        self.head = LogHead(last.seq, last.epoch, last.at, changed.row)
         return True
 
 

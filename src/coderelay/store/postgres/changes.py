@@ -11,7 +11,14 @@ from contextlib import suppress
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.arrays import Texts, kept
-from coderelay.store.postgres.connection import Connection, Lines, Server, pauses_between_attempts, psycopg, rows
+from coderelay.store.postgres.connection import (
+    Connection,
+    ConnectionPool,
+    PostgresServer,
+    pauses_between_attempts,
+    psycopg,
+    rows,
+)
 
 POLL_SECONDS = 5.0
 SEND_SECONDS = 0.015
@@ -23,10 +30,12 @@ _LONGEST_NAME = 1900  # the server takes less than 8000 bytes
 _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
 
-class Changes:
+class AppendNotices:
     """`counter` moves when anyone appended: at once for this process, within milliseconds for another."""
 
-    def __init__(self, server: Server, reader: Lines, writers: Lines, poll_seconds: float) -> None:
+    def __init__(
+        self, server: PostgresServer, reader: ConnectionPool, writers: ConnectionPool, poll_seconds: float
+    ) -> None:
         self.counter = 0
         self._server = server
         self._reader = reader

@@ -66,7 +66,7 @@ class Unreachable(StoreFailed):
     """Nobody knows what became of the last statement, if there was one."""
 
 
-class Server:
+class PostgresServer:
     """One database on a server. `name` tells people which, without the password."""
 
     def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
@@ -134,7 +134,7 @@ class Server:
             raise StoreFailed(f"the database {self.name} keeps text as {encoding}, not as UTF8", hint)
 
 
-class Begun:
+class StartedWork:
     """Work that is carried out whole, whatever becomes of those who wait for it."""
 
     def __init__(self) -> None:
@@ -156,17 +156,17 @@ class Begun:
             task.exception()  # seen: a caller that was cancelled will not ask for it
 
 
-class Lines:
+class ConnectionPool:
     """A few connections, opened when they are needed; the last one used is the first to be used again.
 
     If one breaks, the work is begun again on a new one, so work must find out for itself what it did before.
     """
 
-    def __init__(self, server: Server, count: int, prepare: Callable[[Connection], Awaitable[None]]) -> None:
+    def __init__(self, server: PostgresServer, count: int, prepare: Callable[[Connection], Awaitable[None]]) -> None:
         self._server = server
         self._prepare = prepare
         self._slots = asyncio.Semaphore(count)
-        self._lines = tuple(Line() for _ in range(count))
+        self._lines = tuple(PostgresConnection() for _ in range(count))
         self._free = list(self._lines)
 
     async def use(self, work: Work[T]) -> T:
@@ -185,7 +185,7 @@ class Lines:
         for line in self._lines:
             await line.drop()
 
-    async def _insist(self, line: "Line", work: Work[T]) -> T:
+    async def _insist(self, line: "PostgresConnection", work: Work[T]) -> T:
         pauses = pauses_between_attempts()
         while True:
             try:
@@ -198,7 +198,7 @@ class Lines:
                     raise self._server.unreachable(error) from error
             await asyncio.sleep(next(pauses))
 
-    async def _open(self, line: "Line") -> Connection:
+    async def _open(self, line: "PostgresConnection") -> Connection:
         connection = await self._server.connect()
         try:
             await self._prepare(connection)
@@ -209,7 +209,7 @@ class Lines:
         return connection
 
 
-class Line:
+class PostgresConnection:
     connection: Connection | None = None
 
     def usable(self) -> Connection | None:

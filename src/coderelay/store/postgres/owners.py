@@ -10,7 +10,15 @@ from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.store.owners import Alive, Dead
 from coderelay.store.postgres.arrays import kept
-from coderelay.store.postgres.connection import PATIENCE_SECONDS, Begun, Connection, Lines, Server, Work, rows
+from coderelay.store.postgres.connection import (
+    PATIENCE_SECONDS,
+    Connection,
+    ConnectionPool,
+    PostgresServer,
+    StartedWork,
+    Work,
+    rows,
+)
 from coderelay.store.postgres.migrations import migrate
 
 T = TypeVar("T")
@@ -46,9 +54,9 @@ class PostgresOwners:
     """Owners on many machines; see owners.py for what it promises."""
 
     def __init__(self, url: str, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        self._server = Server(url, patience_seconds)
-        self._lines = Lines(self._server, 1, self._enter)
-        self._begun = Begun()
+        self._server = PostgresServer(url, patience_seconds)
+        self._lines = ConnectionPool(self._server, 1, self._enter)
+        self._begun = StartedWork()
         self._id: OwnerId | None = None
 
     async def me(self) -> OwnerId:

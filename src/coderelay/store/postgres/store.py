@@ -12,16 +12,16 @@ from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
-from coderelay.store.postgres.append import ROWS, Append, Head, project
+from coderelay.store.postgres.append import ROWS, Append, LogHead, project
 from coderelay.store.postgres.arrays import Texts, can_be_kept, given, kept
-from coderelay.store.postgres.changes import POLL_SECONDS, Changes
+from coderelay.store.postgres.changes import POLL_SECONDS, AppendNotices
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
-    Begun,
     Connection,
-    Lines,
+    ConnectionPool,
+    PostgresServer,
     Row,
-    Server,
+    StartedWork,
     Unreachable,
     psycopg,
     rows,
@@ -70,14 +70,14 @@ class PostgresStore:
         patience_seconds: float = PATIENCE_SECONDS,
         poll_seconds: float = POLL_SECONDS,
     ) -> None:
-        self._server = Server(url, patience_seconds)
+        self._server = PostgresServer(url, patience_seconds)
         self._projection = projection
         self._clock = clock
-        self._reader = Lines(self._server, 1, self._prepare)
-        self._writers = Lines(self._server, _WRITERS, self._prepare)
-        self._changes = Changes(self._server, self._reader, self._writers, poll_seconds)
-        self._heads: dict[SessionId, Head] = {}
-        self._begun = Begun()
+        self._reader = ConnectionPool(self._server, 1, self._prepare)
+        self._writers = ConnectionPool(self._server, _WRITERS, self._prepare)
+        self._changes = AppendNotices(self._server, self._reader, self._writers, poll_seconds)
+        self._heads: dict[SessionId, LogHead] = {}
+        self._begun = StartedWork()
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
 
@@ -187,7 +187,7 @@ class PostgresStore:
             self._changes.appended(session)
         return recorded
 
-    def _remember(self, session: SessionId, head: Head | None) -> None:
+    def _remember(self, session: SessionId, head: LogHead | None) -> None:
         """Of the sessions written to last: saves the next append a look."""
         self._heads.pop(session, None)
         if head is not None:

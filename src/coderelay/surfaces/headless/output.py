@@ -33,7 +33,7 @@ Form = Literal["text", "json", "stream-json"]
 _FEW_WAITING = standard_streams.MOST_WAITING // 4
 
 
-class Output(Protocol):
+class PromptOutput(Protocol):
     def event(self, recorded: Recorded) -> None: ...
     def live(self, live: Live) -> None: ...
     def finish(self, ended: Recorded) -> None:
@@ -41,7 +41,7 @@ class Output(Protocol):
         ...
 
 
-def open_output(form: Form, session: SessionId) -> Output:
+def open_output(form: Form, session: SessionId) -> PromptOutput:
     match form:
         case "text":
             return TextOutput(sys.stdout, sys.stderr)
@@ -159,7 +159,7 @@ class PacedOutput:
     unfinished messages are left out, and events are read again from the log when the reader has taken what there
     was. So memory stays bounded, and no event is missing in the end."""
 
-    def __init__(self, client: Client, session: SessionId, prompt_id: PromptId, output: Output) -> None:
+    def __init__(self, client: Client, session: SessionId, prompt_id: PromptId, output: PromptOutput) -> None:
         self._client = client
         self._session = session
         self._prompt_id = prompt_id

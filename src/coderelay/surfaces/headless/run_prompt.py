@@ -23,7 +23,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.queries import ListAsks
-from coderelay.surfaces.headless.output import Output, PacedOutput
+from coderelay.surfaces.headless.output import PacedOutput, PromptOutput
 
 DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
@@ -32,8 +32,10 @@ Fate = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
 """What has become of a prompt when the process that sent it cannot go on."""
 
 
-class Run:
-    def __init__(self, client: Client, session: SessionId, output: Output, unattended: Unattended, by: By) -> None:
+class PromptRun:
+    def __init__(
+        self, client: Client, session: SessionId, output: PromptOutput, unattended: Unattended, by: By
+    ) -> None:
         self._client = client
         self._session = session
         self._by = by

@@ -4,7 +4,7 @@ from coderelay.client.ask_text import shown, understand
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId
-from coderelay.surfaces.terminal.open_asks import Asked
+from coderelay.surfaces.terminal.open_asks import OpenAsk
 
 _ALL = ("all", "全部")
 
@@ -54,7 +54,7 @@ def decides_at_once(ask: Ask, key: str) -> bool:
     return key in shown(ask).keys
 
 
-def split_all(line: str, batch: list[Asked]) -> tuple[str, list[Asked]]:
+def split_all(line: str, batch: list[OpenAsk]) -> tuple[str, list[OpenAsk]]:
     """`y all` answers everything that waits together; any other line only the first."""
     word, _, rest = line.strip().partition(" ")
     permissions = [each for each in batch if isinstance(each.ask, PermissionAsk)]

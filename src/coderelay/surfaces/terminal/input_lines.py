@@ -7,7 +7,7 @@ from msgspec import Struct
 from coderelay.client.ask_text import is_answer, shown
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import SessionCommands
-from coderelay.client.slash_line import Changes, Left, Moved, Prompted, Shell, Slash, classify
+from coderelay.client.slash_line import ChangedFiles, Left, Moved, Prompted, ShellLine, Slash, classify
 from coderelay.protocol.asks import QuestionAsk
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
@@ -19,7 +19,7 @@ from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, Prepared
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.open_asks import Asked
+from coderelay.surfaces.terminal.open_asks import OpenAsk
 from coderelay.surfaces.terminal.opened import Opened
 from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.screen import Screen
@@ -70,7 +70,7 @@ class Dialogue:
         match said := classify(prepared.text):
             case Slash():
                 return await self._take_command(said, prepared)
-            case Shell():
+            case ShellLine():
                 await self._run_shell(said.command)
             case Prompted() if len(self._visit.asks):
                 return await self._take_answer(prepared, sent)
@@ -145,7 +145,7 @@ class Dialogue:
                 return told
             case Left():
                 return told
-            case Changes():
+            case ChangedFiles():
                 diff = "".join(f"{row}\n" for row in drawn_diff(told.diff, width))
                 self._screen.print(echo + (plain(told.text, width) if told.text else "") + diff)
             case str():
@@ -171,7 +171,7 @@ class Dialogue:
             await self._put_off(typed)
         return None
 
-    async def _answer(self, asked: Asked, line: str) -> None:
+    async def _answer(self, asked: OpenAsk, line: str) -> None:
         decision = self._region.answering.take(asked.ask, line)
         if decision is not None:
             await self._visit.answer(asked, decision)

@@ -27,7 +27,7 @@ from coderelay.protocol.ids import AskId, PromptId, SessionId
 from coderelay.protocol.summary import AskRow
 
 
-class Asked(Struct, frozen=True):
+class OpenAsk(Struct, frozen=True):
     """`task` is what the session that asks works on, if it works for another."""
 
     ask: Ask
@@ -35,14 +35,14 @@ class Asked(Struct, frozen=True):
     task: str = ""
 
 
-class Opened(Struct, frozen=True):
-    asked: tuple[Asked, ...]
+class OpenedAsk(Struct, frozen=True):
+    asked: tuple[OpenAsk, ...]
 
 
 class Closed(Struct, frozen=True):
     """`was_first` if it was the one that the person had before them."""
 
-    asked: Asked
+    asked: OpenAsk
     decision: Decision
     by: By
     was_first: bool
@@ -51,28 +51,28 @@ class Closed(Struct, frozen=True):
 class Void(Struct, frozen=True):
     """Nobody wants to know any more: the turn that asked is over. `was_first` as of one that is closed."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[OpenAsk, ...]
     was_first: bool = True
 
 
-Change = Opened | Closed | Void
+Change = OpenedAsk | Closed | Void
 
 
 class OpenAsks:
     def __init__(self, session: SessionId) -> None:
         self._session = session
-        self._open: dict[AskId, Asked] = {}
+        self._open: dict[AskId, OpenAsk] = {}
         self._tasks: dict[SessionId, str] = {}
 
     def __len__(self) -> int:
         return len(self._open)
 
     @property
-    def first(self) -> Asked | None:
+    def first(self) -> OpenAsk | None:
         return next(iter(self._open.values()), None)
 
     @property
-    def batch(self) -> list[Asked]:
+    def batch(self) -> list[OpenAsk]:
         """Those that wait together with the first."""
         first = self.first
         return [each for each in self._open.values() if first is not None and each.session == first.session]
@@ -81,7 +81,7 @@ class OpenAsks:
         """One that is at work already."""
         self._tasks[session] = task
 
-    def put(self, row: AskRow) -> Opened | None:
+    def put(self, row: AskRow) -> OpenedAsk | None:
         """One that was open before we looked."""
         if row.session != self._session:
             self._tasks[row.session] = row.title
@@ -103,11 +103,11 @@ class OpenAsks:
             case _:
                 return None
 
-    def _add(self, asks: list[Ask], session: SessionId) -> Opened | None:
+    def _add(self, asks: list[Ask], session: SessionId) -> OpenedAsk | None:
         task = "" if session == self._session else self._tasks.get(session, session)
-        new = tuple(Asked(ask, session, task) for ask in asks if ask.id not in self._open)
+        new = tuple(OpenAsk(ask, session, task) for ask in asks if ask.id not in self._open)
         self._open.update({each.ask.id: each for each in new})
-        return Opened(new) if new else None
+        return OpenedAsk(new) if new else None
 
     def _close(self, event: AskAnswered, session: SessionId) -> Change | None:
         first = self.first

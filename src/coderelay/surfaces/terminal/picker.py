@@ -24,7 +24,7 @@ _ROWS = 10
 _WIDEST = 48
 
 
-class Choice(Struct, frozen=True):
+class PickerChoice(Struct, frozen=True):
     """`line` is what is sent as if it had been typed, when this is chosen."""
 
     line: str
@@ -33,14 +33,14 @@ class Choice(Struct, frozen=True):
 
 
 class Picker:
-    def __init__(self, heading: str, choices: Sequence[Choice]) -> None:
+    def __init__(self, heading: str, choices: Sequence[PickerChoice]) -> None:
         self._heading = heading
         self._choices = list(choices)
         self._words: list[str] = []
         self._index = 0
 
     @property
-    def chosen(self) -> Choice | None:
+    def chosen(self) -> PickerChoice | None:
         left = self._left()
         return left[self._index] if left else None
 
@@ -67,7 +67,7 @@ class Picker:
             lines.append(f"{mark}  {_DIM}{cut(_one_line(each.meaning), width - column - 6)}{_PLAIN}")
         return "\n".join(lines)
 
-    def _left(self) -> list[Choice]:
+    def _left(self) -> list[PickerChoice]:
         return [
             each
             for each in self._choices
@@ -97,12 +97,12 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
     return Picker(heading, choices) if choices else None
 
 
-async def _models(client: Client, session: SessionId) -> list[Choice]:
+async def _models(client: Client, session: SessionId) -> list[PickerChoice]:
     """The one in use is the first, so Enter alone changes nothing."""
     current, *others = await offered(client, session)
     marked = " · ".join(filter(None, (t("in use"), _of_model(current))))
-    choices = [Choice(f"/model {each.name}", each.name, _of_model(each)) for each in others]
-    return [Choice(f"/model {current.name}", current.name, marked), *choices]
+    choices = [PickerChoice(f"/model {each.name}", each.name, _of_model(each)) for each in others]
+    return [PickerChoice(f"/model {current.name}", current.name, marked), *choices]
 
 
 def _of_model(model: ModelShown) -> str:
@@ -112,9 +112,9 @@ def _of_model(model: ModelShown) -> str:
     return " · ".join(filter(None, (*facts, model.source)))
 
 
-async def _sessions(client: Client, session: SessionId, query: ListSessions) -> list[Choice]:
+async def _sessions(client: Client, session: SessionId, query: ListSessions) -> list[PickerChoice]:
     rows = [each for each in await client.get(query) if each.id != session and is_known(each)]
-    return [Choice(f"/resume {each.id}", _name(each), _of_session(each)) for each in rows]
+    return [PickerChoice(f"/resume {each.id}", _name(each), _of_session(each)) for each in rows]
 
 
 def _of_session(row: Summary) -> str:
@@ -126,9 +126,9 @@ def _name(row: Summary) -> str:
     return row.title or row.last_prompt or row.id
 
 
-async def _turns(client: Client, session: SessionId) -> list[Choice]:
+async def _turns(client: Client, session: SessionId) -> list[PickerChoice]:
     turns = await client.get(ListTurns(session))
-    return [Choice(f"/rewind {number}", each.prompt, _of_turn(each)) for number, each in enumerate(turns, 1)]
+    return [PickerChoice(f"/rewind {number}", each.prompt, _of_turn(each)) for number, each in enumerate(turns, 1)]
 
 
 def _of_turn(turn: TurnShown) -> str:

@@ -18,7 +18,7 @@ from coderelay.client.errors import error_in_words
 from coderelay.client.family import Events, join_family
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
-from coderelay.client.slash_line import Changes, Left, Moved, Prompted, Shell, Slash, Told, classify
+from coderelay.client.slash_line import ChangedFiles, Left, Moved, Prompted, ShellLine, Slash, Told, classify
 from coderelay.client.unattended import Nobody, Unattended
 from coderelay.protocol.asks import By, PlanAsk
 from coderelay.protocol.commands import AnswerAsk, RunShell, SendPrompt, StopTurn
@@ -38,7 +38,7 @@ from coderelay.protocol.queries import ShowPermissions, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, taken_down_to
 from coderelay.surfaces.terminal.answering import Answering, split_all
-from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void
+from coderelay.surfaces.terminal.open_asks import Change, Closed, OpenAsk, OpenAsks, OpenedAsk, Void
 from coderelay.surfaces.terminal.plain_renderer import ToldLines, write
 
 _KEYS = """\
@@ -49,15 +49,15 @@ WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 Ending = Literal["left", "parked", "stopped"]
 
 
-class End:
+class InputEnd:
     """No more lines will come."""
 
 
-class Line(str):
+class InputLine(str):
     pass
 
 
-_Item = Line | End | AskRow | Recorded | Live | CoderError
+_Item = InputLine | InputEnd | AskRow | Recorded | Live | CoderError
 _MOST_BYTES = 1 << 16
 
 
@@ -79,7 +79,7 @@ class LineLoop:
         self._unattended_in = unattended_in
         self._nobody = Nobody("deny", by)
         self._inbox: asyncio.Queue[_Item] = asyncio.Queue()
-        self._piped: deque[Line | End] = deque()
+        self._piped: deque[InputLine | InputEnd] = deque()
         self._interactive = sys.stdin.isatty()
         self._told = ToldLines(by)
         self._asks = OpenAsks(session)
@@ -141,7 +141,7 @@ class LineLoop:
         """What goes on in the session before goes on there, and here only the new one is shown."""
         await self._end_following()
         for each in [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]:
-            if isinstance(each, Line | End):
+            if isinstance(each, InputLine | InputEnd):
                 self._inbox.put_nowait(each)
         await self._enter(moved.session, moved.after)
 
@@ -156,7 +156,7 @@ class LineLoop:
     async def _next(self) -> _Item:
         while not self._piped or self._busy():
             item = await self._inbox.get()
-            if self._interactive or not isinstance(item, Line | End):
+            if self._interactive or not isinstance(item, InputLine | InputEnd):
                 return item
             self._piped.append(item)
         await taken_down_to(MOST_WAITING, unless=lambda: self._interrupted)
@@ -164,9 +164,9 @@ class LineLoop:
 
     async def _take(self, item: _Item) -> None:
         match item:
-            case Line():
+            case InputLine():
                 await self._take_line(item)
-            case End():
+            case InputEnd():
                 self._ending = "stopped" if self._interrupted else "left"
             case AskRow():
                 await self._show_change(self._asks.put(item))
@@ -184,7 +184,7 @@ class LineLoop:
 
     async def _take_line(self, line: str) -> None:
         said = classify(line)
-        is_command = isinstance(said, Shell) or (isinstance(said, Slash) and said.name in NAMES)
+        is_command = isinstance(said, ShellLine) or (isinstance(said, Slash) and said.name in NAMES)
         if self._asks.first is not None and self._interactive and not is_command:  # a piped line is never an answer
             await self._take_answer(line)
             return
@@ -195,10 +195,10 @@ class LineLoop:
             case Slash() as slash:
                 if not await self._take_command(slash, line):
                     return
-            case Shell(command) if self._interactive and command:
+            case ShellLine(command) if self._interactive and command:
                 await self._run_shell(command)
                 return
-            case Shell() if not self._interactive:  # from a pipe it is a text like any other
+            case ShellLine() if not self._interactive:  # from a pipe it is a text like any other
                 await self._prompt(line.strip())
                 return
             case _:
@@ -219,7 +219,7 @@ class LineLoop:
             case Moved():
                 await self._move(told)
                 write(f"{told.told}\n")
-            case str() | Changes():
+            case str() | ChangedFiles():
                 write(f"{told}\n" if str(told) else "")
         return True
 
@@ -290,9 +290,9 @@ class LineLoop:
 
     async def _show_change(self, change: Change | None) -> None:
         match change:
-            case Opened(asked) if not self._interactive:
+            case OpenedAsk(asked) if not self._interactive:
                 await self._decide(asked)
-            case Opened(asked):
+            case OpenedAsk(asked):
                 if asked[0] is self._asks.first:
                     self._show_ask()
             case Closed():
@@ -308,7 +308,7 @@ class LineLoop:
             case None:
                 pass
 
-    async def _decide(self, asked: tuple[Asked, ...]) -> None:
+    async def _decide(self, asked: tuple[OpenAsk, ...]) -> None:
         """With nobody here. What is asked in turns that others began is not ours to decide."""
         if self._turn not in self._expected or self._nobody.leaves_open([each.ask for each in asked]):
             self._ending = "parked"
@@ -352,7 +352,7 @@ class LineLoop:
         if self._interrupted:
             hurry()
         if self._interrupted and not self._busy():
-            self._inbox.put_nowait(End())
+            self._inbox.put_nowait(InputEnd())
         else:
             await self._stop()
 
@@ -360,13 +360,13 @@ class LineLoop:
         await self._client.send(StopTurn(session=self.session, by=self._by))
 
 
-def begin_reading(take: Callable[[Line | End], None], *, at_terminal: bool) -> None:
+def begin_reading(take: Callable[[InputLine | InputEnd], None], *, at_terminal: bool) -> None:
     loop = asyncio.get_running_loop()
 
     def read() -> None:
         for line in _typed() if at_terminal else sys.stdin:
-            loop.call_soon_threadsafe(take, Line(line.rstrip("\n")))
-        loop.call_soon_threadsafe(take, End())
+            loop.call_soon_threadsafe(take, InputLine(line.rstrip("\n")))
+        loop.call_soon_threadsafe(take, InputEnd())
 
     # A daemon, because a thread that waits for a line cannot be ended.
     threading.Thread(target=read, daemon=True).start()

@@ -32,7 +32,7 @@ from coderelay.surfaces.terminal.drawing.columns import cut
 from coderelay.surfaces.terminal.drawing.notices import note
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Attention
-from coderelay.surfaces.terminal.open_asks import Asked, Change, Closed, OpenAsks, Opened, Void, WaitingPrompts
+from coderelay.surfaces.terminal.open_asks import Change, Closed, OpenAsk, OpenAsks, OpenedAsk, Void, WaitingPrompts
 from coderelay.surfaces.terminal.screen import Screen
 
 _EARLIER_EVENTS = 300
@@ -126,7 +126,7 @@ class Visit:
         for each in events if whole else events[begin:]:
             self._screen.print(self._conversation.take(each, self._screen.width))
 
-    async def answer(self, asked: Asked, decision: Decision) -> None:
+    async def answer(self, asked: OpenAsk, decision: Decision) -> None:
         self._answered.add(asked.ask.id)
         self._answered_at = time.monotonic()
         answer = AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
@@ -204,7 +204,7 @@ class Visit:
 
     def _show_change(self, change: Change | None) -> None:
         match change:
-            case Opened(asked):
+            case OpenedAsk(asked):
                 self._attention.asked()
                 if asked[0] is self.asks.first:
                     self._show_first(len(asked))

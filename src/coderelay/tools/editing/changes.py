@@ -15,7 +15,7 @@ from coderelay.protocol.calls import Seen
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.text_file import text_file
-from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.files.folders import real_path
 from coderelay.workspace.files.line_diff import count_changes, differences, with_ends
 from coderelay.workspace.workspace import Workspace
@@ -25,11 +25,11 @@ _PATIENCE = 5.0
 _WayBack = Callable[[], Awaitable[object]]
 
 
-class Change(Struct, frozen=True):
+class FileChange(Struct, frozen=True):
     """`path` and `to` are full names. No `before`: the file is new; no `after`: it goes. `to` is its new name."""
 
     path: str
-    before: Content | None
+    before: FileContent | None
     after: bytes | None
     to: str = ""
 
@@ -58,12 +58,12 @@ class Change(Struct, frozen=True):
         return count_changes(differences(old, new))
 
 
-def summed_up(changes: Sequence[Change]) -> str:
+def summed_up(changes: Sequence[FileChange]) -> str:
     tallies = [change.tally() for change in changes]
     return f"+{sum(added for added, _ in tallies)} -{sum(removed for _, removed in tallies)}"
 
 
-async def make(changes: Sequence[Change], workspace: Workspace) -> tuple[Seen, ...]:
+async def make(changes: Sequence[FileChange], workspace: Workspace) -> tuple[Seen, ...]:
     """All of them, or none, even if we are cancelled meanwhile. Returns what the model knows now."""
     making = asyncio.ensure_future(_make_all(changes, workspace))
     try:
@@ -75,7 +75,7 @@ async def make(changes: Sequence[Change], workspace: Workspace) -> tuple[Seen, .
         raise
 
 
-async def _make_all(changes: Sequence[Change], workspace: Workspace) -> tuple[Seen, ...]:
+async def _make_all(changes: Sequence[FileChange], workspace: Workspace) -> tuple[Seen, ...]:
     """What was done is taken back if something fails."""
     known = [change for change in changes if _will_be_known(change, workspace)]
     ways_back: list[_WayBack] = []
@@ -90,17 +90,17 @@ async def _make_all(changes: Sequence[Change], workspace: Workspace) -> tuple[Se
     return tuple(seen for change in known for seen in _seen(change, workspace))
 
 
-async def current(path: str, workspace: Workspace) -> Content | None:
+async def current(path: str, workspace: Workspace) -> FileContent | None:
     """A file that is to be changed, as it is; None if there is none."""
     return _whole(path, await workspace.files.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
 
 
-def current_on_disk(path: str, workspace: Workspace) -> Content | None:
+def current_on_disk(path: str, workspace: Workspace) -> FileContent | None:
     """The same where nothing can be awaited."""
     return _whole(path, workspace.disk.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
 
 
-def check_known(path: str, content: Content, workspace: Workspace) -> None:
+def check_known(path: str, content: FileContent, workspace: Workspace) -> None:
     """`path` is the full name."""
     with quoting(path, workspace):
         workspace.known.check(path, content, shown=workspace.disk.relative(path))
@@ -126,7 +126,7 @@ def is_hidden(path: str, workspace: Workspace) -> bool:
         return True
 
 
-async def _make_one(change: Change, workspace: Workspace, ways_back: list[_WayBack]) -> None:
+async def _make_one(change: FileChange, workspace: Workspace, ways_back: list[_WayBack]) -> None:
     """Each thing that is done adds how to take it back."""
     files, before, after = workspace.files, change.before, change.after
     path, to = (_nameable(each, workspace) for each in (change.path, change.to))
@@ -163,12 +163,12 @@ def _nameable(path: str, workspace: Workspace) -> str:
     return path if short.startswith("~") else short
 
 
-def _will_be_known(change: Change, workspace: Workspace) -> bool:
+def _will_be_known(change: FileChange, workspace: Workspace) -> bool:
     """Whoever changes one place of a file that they never read does not know it then."""
     return change.before is None or not workspace.known.never_read(change.path)
 
 
-def _seen(change: Change, workspace: Workspace) -> list[Seen]:
+def _seen(change: FileChange, workspace: Workspace) -> list[Seen]:
     gone = [Seen(change.path, "")] if change.after is None or change.to else []
     here = [workspace.disk.seen(change.to or change.path)] if change.after is not None else []
     for seen in [*gone, *here]:
@@ -176,7 +176,7 @@ def _seen(change: Change, workspace: Workspace) -> list[Seen]:
     return [*gone, *here]
 
 
-def _whole(path: str, content: Content) -> Content:
+def _whole(path: str, content: FileContent) -> FileContent:
     if content.size > len(content.data):
         raise ToolFailed(
             say("{path} has {count} bytes, which is too much to change it here", path=path, count=content.size)

@@ -8,7 +8,7 @@ import msgspec
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.obeyed_files import is_package_json
-from coderelay.tools.editing.changes import Change, is_hidden
+from coderelay.tools.editing.changes import FileChange, is_hidden
 from coderelay.tools.editing.text_file import sendable
 from coderelay.workspace.files.files import LentFiles
 from coderelay.workspace.files.line_diff import cut, unified_diff
@@ -23,7 +23,9 @@ _RUN_BY_INSTALL = (
 _RUN_BY_COMMITS = ("husky", "lint-staged", "simple-git-hooks", "pre-commit", "gitHooks")
 
 
-def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Change]], workspace: Workspace) -> Need:
+def need_of(
+    tool: str, names: Sequence[str], work_out: Callable[[], Sequence[FileChange]], workspace: Workspace
+) -> Need:
     """Refuses what could not be done anyway. Of two kinds of files that shows only when the call runs: an editor may
     have other text than the disk has, which is all that can be looked at here; and whether a text is in a hidden file
     is for nobody to know before the verdict."""
@@ -51,7 +53,7 @@ def need_of(tool: str, names: Sequence[str], work_out: Callable[[], Sequence[Cha
     )
 
 
-def _diff(change: Change, workspace: Workspace) -> str:
+def _diff(change: FileChange, workspace: Workspace) -> str:
     name, to = workspace.disk.relative(change.path), change.to and workspace.disk.relative(change.to)
     texts = change.texts
     if texts is None:
@@ -60,7 +62,7 @@ def _diff(change: Change, workspace: Workspace) -> str:
     return unified_diff(name, change.before and old, new if change.after is not None else None, to)
 
 
-def changes_install_scripts(change: Change) -> bool:
+def changes_install_scripts(change: FileChange) -> bool:
     name = change.to or change.path
     if not is_package_json(name) or change.after is None:
         return False

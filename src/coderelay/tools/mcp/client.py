@@ -13,17 +13,17 @@ from coderelay import __version__
 from coderelay.tools.mcp.json_rpc import Peer
 from coderelay.tools.mcp.schema import (
     CallResult,
-    Content,
     Greeting,
     ListedTool,
-    Page,
+    ListPage,
     Prompt,
     PromptMessage,
     PromptResult,
     ReadResult,
     Resource,
+    ResourceContent,
 )
-from coderelay.tools.mcp.transport import Line, ServerFailed, Silent
+from coderelay.tools.mcp.transport import ServerFailed, Silent, Transport
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _PAGES = 100
@@ -33,10 +33,10 @@ Decoded = TypeVar("Decoded")
 Item = TypeVar("Item")
 
 
-class Client:
+class McpClient:
     """`changed` is told that the list of tools is another one now."""
 
-    def __init__(self, line: Line, folders: Sequence[str], changed: Callable[[], None]) -> None:
+    def __init__(self, line: Transport, folders: Sequence[str], changed: Callable[[], None]) -> None:
         answers = {
             "ping": dict[str, Any],
             "roots/list": lambda: {"roots": [_root(folder) for folder in folders]},
@@ -84,7 +84,7 @@ class Client:
         params: dict[str, Any] = {"name": name, "arguments": arguments}
         return _decoded(await self._peer.ask("tools/call", params, seconds, most_seconds), CallResult)
 
-    async def read(self, uri: str, seconds: float) -> tuple[Content, ...]:
+    async def read(self, uri: str, seconds: float) -> tuple[ResourceContent, ...]:
         return _decoded(await self._peer.ask("resources/read", {"uri": uri}, seconds), ReadResult).contents
 
     async def prompt(self, name: str, arguments: Mapping[str, str], seconds: float) -> tuple[PromptMessage, ...]:
@@ -101,7 +101,7 @@ class Client:
     async def close(self) -> None:
         await self._peer.close()
 
-    async def _listed(self, what: str, seconds: float, items: Callable[[Page], Sequence[Item]]) -> list[Item]:
+    async def _listed(self, what: str, seconds: float, items: Callable[[ListPage], Sequence[Item]]) -> list[Item]:
         """As much as a server can say in that time, and as we can use. Raises ServerFailed."""
         listed: list[Item] = []
         try:
@@ -114,11 +114,13 @@ class Client:
             raise Silent(f"did not answer within {seconds:.0f} s") from error
         return listed[:_ITEMS]
 
-    async def _pages(self, what: str, seconds: float) -> AsyncGenerator[Page]:
+    async def _pages(self, what: str, seconds: float) -> AsyncGenerator[ListPage]:
         """None from a server that does not say it has any. Raises ServerFailed."""
         cursor, cursors = None, set[str]()
         for _ in range(_PAGES if what in self._capabilities else 0):
-            page = _decoded(await self._peer.ask(f"{what}/list", {"cursor": cursor} if cursor else {}, seconds), Page)
+            page = _decoded(
+                await self._peer.ask(f"{what}/list", {"cursor": cursor} if cursor else {}, seconds), ListPage
+            )
             yield page
             cursor = page.next_cursor
             if not cursor or cursor in cursors:

@@ -24,7 +24,7 @@ _BOTH = "application/json, text/event-stream"
 _STREAM = "text/event-stream"
 
 
-class Answer(Protocol):
+class HttpReply(Protocol):
     """`headers` have names in lower case."""
 
     status: int
@@ -40,9 +40,9 @@ class Answer(Protocol):
 class Http(Protocol):
     """A client for one server. What goes wrong, also while the answer is read, is a ModelFailed."""
 
-    def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Answer]: ...
+    def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpReply]: ...
 
-    def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager[Answer]: ...
+    def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager[HttpReply]: ...
 
     async def close(self) -> None: ...
 
@@ -96,7 +96,7 @@ class HttpLine:
             await self._http.close()
             self._http = None
 
-    async def _take(self, answer: Answer) -> None:
+    async def _take(self, answer: HttpReply) -> None:
         if answer.status == 404 and _SESSION in self._agreed:
             raise Forgotten
         if answer.status >= 300:
@@ -109,7 +109,7 @@ class HttpLine:
         elif data := await _whole(answer):
             self._hear(data)
 
-    async def _take_stream(self, answer: Answer) -> None:
+    async def _take_stream(self, answer: HttpReply) -> None:
         stream = EventStream(MOST_BYTES)
         while piece := await answer.receive():
             for data in stream.feed(piece):
@@ -132,14 +132,14 @@ class HttpLine:
                 await self._take_stream(answer)
 
 
-async def _whole(answer: Answer) -> bytes:
+async def _whole(answer: HttpReply) -> bytes:
     data = await answer.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise ServerFailed(f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB", sent=True)
     return data
 
 
-async def _refusal(answer: Answer) -> str:
+async def _refusal(answer: HttpReply) -> str:
     where = answer.headers.get("location", "") if answer.status < 400 else ""
     said = where or _reason(await answer.read(_FAILURE_BYTES))
     hint = "; check its `headers` in the configuration" if answer.status in (401, 403) else ""

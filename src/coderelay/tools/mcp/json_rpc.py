@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from coderelay.tools.mcp.transport import Line, Refused, ServerFailed, Silent
+from coderelay.tools.mcp.transport import ServerFailed, ServerRefused, Silent, Transport
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ _METHOD_NOT_FOUND = -32601
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
-class Message(Struct):
+class RpcMessage(Struct):
     """Read loosely: an answer that is not quite in form is better than none."""
 
     id: Any = None
@@ -33,7 +33,7 @@ class Message(Struct):
     error: Any = None
 
 
-Answers = Mapping[str, Callable[[], dict[str, Any]]]
+ReplyQueue = Mapping[str, Callable[[], dict[str, Any]]]
 """What the server may ask of us, by method."""
 
 
@@ -41,7 +41,7 @@ class Peer:
     """`heard` is told the methods of notifications. All that is asked of us besides `answers` is refused. A peer that
     is lost closes its line by itself."""
 
-    def __init__(self, line: Line, answers: Answers, heard: Callable[[str], None]) -> None:
+    def __init__(self, line: Transport, answers: ReplyQueue, heard: Callable[[str], None]) -> None:
         self.line = line
         self.lost = ""  # why, once it is
         self._answers = answers
@@ -114,7 +114,7 @@ class Peer:
         for message in messages:
             self._take(message)
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: RpcMessage) -> None:
         self._unasked += 1
         if self._unasked > _UNASKED:
             self._lose(f"sent more than {_UNASKED} messages that nobody asked for")
@@ -127,7 +127,7 @@ class Peer:
         else:
             self._heard(message.method)
 
-    def _take_answer(self, message: Message) -> None:
+    def _take_answer(self, message: RpcMessage) -> None:
         waiting = self._waiting.get(str(message.id))
         if waiting is None or waiting.answer.done():
             return  # to what was given up
@@ -146,7 +146,7 @@ class Peer:
         if waiting := self._waiting.get(str(token)):
             waiting.extend()
 
-    def _answer(self, message: Message) -> None:
+    def _answer(self, message: RpcMessage) -> None:
         """What is said in answer repeats what was asked, and stays with us until it is read."""
         if not isinstance(message.id, str | int | float):
             return  # which no answer could be told by
@@ -222,15 +222,15 @@ async def _end(sending: asyncio.Future[bool]) -> None:
         await asyncio.gather(sending, return_exceptions=True)
 
 
-def _refused(error: Any) -> Refused:
+def _refused(error: Any) -> ServerRefused:
     if not isinstance(error, dict):
-        return Refused(0, str(error))
+        return ServerRefused(0, str(error))
     said = cast(dict[str, Any], error)
     code = said.get("code")
-    return Refused(code if isinstance(code, int) else 0, str(said.get("message") or ""))
+    return ServerRefused(code if isinstance(code, int) else 0, str(said.get("message") or ""))
 
 
-def _messages(data: bytes) -> list[Message] | None:
+def _messages(data: bytes) -> list[RpcMessage] | None:
     """One, or a batch as an older version has them; None if that is no message. Raises RecursionError."""
     try:
         return _decoded(data)
@@ -243,6 +243,6 @@ def _messages(data: bytes) -> list[Message] | None:
         return None
 
 
-def _decoded(data: bytes) -> list[Message]:
-    said = msgspec.json.decode(data, type=Message | list[Message])
-    return [said] if isinstance(said, Message) else said
+def _decoded(data: bytes) -> list[RpcMessage]:
+    said = msgspec.json.decode(data, type=RpcMessage | list[RpcMessage])
+    return [said] if isinstance(said, RpcMessage) else said

@@ -9,7 +9,7 @@ from coderelay.protocol.session_info import PromptRow, ResourceRow, ServerRow
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.results import content_text, part_text
 from coderelay.tools.mcp.schema import Prompt, PromptMessage
-from coderelay.tools.mcp.server import Server
+from coderelay.tools.mcp.server import McpServer
 from coderelay.tools.mcp.servers import McpServers
 from coderelay.tools.mcp.settings import where_of
 from coderelay.tools.mcp.transport import ServerFailed
@@ -41,7 +41,7 @@ class ServerRows:
             raise BadInput(say("MCP server {name} {problem}", name=server, problem=failed.what)) from failed
 
 
-async def _text(server: Server, what: str, rest: str) -> str:
+async def _text(server: McpServer, what: str, rest: str) -> str:
     prompts = {each.name: each for each in await server.prompts()}
     if what in prompts:
         return _in_one(await server.prompt(what, _arguments(prompts[what], rest)))
@@ -51,7 +51,7 @@ async def _text(server: Server, what: str, rest: str) -> str:
     return "\n\n".join([shortened("\n\n".join(contents)), rest]).strip()
 
 
-async def _row(servers: McpServers, server: Server) -> ServerRow:
+async def _row(servers: McpServers, server: McpServer) -> ServerRow:
     prompts, resources = [], []
     if server.is_running:
         prompts, resources = await asyncio.gather(_or_none(server.prompts()), _or_none(server.resources()))

@@ -11,10 +11,10 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.content import Image
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.schema import CallResult, Content, ListedTool, Part
-from coderelay.tools.mcp.server import Server
+from coderelay.tools.mcp.schema import CallResult, ContentPart, ListedTool, ResourceContent
+from coderelay.tools.mcp.server import McpServer
 from coderelay.tools.mcp.tool_names import on_one_line, plain_name, short
-from coderelay.tools.mcp.transport import Refused, ServerFailed
+from coderelay.tools.mcp.transport import ServerFailed, ServerRefused
 from coderelay.tools.read import MOST_BYTES, image_kind
 from coderelay.tools.toolbox import shortened
 from coderelay.workspace.workspace import Workspace
@@ -42,7 +42,7 @@ def finished(result: CallResult) -> Finished:
     return Finished(output=said or _count(images) or "(no output)", summary=_summary(said, images), images=(*images,))
 
 
-def part_text(part: Part) -> str:
+def part_text(part: ContentPart) -> str:
     if part.text is not None:
         return part.text
     if part.resource is not None:
@@ -53,14 +53,14 @@ def part_text(part: Part) -> str:
     return f"[{part.mime_type or part.type}{size}, which cannot be shown]"
 
 
-def content_text(content: Content) -> str:
+def content_text(content: ResourceContent) -> str:
     """An embedded resource, or one that was read."""
     if content.text is not None:
         return f"{content.uri}:\n{content.text}" if content.uri else content.text
     return f"[{content.uri or 'resource'}: {content.mime_type or 'binary'}, which cannot be shown]"
 
 
-def _image(part: Part) -> Image | None:
+def _image(part: ContentPart) -> Image | None:
     """None too for what only says it is one: a provider would refuse the whole conversation from then on."""
     data = part.data if part.type == "image" else part.resource.blob if part.resource is not None else None
     if not data or len(data) > MOST_BYTES * 4 // 3 + 4:
@@ -91,7 +91,7 @@ def _summary(said: str, images: list[Image]) -> str:
 class McpTool:
     arguments = Object
 
-    def __init__(self, name: str, server: Server, listed: ListedTool, parameters: dict[str, Any]) -> None:
+    def __init__(self, name: str, server: McpServer, listed: ListedTool, parameters: dict[str, Any]) -> None:
         plain = plain_name(server.name, listed.name)
         self.spec = ToolSpec(name, _description(server, listed), parameters, "mcp", plain if plain != name else "")
         self._server = server
@@ -111,7 +111,7 @@ class McpTool:
     async def run(self, arguments: Object, workspace: Workspace) -> Finished:
         try:
             return finished(await self._server.call(self._tool, arguments))
-        except Refused as refused:
+        except ServerRefused as refused:
             raise ToolFailed(f"{self._server.name} {refused.what}") from refused
         except ServerFailed as failed:
             raise ToolFailed(
@@ -120,7 +120,7 @@ class McpTool:
             ) from failed
 
 
-def _description(server: Server, listed: ListedTool) -> str:
+def _description(server: McpServer, listed: ListedTool) -> str:
     text = (listed.description or listed.title or f"{listed.name} of {server.name}").strip()
     return text if len(text) <= DESCRIPTION_CHARS else f"{text[:DESCRIPTION_CHARS]}…"
 

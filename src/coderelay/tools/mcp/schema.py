@@ -45,7 +45,7 @@ class Prompt(Struct, frozen=True):
     arguments: tuple[PromptArgument, ...] = ()
 
 
-class Content(Struct, frozen=True, rename="camel"):
+class ResourceContent(Struct, frozen=True, rename="camel"):
     """Of a resource: `text`, or `blob` in base64."""
 
     uri: str = ""
@@ -54,27 +54,27 @@ class Content(Struct, frozen=True, rename="camel"):
     blob: str | None = None
 
 
-class Part(Struct, frozen=True, rename="camel"):
+class ContentPart(Struct, frozen=True, rename="camel"):
     """Of a result or a prompt; which fields there are depends on `type`, and there may be types we do not know."""
 
     type: str
     text: str | None = None
     data: str | None = None
     mime_type: str | None = None
-    resource: Content | None = None
+    resource: ResourceContent | None = None
     uri: str | None = None
     name: str | None = None
 
 
 class CallResult(Struct, frozen=True, rename="camel"):
-    content: tuple[Part, ...] = ()
+    content: tuple[ContentPart, ...] = ()
     structured_content: Any = None
     is_error: bool = False
 
 
 class PromptMessage(Struct, frozen=True):
     role: Literal["user", "assistant"]
-    content: Part
+    content: ContentPart
 
 
 class Greeting(Struct, rename="camel"):
@@ -83,14 +83,14 @@ class Greeting(Struct, rename="camel"):
 
 
 class ReadResult(Struct):
-    contents: tuple[Content, ...] = ()
+    contents: tuple[ResourceContent, ...] = ()
 
 
 class PromptResult(Struct):
     messages: tuple[PromptMessage, ...] = ()
 
 
-class Page(Struct, rename="camel"):
+class ListPage(Struct, rename="camel"):
     """Of one of the lists; the others are empty."""
 
     tools: tuple[ListedTool, ...] = ()

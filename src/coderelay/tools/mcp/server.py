@@ -10,9 +10,17 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.client import Client
-from coderelay.tools.mcp.schema import CallResult, Content, ListedTool, Prompt, PromptMessage, Resource, is_deep
-from coderelay.tools.mcp.transport import Forgotten, Line, Refused, ServerFailed, Silent, TooOften
+from coderelay.tools.mcp.client import McpClient
+from coderelay.tools.mcp.schema import (
+    CallResult,
+    ListedTool,
+    Prompt,
+    PromptMessage,
+    Resource,
+    ResourceContent,
+    is_deep,
+)
+from coderelay.tools.mcp.transport import Forgotten, ServerFailed, ServerRefused, Silent, TooOften, Transport
 
 _SAID_LINES = 5
 _SAID_CHARS = 600
@@ -20,7 +28,7 @@ _SAID_CHARS = 600
 Value = TypeVar("Value")
 
 
-class Limits(Struct, frozen=True):
+class ServerLimits(Struct, frozen=True):
     """In seconds, but for `starts`: how often a server may be started in `starts_within`. `patience` is how long a
     step waits for all of them together."""
 
@@ -35,11 +43,11 @@ class Limits(Struct, frozen=True):
     starts_within: float = 60.0
 
 
-class Server:
+class McpServer:
     """`tools` stay known when it dies: the next call starts it again. `mark` tells it from others of this name."""
 
     def __init__(
-        self, name: str, mark: str, make_line: Callable[[], Line], folders: Sequence[str], limits: Limits
+        self, name: str, mark: str, make_line: Callable[[], Transport], folders: Sequence[str], limits: ServerLimits
     ) -> None:
         self.name = name
         self.mark = mark
@@ -47,8 +55,8 @@ class Server:
         self._make_line = make_line
         self._folders = folders
         self._limits = limits
-        self._client: Client | None = None
-        self._starting: asyncio.Task[Client] | None = None
+        self._client: McpClient | None = None
+        self._starting: asyncio.Task[McpClient] | None = None
         self._started: deque[float] = deque(maxlen=limits.starts)
         self._trouble = ""
         self._changed = False
@@ -97,7 +105,7 @@ class Server:
     async def resources(self) -> list[Resource]:
         return await self._asked(lambda client: client.resources(self._limits.answer))
 
-    async def read(self, uri: str) -> tuple[Content, ...]:
+    async def read(self, uri: str) -> tuple[ResourceContent, ...]:
         return await self._asked(lambda client: client.read(uri, self._limits.answer))
 
     async def prompts(self) -> list[Prompt]:
@@ -114,14 +122,14 @@ class Server:
         if self._client is not None:
             await self._client.close()
 
-    async def _asked(self, ask: Callable[[Client], Awaitable[Value]]) -> Value:
+    async def _asked(self, ask: Callable[[McpClient], Awaitable[Value]]) -> Value:
         """Raises ServerFailed."""
         try:
             return await self._asked_once(ask)
         except Forgotten:
             return await self._asked_once(ask)
 
-    async def _asked_once(self, ask: Callable[[Client], Awaitable[Value]]) -> Value:
+    async def _asked_once(self, ask: Callable[[McpClient], Awaitable[Value]]) -> Value:
         client = await self._running()
         try:
             return await ask(client)
@@ -135,7 +143,7 @@ class Server:
         except ServerFailed as failed:
             raise self._explained(client, failed) from failed
 
-    async def _running(self) -> Client:
+    async def _running(self) -> McpClient:
         """However many ask at once, it is started once; and goes on starting if they do not want to wait."""
         if self._client is not None and not self._client.lost:
             return self._client
@@ -145,7 +153,7 @@ class Server:
             self._starting.add_done_callback(self._over)
         return await asyncio.shield(self._starting)
 
-    def _over(self, starting: asyncio.Task[Client]) -> None:
+    def _over(self, starting: asyncio.Task[McpClient]) -> None:
         self._starting = None
         if starting.cancelled():
             return
@@ -161,10 +169,10 @@ class Server:
             raise TooOften(f"was started {limits.starts} times in {limits.starts_within:g} s{why}")
         self._started.append(now)
 
-    async def _start(self) -> Client:
+    async def _start(self) -> McpClient:
         if self._client is not None:
             await self._client.close()
-        client = Client(self._make_line(), self._folders, self._note_change)
+        client = McpClient(self._make_line(), self._folders, self._note_change)
         try:
             async with asyncio.timeout(self._limits.start):
                 await client.open(self._limits.start)
@@ -182,7 +190,7 @@ class Server:
         self._client = client
         return client
 
-    async def _list(self, client: Client) -> None:
+    async def _list(self, client: McpClient) -> None:
         self._changed = False
         tools = await client.tools(self._limits.answer)
         self.tools = tuple(
@@ -192,9 +200,9 @@ class Server:
     def _note_change(self) -> None:
         self._changed = True
 
-    def _explained(self, client: Client, failed: ServerFailed) -> ServerFailed:
+    def _explained(self, client: McpClient, failed: ServerFailed) -> ServerFailed:
         """With the end of what it wrote as errors, unless it is alive and said itself what is wrong."""
-        if isinstance(failed, Refused):
+        if isinstance(failed, ServerRefused):
             return failed
         lines = client.last_words.splitlines()[-_SAID_LINES:]
         said = "\n".join(lines)[-_SAID_CHARS:]

@@ -11,11 +11,11 @@ from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.http_transport import HttpLine, OpenHttp
 from coderelay.tools.mcp.results import DESCRIPTION_CHARS, McpTool
 from coderelay.tools.mcp.schema import ListedTool, parameters_of
-from coderelay.tools.mcp.server import Limits, Server
+from coderelay.tools.mcp.server import McpServer, ServerLimits
 from coderelay.tools.mcp.settings import ServerSettings, filled, mark_of
 from coderelay.tools.mcp.stdio_transport import StdioLine
 from coderelay.tools.mcp.tool_names import tool_names
-from coderelay.tools.mcp.transport import Line
+from coderelay.tools.mcp.transport import Transport
 from coderelay.workspace.processes.processes import Processes
 
 _MOST_TOOLS = 100
@@ -36,7 +36,7 @@ class McpServers:
         processes: Processes,
         open_http: OpenHttp,
         variables: Mapping[str, str],
-        limits: Limits,
+        limits: ServerLimits,
     ) -> None:
         self._folders = folders
         self._environment = environment
@@ -44,10 +44,10 @@ class McpServers:
         self._processes = processes
         self._open_http = open_http
         self._limits = limits
-        self.servers: dict[str, Server] = {}
+        self.servers: dict[str, McpServer] = {}
         self.settings: dict[str, ServerSettings] = {}
         self._tools: tuple[McpTool, ...] = ()
-        self._listed: list[tuple[Server, tuple[ListedTool, ...]]] = []
+        self._listed: list[tuple[McpServer, tuple[ListedTool, ...]]] = []
         self._left_out: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.configure(settings)
@@ -59,13 +59,13 @@ class McpServers:
         self.settings = dict(settings)
         self.servers = {name: self.servers.get(name) or self._server(name) for name in sorted(settings)}
 
-    def _server(self, name: str) -> Server:
+    def _server(self, name: str) -> McpServer:
         settings = self.settings[name]
-        return Server(
+        return McpServer(
             name, mark_of(settings, self._folders[0]), lambda: self._line(settings), self._folders, self._limits
         )
 
-    def _line(self, of: ServerSettings) -> Line:
+    def _line(self, of: ServerSettings) -> Transport:
         """Raises ServerFailed."""
         if of.url is not None:
             return HttpLine(of.url, filled(of.headers, self._variables), self._open_http)

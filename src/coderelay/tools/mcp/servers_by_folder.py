@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from coderelay.policy.secrets.masking import Secrets, secret_values
 from coderelay.tools.mcp.http_transport import OpenHttp
-from coderelay.tools.mcp.server import Limits
+from coderelay.tools.mcp.server import ServerLimits
 from coderelay.tools.mcp.servers import McpServers
 from coderelay.tools.mcp.settings import ServerSettings, private_values
 from coderelay.workspace.processes.environment import command_environment
@@ -15,7 +15,12 @@ class ServerPool:
     """`env` is what `${NAME}` stands for in settings; programs see of it what any command may see."""
 
     def __init__(
-        self, env: Mapping[str, str], processes: Processes, secrets: Secrets, open_http: OpenHttp, limits: Limits
+        self,
+        env: Mapping[str, str],
+        processes: Processes,
+        secrets: Secrets,
+        open_http: OpenHttp,
+        limits: ServerLimits,
     ) -> None:
         self._env = env
         self._processes = processes

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.transport import MOST_BYTES, Hear, Lose, ServerFailed
-from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, Running
+from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
 
 SHIM = Path(__file__).with_name("stdio_shim.py")
 _ERROR_BYTES = 16 * 1024
@@ -25,7 +25,7 @@ class StdioLine:
         self._argv = argv
         self._cwd = cwd
         self._env = env
-        self._running: Running | None = None
+        self._running: RunningCommand | None = None
         self._reading: asyncio.Task[None] | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._words = ""
@@ -81,14 +81,14 @@ class StdioLine:
             self._writer.transport.abort()
             self._writer = None
 
-    async def _start(self, where: str) -> Running:
+    async def _start(self, where: str) -> RunningCommand:
         argv = [sys.executable, "-I", "-S", str(SHIM), where, *self._argv]
         try:
             return await self._processes.start(argv, cwd=self._cwd, env=self._env, output_bytes=_ERROR_BYTES)
         except (CannotStart, ProcessesLost) as error:
             raise ServerFailed(say("could not be started: {problem}", problem=error)) from error
 
-    async def _connected(self, door: socket.socket, running: Running) -> socket.socket:
+    async def _connected(self, door: socket.socket, running: RunningCommand) -> socket.socket:
         """It may end before it is connected: if its folder has gone, or our own interpreter."""
         accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(door))
         ending = asyncio.ensure_future(running.wait())
@@ -129,7 +129,7 @@ def _hang_up(accepting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
         accepting.result()[0].close()
 
 
-def _how_it_ended(running: Running) -> str:
+def _how_it_ended(running: RunningCommand) -> str:
     try:
         ended = running.finished()
     except (CannotStart, ProcessesLost) as error:

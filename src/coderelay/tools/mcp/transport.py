@@ -12,7 +12,7 @@ Lose = Callable[[str], None]
 _SAID_CHARS = 2000
 
 
-class Line(Protocol):
+class Transport(Protocol):
     async def open(self, hear: Hear, lose: Lose) -> None:
         """Raises ServerFailed."""
         ...
@@ -49,7 +49,7 @@ class TooOften(ServerFailed):
     """It is not started again for now."""
 
 
-class Refused(ServerFailed):
+class ServerRefused(ServerFailed):
     """It answered with an error, so it is alive."""
 
     def __init__(self, code: int, message: str) -> None:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 
 from coderelay.tools.search.glob_pattern import Glob
-from coderelay.tools.search.walk import OPEN, Place, Walk
+from coderelay.tools.search.walk import OPEN, Walk, WalkedFile
 from coderelay.workspace.files.openat import open_folder
 
 BAD_PATTERN = 2
@@ -67,7 +67,7 @@ def _all(root: str, folder: str, glob: str) -> Iterator[tuple[str, bytes]]:
                 yield place.path, data
 
 
-def _data(place: Place) -> bytes | None:
+def _data(place: WalkedFile) -> bytes | None:
     return _read(place.entry.name, place.folder) if place.entry.is_file(follow_symlinks=False) else None
 
 

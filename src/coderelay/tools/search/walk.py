@@ -21,7 +21,7 @@ _RULES_BYTES = 1 << 20
 _ESCAPED = re.compile(r"\\(.)")
 
 
-class Place(NamedTuple):
+class WalkedFile(NamedTuple):
     """Something that is no folder, in one whose descriptor is open until the next place is asked for."""
 
     path: str
@@ -38,7 +38,7 @@ class Walk:
         self._start = start
         self.ignored = 0
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[WalkedFile]:
         """By name in each folder. Paths are relative to the root. Raises OSError if it cannot begin."""
         folder = open_folder(self._root, self._start, os.O_RDONLY)
         try:
@@ -47,7 +47,7 @@ class Walk:
         finally:
             os.close(folder)
 
-    def _within(self, folder: int, prefix: str, rules: "Sequence[RulesFrom]", depth: int) -> Iterator[Place]:
+    def _within(self, folder: int, prefix: str, rules: "Sequence[RulesFrom]", depth: int) -> Iterator[WalkedFile]:
         entries = _entries(folder)
         if any(each.name == ".gitignore" for each in entries):
             rules = [*_own_rules(folder, prefix), *rules]
@@ -60,11 +60,13 @@ class Walk:
             if rules and is_ignored(rules, path, name, is_folder):
                 self.ignored += 1
             elif not is_folder:
-                yield Place(path, folder, entry)
+                yield WalkedFile(path, folder, entry)
             elif depth < _DEEPEST:
                 yield from self._into(folder, name, f"{path}/", rules, depth + 1)
 
-    def _into(self, folder: int, name: str, prefix: str, rules: "Sequence[RulesFrom]", depth: int) -> Iterator[Place]:
+    def _into(
+        self, folder: int, name: str, prefix: str, rules: "Sequence[RulesFrom]", depth: int
+    ) -> Iterator[WalkedFile]:
         try:
             inner = os.open(name, OPEN | os.O_DIRECTORY, dir_fd=folder)
         except OSError:  # gone, or not for us

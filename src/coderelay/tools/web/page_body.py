@@ -25,7 +25,7 @@ _INVISIBLE = re.compile(
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
-class Page(Protocol):
+class WebPage(Protocol):
     """`headers` have names in lower case."""
 
     status: int
@@ -36,7 +36,7 @@ class Page(Protocol):
         ...
 
 
-async def read_body(page: Page, most: int = MOST_BYTES) -> tuple[bytes, bool]:
+async def read_body(page: WebPage, most: int = MOST_BYTES) -> tuple[bytes, bool]:
     """And whether that is all of it. Raises ToolFailed for what cannot be unpacked."""
     body = bytearray()
     unpack = _unpacking(visible(page.headers.get("content-encoding", "")))

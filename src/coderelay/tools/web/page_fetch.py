@@ -25,7 +25,7 @@ from coderelay.tools.web.page_address import (
     page_address,
     resolve_name,
 )
-from coderelay.tools.web.page_body import Page, read_body, text_of, visible
+from coderelay.tools.web.page_body import WebPage, read_body, text_of, visible
 from coderelay.tools.web.page_text import page_text
 
 _SECONDS = 30.0
@@ -45,7 +45,7 @@ class Pages(Protocol):
 
     def goes_through_proxy(self, url: str) -> bool: ...
 
-    def get(self, url: str, place: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Page]: ...
+    def get(self, url: str, place: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[WebPage]: ...
 
 
 class PageFetch:
@@ -110,7 +110,7 @@ class PageFetch:
         return following
 
 
-async def _finished(address: PageAddress, page: Page) -> Finished:
+async def _finished(address: PageAddress, page: WebPage) -> Finished:
     content_type = page.headers.get("content-type", "")
     kind = visible(content_type).partition(";")[0].strip().lower()
     if page.status >= 400:
@@ -126,14 +126,14 @@ async def _finished(address: PageAddress, page: Page) -> Finished:
     return Finished(output=f"{address.url}\n\n{shown}", summary=say("{count} characters", count=len(text)))
 
 
-async def _said(kind: str, page: Page, address: PageAddress) -> str:
+async def _said(kind: str, page: WebPage, address: PageAddress) -> str:
     """A failure has its reason in it, mostly."""
     if not _is_text(kind):
         return ""
     return (await _text(kind, page, address))[0][:_SAID_CHARS]
 
 
-async def _text(kind: str, page: Page, address: PageAddress) -> tuple[str, bool]:
+async def _text(kind: str, page: WebPage, address: PageAddress) -> tuple[str, bool]:
     body, whole = await read_body(page)
     if not kind and b"\0" in body[:1000]:
         raise ToolFailed(say("{url} is not text", url=address.url))

@@ -50,7 +50,7 @@ _PROTECTED = (
 )
 
 
-class Content(Struct, frozen=True):
+class FileContent(Struct, frozen=True):
     """The beginning of a file; `size` is that of the whole."""
 
     data: bytes
@@ -59,14 +59,14 @@ class Content(Struct, frozen=True):
     mode: int
 
 
-class Entry(Struct, frozen=True):
+class FolderEntry(Struct, frozen=True):
     name: str
     kind: Literal["file", "folder", "link", "other"]
     size: int
 
 
 class Disk(Folders):
-    def read(self, path: str, limit: int) -> Content:
+    def read(self, path: str, limit: int) -> FileContent:
         """The first `limit` bytes of a regular file."""
         with _refusals("read", path):
             return self._through_links(path, lambda full: self._read(full, path, limit))
@@ -106,7 +106,7 @@ class Disk(Folders):
             with self._changing("make", to) as to_full, self._made_folder_of(to_full) as (there, new):
                 move_to_free_name(folder, name, there, new)
 
-    def list(self, path: str) -> list[Entry]:
+    def list(self, path: str) -> list[FolderEntry]:
         """What a folder holds, by name."""
         with _refusals("list", path):
             folder = self._through_links(path, lambda full: open_folder(*self._beneath(full), os.O_RDONLY))
@@ -200,7 +200,7 @@ class Disk(Folders):
             remove_folders(top, made)
             raise
 
-    def _read(self, full: str, path: str, limit: int) -> Content:
+    def _read(self, full: str, path: str, limit: int) -> FileContent:
         with self._folder_of(full) as (folder, name):
             # Looked at first, because to open a device can be to use it.
             check_regular(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
@@ -208,7 +208,7 @@ class Disk(Folders):
         try:
             found = os.fstat(file)
             check_regular(path, found)
-            return Content(
+            return FileContent(
                 _first_bytes(file, limit, found.st_size), found.st_size, mark_of(found), stat.S_IMODE(found.st_mode)
             )
         finally:
@@ -239,17 +239,17 @@ def _first_bytes(file: int, limit: int, size: int) -> bytes:
     return data
 
 
-def _entry(found: os.DirEntry[str]) -> Entry:
+def _entry(found: os.DirEntry[str]) -> FolderEntry:
     if found.is_symlink():
-        return Entry(found.name, "link", 0)
+        return FolderEntry(found.name, "link", 0)
     if found.is_dir(follow_symlinks=False):
-        return Entry(found.name, "folder", 0)
+        return FolderEntry(found.name, "folder", 0)
     if not found.is_file(follow_symlinks=False):
-        return Entry(found.name, "other", 0)
+        return FolderEntry(found.name, "other", 0)
     try:
-        return Entry(found.name, "file", found.stat(follow_symlinks=False).st_size)
+        return FolderEntry(found.name, "file", found.stat(follow_symlinks=False).st_size)
     except OSError:  # gone since the folder was read
-        return Entry(found.name, "file", 0)
+        return FolderEntry(found.name, "file", 0)
 
 
 def why_protected(path: str) -> str | None:

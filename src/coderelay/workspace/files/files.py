@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.workspace.files.disk import Content, Disk
+from coderelay.workspace.files.disk import Disk, FileContent
 from coderelay.workspace.files.file_stat import saved_mark, unsaved_mark
 
 P = ParamSpec("P")
@@ -21,7 +21,7 @@ class Files(Protocol):
 
     disk: Disk
 
-    async def read(self, path: str, limit: int) -> Content: ...
+    async def read(self, path: str, limit: int) -> FileContent: ...
 
     async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool: ...
 
@@ -46,7 +46,7 @@ class FilesOnDisk:
     def __init__(self, disk: Disk) -> None:
         self.disk = disk
 
-    async def read(self, path: str, limit: int) -> Content:
+    async def read(self, path: str, limit: int) -> FileContent:
         return await asyncio.to_thread(self.disk.read, path, limit)
 
     async def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
@@ -67,7 +67,7 @@ class LentFiles(FilesOnDisk):
         super().__init__(disk)
         self._editor = editor
 
-    async def read(self, path: str, limit: int) -> Content:
+    async def read(self, path: str, limit: int) -> FileContent:
         lent = await self._lent(path, self.disk.target(path))
         if lent is None:
             return await super().read(path, limit)
@@ -84,7 +84,7 @@ class LentFiles(FilesOnDisk):
             return is_new
         return await super().write(path, data, expected=saved)
 
-    async def _lent(self, path: str, full: str) -> Content | None:
+    async def _lent(self, path: str, full: str) -> FileContent | None:
         """The mark is that of the file, and more while the editor has something else than the file."""
         text = await self._editor.read_text(full)
         if text is None:
@@ -93,9 +93,9 @@ class LentFiles(FilesOnDisk):
         try:
             saved = await super().read(path, len(data) + 1)
         except ToolFailed:  # a new one that was never saved
-            saved = Content(b"", 0, "", 0o666)
+            saved = FileContent(b"", 0, "", 0o666)
         mark = saved.mark if saved.mark and saved.data == data else unsaved_mark(saved.mark, data)
-        return Content(data, len(data), mark, saved.mode)
+        return FileContent(data, len(data), mark, saved.mode)
 
 
 async def _to_the_end(change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -10,7 +10,7 @@ _COMPARED = 40_000  # pairs of lines, at most
 _DEEPEST = 20
 
 
-class Difference(NamedTuple):
+class LineDifference(NamedTuple):
     """Lines `start` to `end` of the one text stand where `other_start` to `other_end` of the other do."""
 
     start: int
@@ -19,13 +19,15 @@ class Difference(NamedTuple):
     other_end: int
 
 
-def differences(before: Sequence[str], after: Sequence[str]) -> list[Difference]:
+def differences(before: Sequence[str], after: Sequence[str]) -> list[LineDifference]:
     """Quick for texts of any length: lines that both have once divide them into parts, which are compared closely if
     they are short."""
-    return list(_compare(before, after, Difference(0, len(before), 0, len(after)), 0))
+    return list(_compare(before, after, LineDifference(0, len(before), 0, len(after)), 0))
 
 
-def _compare(before: Sequence[str], after: Sequence[str], whole: Difference, depth: int) -> Iterator[Difference]:
+def _compare(
+    before: Sequence[str], after: Sequence[str], whole: LineDifference, depth: int
+) -> Iterator[LineDifference]:
     part = _without_alike_ends(before, after, whole)
     start, end, other_start, other_end = part
     if start == end and other_start == other_end:
@@ -36,25 +38,25 @@ def _compare(before: Sequence[str], after: Sequence[str], whole: Difference, dep
 
         for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if tag != "equal":
-                yield Difference(start + a, start + b, other_start + c, other_start + d)
+                yield LineDifference(start + a, start + b, other_start + c, other_start + d)
         return
     anchors = _anchors(old, new) if depth < _DEEPEST else []
     if not anchors:
         yield part
         return
     for at, other_at in [*anchors, (len(old), len(new))]:
-        piece = Difference(start, part.start + at, other_start, part.other_start + other_at)
+        piece = LineDifference(start, part.start + at, other_start, part.other_start + other_at)
         yield from _compare(before, after, piece, depth + 1)
         start, other_start = piece.end + 1, piece.other_end + 1
 
 
-def _without_alike_ends(before: Sequence[str], after: Sequence[str], part: Difference) -> Difference:
+def _without_alike_ends(before: Sequence[str], after: Sequence[str], part: LineDifference) -> LineDifference:
     start, end, other_start, other_end = part
     while start < end and other_start < other_end and before[start] == after[other_start]:
         start, other_start = start + 1, other_start + 1
     while start < end and other_start < other_end and before[end - 1] == after[other_end - 1]:
         end, other_end = end - 1, other_end - 1
-    return Difference(start, end, other_start, other_end)
+    return LineDifference(start, end, other_start, other_end)
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
@@ -83,12 +85,12 @@ def _single(lines: Sequence[str]) -> dict[str, int]:
     return {line: at for at, line in enumerate(lines) if counts[line] == 1}
 
 
-def count_changes(changes: Sequence[Difference]) -> tuple[int, int]:
+def count_changes(changes: Sequence[LineDifference]) -> tuple[int, int]:
     """How many lines were added, and how many removed."""
     return sum(each.other_end - each.other_start for each in changes), sum(each.end - each.start for each in changes)
 
 
-def hunks(before: Sequence[str], after: Sequence[str], changes: Sequence[Difference]) -> Iterator[str]:
+def hunks(before: Sequence[str], after: Sequence[str], changes: Sequence[LineDifference]) -> Iterator[str]:
     """Each with its head and the lines around it. The lines come with their ends."""
     for group in _groups(changes):
         first, last = group[0], group[-1]
@@ -134,9 +136,9 @@ def with_ends(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
-def _groups(changes: Sequence[Difference]) -> Iterator[list[Difference]]:
+def _groups(changes: Sequence[LineDifference]) -> Iterator[list[LineDifference]]:
     """Changes whose surroundings touch share a hunk."""
-    group: list[Difference] = []
+    group: list[LineDifference] = []
     for change in changes:
         if group and change.start - group[-1].end > 2 * _CONTEXT:
             yield group

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.workspace.files.disk import Content
+from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.files.line_diff import count_changes, cut, differences, hunks, with_ends
 
 _FILES = 64
@@ -35,7 +35,7 @@ class KnownFiles:
     def never_read(self, path: str) -> bool:
         return not self.marks().get(path)
 
-    def check(self, path: str, content: Content, *, shown: str) -> None:
+    def check(self, path: str, content: FileContent, *, shown: str) -> None:
         """Raises ToolFailed if the model knows the file as something else than it is now."""
         known, data = self.marks().get(path), content.data
         if not known or known == content.mark:

@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.ids import BackgroundId
-from coderelay.workspace.processes.processes import Running
+from coderelay.workspace.processes.processes import RunningCommand
 
 
-class Look(Struct, frozen=True):
+class BackgroundStatus(Struct, frozen=True):
     """What there is to know of a command now: what it has written since the last look, and a sentence about it."""
 
     output: str
@@ -24,13 +24,13 @@ class Background(Protocol):
         """To be asked before one more is started."""
         ...
 
-    def keep(self, running: Running) -> BackgroundId:
+    def keep(self, running: RunningCommand) -> BackgroundId:
         """It runs on, under this number. It is ended again if the log never says that it was started."""
         ...
 
-    def look(self, wanted: BackgroundId) -> Look: ...
+    def look(self, wanted: BackgroundId) -> BackgroundStatus: ...
 
-    async def stop(self, wanted: BackgroundId) -> Look: ...
+    async def stop(self, wanted: BackgroundId) -> BackgroundStatus: ...
 
 
 def no_background() -> NoReturn:

@@ -20,7 +20,13 @@ from errno import EINVAL
 
 from coderelay.workspace.processes.orphans import end_command, end_orphans, new_mark
 from coderelay.workspace.processes.output import DiskSpaceWatch, Output
-from coderelay.workspace.processes.supervision import CannotStart, Finished, ProcessesLost, Supervisor, Wrap
+from coderelay.workspace.processes.supervision import (
+    CannotStart,
+    FinishedCommand,
+    ProcessesLost,
+    SupervisorHandle,
+    Wrap,
+)
 
 TERM_GRACE = 0.5
 KILL_GRACE = 5.0
@@ -40,7 +46,7 @@ class Processes:
     def __init__(self, *, supervisor_python: str = sys.executable, wrap: Wrap | None = None) -> None:
         self._python = supervisor_python
         self._wrap = wrap
-        self._supervisor: Supervisor | None = None
+        self._supervisor: SupervisorHandle | None = None
         self._running: set[_Command] = set()
         self._closed = False
 
@@ -60,7 +66,7 @@ class Processes:
         heard: Heard | None = None,
         written: Sequence[str] = (),
         free_bytes: int = 0,
-    ) -> Finished:
+    ) -> FinishedCommand:
         """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `apart`, what it
         writes to standard error is kept apart; `heard` is told of everything that it writes, as it comes. It is ended
         too when less than `free_bytes` is left on the disk of one of the folders that it may have `written` to.
@@ -95,7 +101,7 @@ class Processes:
         heard: Heard | None = None,
         written: Sequence[str] = (),
         free_bytes: int = 0,
-    ) -> Running:
+    ) -> RunningCommand:
         """A command that runs until it ends, is stopped, or this is closed. Whether it could begin at all is known
         when it is over."""
         mark = new_mark()
@@ -109,7 +115,7 @@ class Processes:
         command.over.add_done_callback(lambda _: self._running.discard(command))
         if free_bytes:
             command.watch_disk_space(written, free_bytes)
-        running = Running(command, supervisor, argv[0], cwd, mark, lambda: self._closed)
+        running = RunningCommand(command, supervisor, argv[0], cwd, mark, lambda: self._closed)
         try:
             await command.send(request)
         except BaseException:
@@ -126,12 +132,12 @@ class Processes:
         if self._supervisor is not None:
             await self._supervisor.close()
 
-    async def _hand_over(self, command: _Command, program: str) -> Supervisor:
+    async def _hand_over(self, command: _Command, program: str) -> SupervisorHandle:
         while not self._closed:
             if self._supervisor is None:
                 asyncio.get_running_loop().run_in_executor(None, end_orphans)  # while the supervisor starts
             if self._supervisor is None or not self._supervisor.is_alive():
-                self._supervisor = Supervisor(self._python, self._wrap, when_gone=self._abandon_running)
+                self._supervisor = SupervisorHandle(self._python, self._wrap, when_gone=self._abandon_running)
             try:
                 self._supervisor.take(command)
                 self._running.add(command)
@@ -145,13 +151,13 @@ class Processes:
             command.abandon()
 
 
-class Running:
+class RunningCommand:
     """A command that was started, and may be over by now."""
 
     def __init__(
         self,
         command: _Command,
-        supervisor: Supervisor,
+        supervisor: SupervisorHandle,
         program: str,
         cwd: str,
         mark: Mapping[str, str],
@@ -197,7 +203,7 @@ class Running:
         self._told_why = True
         return f"{text}\n[{why}]\n"
 
-    def finished(self, *, timed_out: bool = False) -> Finished:
+    def finished(self, *, timed_out: bool = False) -> FinishedCommand:
         """How it ended, with what was not taken of its output. Raises CannotStart and ProcessesLost."""
         match self._command.reply:
             case ("ended", code):
@@ -205,7 +211,9 @@ class Running:
                 output, omitted = self._command.output.written.text()
                 errors, more = self._command.errors.written.text() if self._command.errors is not None else ("", 0)
                 why = self._command.ended_because
-                return Finished(exit_code, ended_by, output, omitted + more, timed_out, self.seconds, errors, why)
+                return FinishedCommand(
+                    exit_code, ended_by, output, omitted + more, timed_out, self.seconds, errors, why
+                )
             case ("folder" | "program" | "process" as what, errno):
                 raise CannotStart(program=self._program, cwd=self._cwd, what=what, errno=errno)
             case _:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 from msgspec import Struct
 
-from coderelay.workspace.processes.processes import Finished, Processes
+from coderelay.workspace.processes.processes import FinishedCommand, Processes
 
 _ERROR_BYTES = 16 * 1024
 _READ_BYTES = 1 << 16
@@ -29,7 +29,7 @@ exec {_SHELL} -c "$3"
 class Piped(Struct, frozen=True):
     """`ended.output` is standard output alone; of long `errors` only the beginning is kept."""
 
-    ended: Finished
+    ended: FinishedCommand
     errors: str
 
 

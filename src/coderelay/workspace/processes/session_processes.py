@@ -12,15 +12,15 @@ from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.output import FREE_BYTES
-from coderelay.workspace.processes.processes import CannotStart, Finished, Heard, Processes, Running
-from coderelay.workspace.sandbox.profile import Place, Rung
+from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, Heard, Processes, RunningCommand
+from coderelay.workspace.sandbox.profile import Confinement, Rung
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.restore import Mended
     from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
 
 
-class Wanted(Struct, frozen=True):
+class CommandContext(Struct, frozen=True):
     """What holds for the session at this moment."""
 
     confined: bool = True
@@ -35,7 +35,7 @@ class Commands:
         cwd: str,
         *,
         sandbox: Callable[[], Sandbox] | None,
-        wanted: Callable[[], Wanted],
+        wanted: Callable[[], CommandContext],
         variables: Mapping[str, str],
     ) -> None:
         """Without a sandbox they run as they are, in `processes`. `wanted` is asked for each command. All have the
@@ -73,7 +73,7 @@ class Commands:
         seconds: float,
         output_bytes: int = 1 << 20,
         free_bytes: int = FREE_BYTES,
-    ) -> Finished:
+    ) -> FinishedCommand:
         """To its end, as `Processes.run` does it."""
         sandbox = self._sandbox()
         try:
@@ -102,7 +102,7 @@ class Commands:
         rights: Collection[Right] = (),
         output_bytes: int = 1 << 20,
         free_bytes: int = FREE_BYTES,
-    ) -> Running:
+    ) -> RunningCommand:
         """To run on, as `Processes.start` does it."""
         async with self._place(rights) as place:
             return await place.processes.start(
@@ -115,11 +115,11 @@ class Commands:
             )
 
     @asynccontextmanager
-    async def _place(self, rights: Collection[Right]) -> AsyncGenerator[Place]:
+    async def _place(self, rights: Collection[Right]) -> AsyncGenerator[Confinement]:
         sandbox = self._sandbox()
         if sandbox is None or "outside" in rights or sandbox.rung == "none":
             temporary = self._environment.get("TMPDIR", "/tmp")
-            yield Place(self._processes, {**self._environment, **self._variables}, temporary)
+            yield Confinement(self._processes, {**self._environment, **self._variables}, temporary)
             return
         async with sandbox.entered(network="network" in rights or self._wanted().network) as place:
             yield replace(place, environment={**place.environment, **self._variables})

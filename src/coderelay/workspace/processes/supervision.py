@@ -32,7 +32,7 @@ class Lending(Protocol):
     def close_lent(self) -> None: ...
 
 
-class Supervisor:
+class SupervisorHandle:
     """Our end of the supervisor process. It says once that it is ready; the end of its socket is its end."""
 
     def __init__(self, python: str, wrap: Wrap | None, *, when_gone: Callable[[], None]) -> None:
@@ -139,7 +139,7 @@ def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[
     return process, control
 
 
-class Finished(msgspec.Struct, frozen=True):
+class FinishedCommand(msgspec.Struct, frozen=True):
     """A command that ended: by itself with an exit code, or by a signal.
 
     `output` is what it wrote to standard output and error, in the order written; or to standard output alone, if

@@ -23,7 +23,7 @@ _SWITCHES = (
 )
 
 
-class Found(Struct, frozen=True):
+class DetectedSandbox(Struct, frozen=True):
     """`why_not` says of each better way why it is not taken."""
 
     rung: Rung
@@ -32,10 +32,10 @@ class Found(Struct, frozen=True):
 
 class _Kept(Struct, frozen=True):
     key: str
-    found: Found
+    found: DetectedSandbox
 
 
-_known: dict[str, Found] = {}
+_known: dict[str, DetectedSandbox] = {}
 
 
 def rung_here(coder_home: str) -> Rung:
@@ -44,7 +44,7 @@ def rung_here(coder_home: str) -> Rung:
     return found.rung
 
 
-def find_rung(coder_home: str) -> Found:
+def find_rung(coder_home: str) -> DetectedSandbox:
     """Tries them, whatever is known."""
     from coderelay.workspace.sandbox.probe import probe  # most processes know the result already
 
@@ -52,9 +52,9 @@ def find_rung(coder_home: str) -> Found:
     for way in WAYS:
         reason = probe(way, coder_home)
         if not reason:
-            return _keep(coder_home, Found(way, why_not))
+            return _keep(coder_home, DetectedSandbox(way, why_not))
         why_not[way] = reason
-    return _keep(coder_home, Found("none", why_not))
+    return _keep(coder_home, DetectedSandbox("none", why_not))
 
 
 def forget(coder_home: str) -> None:
@@ -66,7 +66,7 @@ def forget(coder_home: str) -> None:
         return
 
 
-def _kept(coder_home: str) -> Found | None:
+def _kept(coder_home: str) -> DetectedSandbox | None:
     try:
         with open(_file(coder_home), "rb") as file:
             kept = msgspec.json.decode(file.read(), type=_Kept)
@@ -75,7 +75,7 @@ def _kept(coder_home: str) -> Found | None:
     return kept.found if kept.key == _key() else None
 
 
-def _keep(coder_home: str, found: Found) -> Found:
+def _keep(coder_home: str, found: DetectedSandbox) -> DetectedSandbox:
     _known[coder_home] = found
     path = _file(coder_home)
     own = f"{path}.{os.getpid()}"

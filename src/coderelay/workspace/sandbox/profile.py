@@ -150,7 +150,7 @@ def credential_places(home: str) -> Iterator[str]:
                 yield real
 
 
-class Place(Struct, frozen=True):
+class Confinement(Struct, frozen=True):
     """`environment` is what the command is told there, `temporary` where its temporary files really are."""
 
     processes: Processes

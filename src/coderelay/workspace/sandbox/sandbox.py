@@ -20,7 +20,7 @@ from coderelay.workspace.sandbox.guarded_paths import Guarded, guarded
 from coderelay.workspace.sandbox.planted import Planted
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.probe import wrapped
-from coderelay.workspace.sandbox.profile import Place, ProcessGroup, Rung, around, profile, resource_limits
+from coderelay.workspace.sandbox.profile import Confinement, ProcessGroup, Rung, around, profile, resource_limits
 from coderelay.workspace.sandbox.restore import Before, Mended, look, mend
 
 IDLE_SECONDS = 60.0
@@ -69,7 +69,7 @@ class Sandbox:
         return self._rung or rung_here(self._coder_home)
 
     @asynccontextmanager
-    async def entered(self, *, network: bool) -> AsyncGenerator[Place]:
+    async def entered(self, *, network: bool) -> AsyncGenerator[Confinement]:
         """To start a command in. Only where there is a rung. Raises CannotStart if it cannot be prepared."""
         self._entering += 1
         try:
@@ -89,7 +89,7 @@ class Sandbox:
             self._note([])
         return told
 
-    async def _place(self, network: bool) -> Place:
+    async def _place(self, network: bool) -> Confinement:
         try:
             confined = await self._confined(network)
             cache = cache_folder(self._coder_home, self.folders[0], self._environment)
@@ -99,7 +99,7 @@ class Sandbox:
         caches = cache_environment(cache, self._environment, network=network)
         temporary = _TEMPORARY if self.rung == "bubblewrap" else confined.temporary
         told = {name: value for name, value in self._environment.items() if name != _HIDDEN_FOLDER}
-        return Place(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
+        return Confinement(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
 
     @property
     def _is_idle(self) -> bool:

@@ -21,7 +21,7 @@ from coderelay.workspace.trees.git import GitFailed, Leash, nul_ended, nul_split
 from coderelay.workspace.trees.ignored_files import ignored
 from coderelay.workspace.trees.repository import NoRepository, repository_of
 from coderelay.workspace.trees.shadow_repository import Shadow
-from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, Census, LeftOut, Limits
+from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, Census, LeftOut, TreeLimits
 
 _MOST_NAMED = 500
 FOLDER = "trees"
@@ -29,7 +29,7 @@ MOST_TREES, _SLACK = 50, 14
 _SECONDS = 30 * 24 * 3600
 
 
-class Tree(Struct, frozen=True, omit_defaults=True):
+class Snapshot(Struct, frozen=True, omit_defaults=True):
     """A folder at one moment. `named` are the ignored files it covers, there or not; `rules` stands for what decided
     which are ignored, besides its .gitignore files."""
 
@@ -47,12 +47,12 @@ class NotTaken(Struct, frozen=True):
 class Trees:
     """`home` is a folder of ours that nobody else may read; `source` an environment in which git is found."""
 
-    def __init__(self, home: str, source: Mapping[str, str], limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, home: str, source: Mapping[str, str], limits: TreeLimits = DEFAULT_LIMITS) -> None:
         self.home = os.path.realpath(home)
         self.limits = limits
         self._source = source
 
-    async def take(self, folder: str, also: Sequence[str] = ()) -> Tree | NotTaken:
+    async def take(self, folder: str, also: Sequence[str] = ()) -> Snapshot | NotTaken:
         """`also` are names beneath the folder that are covered from now on, even if git ignores them."""
         try:
             return await on_leash(
@@ -61,20 +61,20 @@ class Trees:
         except (CoderError, OSError) as error:
             return NotTaken(str(error))
 
-    async def keep(self, tree: Tree, paths: Sequence[str]) -> Tree:
+    async def keep(self, tree: Snapshot, paths: Sequence[str]) -> Snapshot:
         """The same tree, with files that git ignores as they are now; all others are in it anyway.
 
         For a tool that is about to write: so it is known later what was there before.
         """
         return await on_leash(lambda leash: self._keep(self.shadow(tree.folder, leash), tree, paths))
 
-    async def changes(self, before: Tree, after: Tree) -> list[FileChange]:
+    async def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
         def work(leash: Leash) -> list[FileChange]:
             return tree_diff.changes_between(self.shadow(after.folder, leash).reader, before.id, after.id)
 
         return await on_leash(work)
 
-    async def diff(self, before: Tree, after: Tree, paths: Sequence[str] = ()) -> str:
+    async def diff(self, before: Snapshot, after: Snapshot, paths: Sequence[str] = ()) -> str:
         def work(leash: Leash) -> str:
             return tree_diff.diff_between(self.shadow(after.folder, leash).reader, before.id, after.id, paths)
 
@@ -91,7 +91,7 @@ class Trees:
         digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {real}")).hexdigest()[:32]
         return Shadow(os.path.join(self.home, FOLDER, digest), repository, self._source, leash)
 
-    def _take(self, shadow: Shadow, folder: str, also: Sequence[str]) -> Tree:
+    def _take(self, shadow: Shadow, folder: str, also: Sequence[str]) -> Snapshot:
         with shadow.locked():
             shadow.prepare(exact=True, hidden=self.home)
             prefix = tree_writer.prefix_of(shadow, folder)
@@ -101,7 +101,7 @@ class Trees:
             names = _remembered(shadow)
             counted = self._count(shadow, folder, names)
             keep(shadow, counted.tree)
-        return Tree(folder, counted.tree, counted.left_out, _shown(prefix, names), shadow.rules())
+        return Snapshot(folder, counted.tree, counted.left_out, _shown(prefix, names), shadow.rules())
 
     def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> Census:
         try:
@@ -113,7 +113,7 @@ class Trees:
             index_seed.begin_index(shadow)
             return tree_writer.count(shadow, folder, names, self.limits)
 
-    def _keep(self, shadow: Shadow, tree: Tree, paths: Sequence[str]) -> Tree:
+    def _keep(self, shadow: Shadow, tree: Snapshot, paths: Sequence[str]) -> Snapshot:
         with shadow.locked():
             prefix = tree_writer.prefix_of(shadow, tree.folder)
             found = ignored(shadow, _from_top(prefix, paths))

@@ -16,19 +16,19 @@ _HOW = ("-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--no-color")
 _KINDS: dict[str, ChangeKind] = {"A": "added", "D": "deleted", "R": "renamed"}
 
 
-class Entry(Struct, frozen=True):
+class TreeEntry(Struct, frozen=True):
     """A file as a tree has it."""
 
     mode: str
     blob: str
 
 
-class Pair(Struct, frozen=True):
+class EntryPair(Struct, frozen=True):
     """One name in two trees; None where it is not."""
 
     path: bytes
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
 
 def changes_between(git: Git, before: str, after: str) -> list[FileChange]:
@@ -84,19 +84,19 @@ def _half_covered(git: Git, before: str, after: str) -> list[bytes]:
     return [path for path, *modes in both if MARKED in modes and modes[0] != modes[1]]
 
 
-def pairs_between(git: Git, before: str, after: str) -> list[Pair]:
+def pairs_between(git: Git, before: str, after: str) -> list[EntryPair]:
     """Every name that is not the same in both; a renaming is two."""
     output = git.run("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", before, after)
     return list(_pairs(iter(nul_split(output))))
 
 
-def _pairs(fields: Iterator[bytes]) -> Iterator[Pair]:
+def _pairs(fields: Iterator[bytes]) -> Iterator[EntryPair]:
     for field in fields:
         mode, new_mode, blob, new_blob, _ = field[1:].decode().split(" ")
-        yield Pair(
+        yield EntryPair(
             path=next(fields),
-            before=None if mode == _ABSENT else Entry(mode, blob),
-            after=None if new_mode == _ABSENT else Entry(new_mode, new_blob),
+            before=None if mode == _ABSENT else TreeEntry(mode, blob),
+            after=None if new_mode == _ABSENT else TreeEntry(new_mode, new_blob),
         )
 
 

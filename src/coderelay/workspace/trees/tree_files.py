@@ -10,16 +10,16 @@ from errno import ENOENT
 from msgspec import Struct
 
 from coderelay.workspace.files.openat import LINK_IN_THE_WAY, LOOK, make_folder, open_folder
-from coderelay.workspace.trees.tree_diff import Entry
+from coderelay.workspace.trees.tree_diff import TreeEntry
 
 LINK, PLAIN, EXECUTABLE = "120000", "100644", "100755"
 
 
-class Found(Struct, frozen=True):
+class TreeFile(Struct, frozen=True):
     """`entry` is None for a folder, and for what git would not keep. `mark` is another one when it has changed."""
 
     mark: tuple[int, ...]
-    entry: Entry | None = None
+    entry: TreeEntry | None = None
     is_folder: bool = False
 
 
@@ -29,7 +29,7 @@ class Beneath:
         self._hash_name = hash_name
         self._most_bytes = most_bytes
 
-    def look(self, path: bytes) -> Found | None:
+    def look(self, path: bytes) -> TreeFile | None:
         """None if nothing is there, also because something above it is no folder."""
         with _missing_is_none(), self._parent(path) as parent:
             return self._found(parent, os.path.basename(path))
@@ -112,23 +112,23 @@ class Beneath:
         with self._parent(path + b"/", os.O_RDONLY) as folder:
             return [(os.fsencode(each.name), each.is_dir(follow_symlinks=False)) for each in os.scandir(folder)]
 
-    def _found(self, parent: int, name: bytes) -> Found:
+    def _found(self, parent: int, name: bytes) -> TreeFile:
         seen = os.lstat(name, dir_fd=parent)
         if stat.S_ISDIR(seen.st_mode):
-            return Found(_mark(seen), is_folder=True)
+            return TreeFile(_mark(seen), is_folder=True)
         if stat.S_ISLNK(seen.st_mode):
             target = os.readlink(name, dir_fd=parent)
-            return Found(_mark(seen), Entry(LINK, self._blob_id(target)))
+            return TreeFile(_mark(seen), TreeEntry(LINK, self._blob_id(target)))
         if not stat.S_ISREG(seen.st_mode) or seen.st_size > self._most_bytes:
-            return Found(_mark(seen))
+            return TreeFile(_mark(seen))
         mode = EXECUTABLE if seen.st_mode & 0o100 else PLAIN
         try:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=parent)
         except PermissionError:
-            return Found(_mark(seen))
+            return TreeFile(_mark(seen))
         with os.fdopen(file, "rb") as opened:
             content = opened.read()
-        return Found(_mark(seen), Entry(mode, self._blob_id(content)))
+        return TreeFile(_mark(seen), TreeEntry(mode, self._blob_id(content)))
 
     def _blob_id(self, content: bytes) -> str:
         head = b"blob %d\0" % len(content)

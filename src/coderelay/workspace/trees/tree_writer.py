@@ -26,14 +26,14 @@ _MANY = 500
 Reason = Literal["repository", "large", "unreadable", "special"]
 
 
-class Limits(Struct, frozen=True):
+class TreeLimits(Struct, frozen=True):
     """Larger files are left out; if all that is new is more, nothing is taken, since it would take too long."""
 
     file_bytes: int = 10_000_000
     new_bytes: int = 1_000_000_000
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = TreeLimits()
 
 
 class TooMuch(Refusal):
@@ -64,7 +64,7 @@ def checked_out(shadow: Shadow, folder: str) -> str:
     return found.decode().strip() or _empty_tree(shadow.git)
 
 
-def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: Limits) -> Census:
+def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> Census:
     """All beneath `folder` that git does not ignore, and `also`, whose names begin at the top of the work tree."""
     for _ in range(_ATTEMPTS - 1):
         with suppress(GitFailed):  # somebody changes files meanwhile
@@ -73,12 +73,12 @@ def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: Limits) ->
     return _count(shadow, folder, also, limits)
 
 
-def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: Limits) -> Census:
+def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> Census:
     prefix = prefix_of(shadow, folder)
     within = ["--", prefix] if prefix else []
     reasons = _repositories(shadow)
     listed = shadow.git.run("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", *within)
-    found = _Found(shadow, {*nul_split(listed), *also}, limits)
+    found = _SortedFiles(shadow, {*nul_split(listed), *also}, limits)
     found.enter(shadow.git)
     if any(reason == "repository" for reason, _ in found.marked.values()):
         shadow.remember("repositories", b"some")
@@ -88,24 +88,24 @@ def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: Limits) -
     return Census(_write_tree(shadow.git, prefix), tuple(left_out))
 
 
-def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], limits: Limits) -> str:
+def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], limits: TreeLimits) -> str:
     """A tree with those of these files that are not in it, as they are now."""
     index = os.path.join(shadow.folder, "index.more")
     git, prefix = shadow.git.with_env(GIT_INDEX_FILE=index), prefix_of(shadow, folder)
     try:
         git.run("read-tree", *([f"--prefix={prefix}", tree] if prefix else [tree]))
         there = nul_split(git.run("ls-files", "-z", "-c", "--", *map(os.fsdecode, paths)))
-        _Found(shadow, set(paths) - set(there), limits).enter(git)
+        _SortedFiles(shadow, set(paths) - set(there), limits).enter(git)
         return _write_tree(git, prefix)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(index)
 
 
-class _Found:
+class _SortedFiles:
     """Files to look at, sorted into those that are kept and those that are only marked."""
 
-    def __init__(self, shadow: Shadow, paths: set[bytes], limits: Limits) -> None:
+    def __init__(self, shadow: Shadow, paths: set[bytes], limits: TreeLimits) -> None:
         self._shadow = shadow
         self._top = os.fsencode(shadow.repository.root)
         self._limits = limits

@@ -13,32 +13,32 @@ from msgspec import Struct
 from coderelay.workspace.trees.git import Blobs, Git, GitFailed, Leash, on_leash
 from coderelay.workspace.trees.ignored_files import RULES, ignored, ignored_then
 from coderelay.workspace.trees.shadow_repository import Shadow
-from coderelay.workspace.trees.snapshots import Tree, Trees
-from coderelay.workspace.trees.tree_diff import MARKED, Entry, Pair, pairs_between, shown
-from coderelay.workspace.trees.tree_files import LINK, Beneath, Found
+from coderelay.workspace.trees.snapshots import Snapshot, Trees
+from coderelay.workspace.trees.tree_diff import MARKED, EntryPair, TreeEntry, pairs_between, shown
+from coderelay.workspace.trees.tree_files import LINK, Beneath, TreeFile
 from coderelay.workspace.trees.tree_writer import prefix_of
 
 
-class Unchanged(Struct, frozen=True):
+class KeptFile(Struct, frozen=True):
     """A file that stays as it is, and why."""
 
     path: str
     why: str
 
 
-class Undone(Struct, frozen=True):
+class UndoResult(Struct, frozen=True):
     """`conflicts`: somebody changed them since. `skipped`: what they were is not kept."""
 
     restored: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    conflicts: tuple[Unchanged, ...] = ()
-    skipped: tuple[Unchanged, ...] = ()
+    conflicts: tuple[KeptFile, ...] = ()
+    skipped: tuple[KeptFile, ...] = ()
 
 
-async def undo(trees: Trees, before: Tree, after: Tree, *, dry_run: bool = False) -> Undone:
+async def undo(trees: Trees, before: Snapshot, after: Snapshot, *, dry_run: bool = False) -> UndoResult:
     """Raises NoRepository or GitFailed, and then has changed nothing or can be repeated."""
 
-    def work(leash: Leash) -> Undone:
+    def work(leash: Leash) -> UndoResult:
         shadow = trees.shadow(after.folder, leash)
         with shadow.locked(), _oserror_told():
             plan = _Plan(shadow, before, after, trees.limits.file_bytes)
@@ -58,10 +58,10 @@ def _oserror_told() -> Generator[None]:
 
 
 class _Plan:
-    def __init__(self, shadow: Shadow, before: Tree, after: Tree, most_bytes: int) -> None:
+    def __init__(self, shadow: Shadow, before: Snapshot, after: Snapshot, most_bytes: int) -> None:
         self._git = shadow.reader
         self._beneath = Beneath(after.folder, shadow.hash_name, most_bytes)
-        self._seen: dict[bytes, Found | None] = {}
+        self._seen: dict[bytes, TreeFile | None] = {}
         self._conflicts: dict[bytes, str] = {}
         self._skipped: dict[bytes, str] = {}
         pairs = pairs_between(self._git, before.id, after.id)
@@ -85,7 +85,7 @@ class _Plan:
         del self._todo[path]
         self._conflicts[path] = why
 
-    def _compare(self, pair: Pair) -> None:
+    def _compare(self, pair: EntryPair) -> None:
         found = self._look(pair.path)
         if found is not None and found.is_folder:  # as a file, it is not there
             if pair.before is None:
@@ -101,7 +101,7 @@ class _Plan:
         elif now != pair.after:
             self._conflict(pair.path, "it was changed since" if found else "it was removed since")
 
-    def _settle(self, pair: Pair) -> bool:
+    def _settle(self, pair: EntryPair) -> bool:
         """Whether a file that should come back cannot, because something else stays where it was."""
         if pair.before is None:
             return False
@@ -118,7 +118,7 @@ class _Plan:
                 return True
         return False
 
-    def _look(self, path: bytes) -> Found | None:
+    def _look(self, path: bytes) -> TreeFile | None:
         if path not in self._seen:
             self._seen[path] = self._beneath.look(path)
         return self._seen[path]
@@ -152,7 +152,7 @@ class _Plan:
         except OSError as error:
             self._conflict(path, f"it cannot be written: {error.strerror}")
 
-    def _bring_back(self, pair: Pair, entry: Entry, blobs: Blobs) -> None:
+    def _bring_back(self, pair: EntryPair, entry: TreeEntry, blobs: Blobs) -> None:
         found = self._seen[pair.path]
         if found is not None and found.is_folder and self._beneath.mark(pair.path) is not None:
             self._beneath.remove_folders(pair.path)
@@ -166,12 +166,12 @@ class _Plan:
             for _ in pieces:  # the next is asked for when this one is read
                 pass
 
-    def told(self) -> Undone:
-        def unchanged(these: Mapping[bytes, str]) -> tuple[Unchanged, ...]:
-            return tuple(Unchanged(shown(path), why) for path, why in sorted(these.items()))
+    def told(self) -> UndoResult:
+        def unchanged(these: Mapping[bytes, str]) -> tuple[KeptFile, ...]:
+            return tuple(KeptFile(shown(path), why) for path, why in sorted(these.items()))
 
         done = sorted(self._todo)
-        return Undone(
+        return UndoResult(
             restored=tuple(shown(path) for path in done if not self._goes(path)),
             removed=tuple(shown(path) for path in done if self._goes(path)),
             conflicts=unchanged(self._conflicts),
@@ -179,7 +179,7 @@ class _Plan:
         )
 
 
-def _uncovered(pairs: Sequence[Pair]) -> list[bytes]:
+def _uncovered(pairs: Sequence[EntryPair]) -> list[bytes]:
     """Also what was in a repository of its own, if that became a mere folder."""
     marked = {pair.path for pair in pairs if pair.before is not None and pair.before.mode == MARKED}
     return [
@@ -191,7 +191,7 @@ def _uncovered(pairs: Sequence[Pair]) -> list[bytes]:
     ]
 
 
-def _unknown(shadow: Shadow, before: Tree, after: Tree, pairs: Sequence[Pair]) -> list[bytes]:
+def _unknown(shadow: Shadow, before: Snapshot, after: Snapshot, pairs: Sequence[EntryPair]) -> list[bytes]:
     """Files that appear to be new only because they were ignored before and nobody named them."""
     new = [pair.path for pair in pairs if pair.before is None]
     if before.rules != after.rules:
@@ -205,7 +205,7 @@ def _unknown(shadow: Shadow, before: Tree, after: Tree, pairs: Sequence[Pair]) -
     return [path for path in new if prefix + path in found and shown(path) not in known]
 
 
-def _lost(git: Git, pairs: Iterable[Pair]) -> list[bytes]:
+def _lost(git: Git, pairs: Iterable[EntryPair]) -> list[bytes]:
     """Git's own clean-up may have removed what only an old commit had."""
     wanted = [(pair.path, pair.before.blob) for pair in pairs if pair.before is not None]
     asked = "".join(f"{blob}\n" for _, blob in wanted).encode()
@@ -213,7 +213,7 @@ def _lost(git: Git, pairs: Iterable[Pair]) -> list[bytes]:
     return [path for (path, _), kind in zip(wanted, told, strict=True) if kind != b"blob"]
 
 
-def _is_only_mode(before: Entry, after: Entry | None) -> bool:
+def _is_only_mode(before: TreeEntry, after: TreeEntry | None) -> bool:
     return after is not None and before.blob == after.blob and LINK not in (before.mode, after.mode)
 
 

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Struct
 
-from coderelay.agents.native.workflow.verify_command import Choice
+from coderelay.agents.native.workflow.verify_command import CheckCommand
 from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.files.disk import Disk
 
@@ -17,7 +17,7 @@ Language = Literal["go", "python", "node", "rust", "java"]
 _MOST_BYTES = 1 << 20
 
 
-class Files(Protocol):
+class ProjectFolder(Protocol):
     """The session's folder. Paths are relative to it, with `/`; the empty one is the folder itself."""
 
     def names(self, folder: str) -> Collection[str]:
@@ -29,7 +29,7 @@ class Files(Protocol):
         ...
 
 
-class Kind(Struct, frozen=True):
+class ProjectKind(Struct, frozen=True):
     language: Language
     markers: tuple[str, ...]
     suffixes: tuple[str, ...]
@@ -37,16 +37,16 @@ class Kind(Struct, frozen=True):
 
 _JAVA = (".java", ".kt", ".kts", ".groovy", ".scala")
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
-_GO = Kind("go", ("go.mod",), (".go",))
-_PYTHON = Kind(
+_GO = ProjectKind("go", ("go.mod",), (".go",))
+_PYTHON = ProjectKind(
     "python",
     ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "requirements.txt"),
     (".py", ".pyi"),
 )
-_NODE = Kind("node", ("package.json",), _SCRIPTS)
-_RUST = Kind("rust", ("Cargo.toml",), (".rs",))
-_MAVEN = Kind("java", ("pom.xml",), _JAVA)
-_GRADLE = Kind("java", ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"), _JAVA)
+_NODE = ProjectKind("node", ("package.json",), _SCRIPTS)
+_RUST = ProjectKind("rust", ("Cargo.toml",), (".rs",))
+_MAVEN = ProjectKind("java", ("pom.xml",), _JAVA)
+_GRADLE = ProjectKind("java", ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"), _JAVA)
 KINDS = (
     _GO,
     _PYTHON,
@@ -68,13 +68,13 @@ _NODE_COMMANDS = {
 }
 
 
-def infer_command(files: Files, edited: Sequence[str]) -> Choice | None:
+def infer_command(files: ProjectFolder, edited: Sequence[str]) -> CheckCommand | None:
     """For the project that most of the edited files belong to; of several, the one edited first."""
     found = [choice for path in edited if (choice := _choice_for(files, path)) is not None]
     return Counter(found).most_common(1)[0][0] if found else None
 
 
-def _choice_for(files: Files, path: str) -> Choice | None:
+def _choice_for(files: ProjectFolder, path: str) -> CheckCommand | None:
     """A file in a language that is at home here is only checked by a project of that language."""
     suffix = splitext(path)[1].lower()
     marked = list(_marked(files, path))
@@ -85,7 +85,7 @@ def _choice_for(files: Files, path: str) -> Choice | None:
     return next((choice for choice in choices if choice is not None), None)
 
 
-def _marked(files: Files, path: str) -> Iterator[tuple[str, Kind]]:
+def _marked(files: ProjectFolder, path: str) -> Iterator[tuple[str, ProjectKind]]:
     """The projects a file is in, the innermost first."""
     for folder in _upwards(dirname(path)):
         names = files.names(folder)
@@ -102,24 +102,24 @@ def _upwards(folder: str) -> Iterator[str]:
     yield folder
 
 
-def _choice(files: Files, folder: str, kind: Kind) -> Choice | None:
+def _choice(files: ProjectFolder, folder: str, kind: ProjectKind) -> CheckCommand | None:
     if kind is _GO:
-        return Choice("go test ./...", folder)
+        return CheckCommand("go test ./...", folder)
     if kind is _PYTHON:
-        return Choice("pytest -q", folder)
+        return CheckCommand("pytest -q", folder)
     if kind is _RUST:
-        return Choice("cargo test", folder)
+        return CheckCommand("cargo test", folder)
     if kind is _MAVEN:
-        return Choice("mvn -q test", folder)
+        return CheckCommand("mvn -q test", folder)
     return _gradle(files, folder) if kind is _GRADLE else _node(files, folder)
 
 
-def _gradle(files: Files, folder: str) -> Choice:
+def _gradle(files: ProjectFolder, folder: str) -> CheckCommand:
     """The script that a project brings is usually at its top."""
     for above in _upwards(folder):
         if "gradlew" in files.names(above):
-            return Choice("./gradlew test", above)
-    return Choice("gradle test", folder)
+            return CheckCommand("./gradlew test", above)
+    return CheckCommand("gradle test", folder)
 
 
 class Package(Struct, frozen=True, rename="camel"):
@@ -127,14 +127,14 @@ class Package(Struct, frozen=True, rename="camel"):
     package_manager: str = ""
 
 
-def _node(files: Files, folder: str) -> Choice | None:
+def _node(files: ProjectFolder, folder: str) -> CheckCommand | None:
     try:
         package = msgspec.json.decode(files.text(join(folder, "package.json")), type=Package)
     except (msgspec.DecodeError, RecursionError):
         return None
     if not _is_real(package.scripts.get("test")):
         return None
-    return Choice(_NODE_COMMANDS[_package_manager(files, folder, package)], folder)
+    return CheckCommand(_NODE_COMMANDS[_package_manager(files, folder, package)], folder)
 
 
 def _is_real(script: object) -> bool:
@@ -145,7 +145,7 @@ def _is_real(script: object) -> bool:
     return re.match(r"(?s)(?>.*?\bnode\b).*--test\b", script) is None
 
 
-def _package_manager(files: Files, folder: str, package: Package) -> str:
+def _package_manager(files: ProjectFolder, folder: str, package: Package) -> str:
     for above in _upwards(folder):
         names = files.names(above)
         if lock := next((lock for lock in _LOCKS if lock in names), None):
@@ -154,10 +154,10 @@ def _package_manager(files: Files, folder: str, package: Package) -> str:
     return said if said in _NODE_COMMANDS else "npm"
 
 
-def _loose_tests(files: Files) -> Choice | None:
+def _loose_tests(files: ProjectFolder) -> CheckCommand | None:
     """Scripts with tests beside them and nothing else."""
     names = [*files.names(""), *files.names("tests"), *files.names("test")]
-    return Choice("pytest -q") if any(_is_test(name) for name in names) else None
+    return CheckCommand("pytest -q") if any(_is_test(name) for name in names) else None
 
 
 def _is_test(name: str) -> bool:

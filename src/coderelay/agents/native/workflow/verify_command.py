@@ -28,7 +28,7 @@ _AFTER = re.compile(r"[ \t]*(?:[|&<>]|[ \t]-|[ \t][A-Za-z0-9_.]*[/\\:=_*]|[ \t][
 _LOOKED_AT = 50  # who writes more has pasted something
 
 
-class Choice(Struct, frozen=True):
+class CheckCommand(Struct, frozen=True):
     """`folder` is where it runs, relative to the session's; empty for that itself."""
 
     command: str
@@ -36,16 +36,16 @@ class Choice(Struct, frozen=True):
 
 
 def choose_command(
-    prompts: Sequence[str], configured: Sequence[str], inferred: Callable[[], Choice | None]
-) -> Choice | None:
+    prompts: Sequence[str], configured: Sequence[str], inferred: Callable[[], CheckCommand | None]
+) -> CheckCommand | None:
     """What the person named last, else the first listed one of the configuration, else what the project's files say.
     Whatever is not on the list is passed over."""
     for prompt in reversed(prompts):
         if named := named_in(prompt):
-            return Choice(named)
+            return CheckCommand(named)
     for each in configured:
         if each.strip() in COMMANDS:
-            return Choice(each.strip())
+            return CheckCommand(each.strip())
     choice = inferred()
     return choice if choice is not None and choice.command in COMMANDS else None
 

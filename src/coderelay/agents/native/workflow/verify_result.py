@@ -24,37 +24,37 @@ Trouble = Literal[
 ]
 
 
-class Run(Struct, frozen=True):
+class CheckRun(Struct, frozen=True):
     """`ended` is its exit code, or what came instead of one."""
 
     ended: int | Literal["too slow", "killed", "not run", "cut off"]
     output: str = ""
 
 
-def run_of(outcome: Outcome) -> Run:
+def run_of(outcome: Outcome) -> CheckRun:
     """How a check ended that was run by a call of bash."""
     match outcome:
         case Finished():
-            return Run(0, outcome.output)
+            return CheckRun(0, outcome.output)
         case Failed():
             return _failed_run(outcome.end or _end_in_old_log(outcome.message), outcome.message)
         case Unknown() | Stopped(started=True):
-            return Run("cut off")
+            return CheckRun("cut off")
         case Denied() | Stopped():
-            return Run("not run")
+            return CheckRun("not run")
 
 
-def _failed_run(end: CommandEnd, message: str) -> Run:
+def _failed_run(end: CommandEnd, message: str) -> CheckRun:
     output = message.partition("\n")[2]
     match end.cause:
         case "":
-            return Run(end.exit_code if end.exit_code is not None else 128 + (end.signal or 0), output)
+            return CheckRun(end.exit_code if end.exit_code is not None else 128 + (end.signal or 0), output)
         case "timeout":
-            return Run("too slow", message)
+            return CheckRun("too slow", message)
         case "lost":
-            return Run("cut off")
+            return CheckRun("cut off")
         case "not started" | "disk":
-            return Run("not run", message)
+            return CheckRun("not run", message)
 
 
 def _end_in_old_log(message: str) -> CommandEnd:
@@ -142,7 +142,7 @@ _KILLED_CODES = (130, 137, 143)
 _LOOKED_AT = 50_000  # characters at each end of an output
 
 
-def trouble_of(run: Run, command: str, edited: Sequence[str] = ()) -> Trouble | None:
+def trouble_of(run: CheckRun, command: str, edited: Sequence[str] = ()) -> Trouble | None:
     """Why trying again would not help. None if the work is to blame, and of a check that passed."""
     output = _COLOURS.sub("", _ends_of(run.output))
     if run.ended == 0 or _TESTS_FAILED.search(output):

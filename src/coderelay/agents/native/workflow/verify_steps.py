@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.agent import Turn
-from coderelay.agents.native.workflow.project_type import Files, ProjectFiles, infer_command
+from coderelay.agents.native.workflow.project_type import ProjectFiles, ProjectFolder, infer_command
 from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
-from coderelay.agents.native.workflow.verify_command import COMMANDS, Choice, choose_command
-from coderelay.agents.native.workflow.verify_result import Run, Trouble, run_of, trouble_of
+from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command
+from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.agents.native.workflow.verify_text import (
     Reason,
     best_effort,
@@ -50,10 +50,10 @@ class Skip(Struct, frozen=True):
 
 
 class Verify(Struct, frozen=True):
-    choice: Choice
+    choice: CheckCommand
 
 
-class Work(Struct, frozen=True):
+class TurnWork(Struct, frozen=True):
     """A turn so far. `prompts` are the person's, `edited` the files it changed, relative to the session's folder;
     `runs` are the checks there were already. `bash` is false if the tool is missing or may not be used."""
 
@@ -95,12 +95,12 @@ class Checking:
         folder = os.path.join(self._workspace.root, arguments.folder)
         return await self._toolbox.run(_as_bash(call.id, arguments), self._workspace.at(folder))
 
-    async def _propose(self, choice: Choice) -> None:
+    async def _propose(self, choice: CheckCommand) -> None:
         arguments = CheckArguments(choice.command, choice.folder)
         call = Call(CallId(f"call_{new_id()}"), BASH, msgspec.json.encode(arguments).decode())
         await self._turn.add(workflow_message(self._turn.id, calls=(call,)), [self._need(call, choice)], final=False)
 
-    def _need(self, call: Call, choice: Choice) -> Need:
+    def _need(self, call: Call, choice: CheckCommand) -> Need:
         need = self._toolbox.need(_as_bash(call.id, CheckArguments(choice.command)), self._workspace)
         if not choice.folder:
             return need
@@ -128,12 +128,12 @@ class Checking:
     async def _end(self, words: str) -> None:
         await self._turn.add(workflow_message(self._turn.id, words), [], final=True)
 
-    def _work(self) -> Work:
+    def _work(self) -> TurnWork:
         state, settings = self._turn.state, self._turn.settings
         assert state.turn is not None
         calls = [state.calls[call_id] for call_id in state.turn.calls]
         here = any(spec.name == BASH for spec in self._toolbox.specs)
-        return Work(
+        return TurnWork(
             mode=settings.mode,
             prompts=(state.turn.started.said, *state.turn.taken),
             edited=edited_in(calls, self._workspace.disk.relative),
@@ -146,7 +146,7 @@ def _as_bash(call_id: CallId, arguments: CheckArguments) -> Call:
     return Call(call_id, BASH, msgspec.json.encode({"command": arguments.command}).decode())
 
 
-def verification_due(work: Work, settings: VerificationSettings, files: Files) -> Verify | Skip | None:
+def verification_due(work: TurnWork, settings: VerificationSettings, files: ProjectFolder) -> Verify | Skip | None:
     """None if there is nothing to check, or nothing to say about it."""
     if not settings.enabled or not work.bash or work.runs >= settings.most_runs or work.mode == "plan":
         return None
@@ -184,7 +184,7 @@ class CannotTell(Struct, frozen=True):
 
 
 def after_run(
-    run: Run, command: str, work: Work, settings: VerificationSettings
+    run: CheckRun, command: str, work: TurnWork, settings: VerificationSettings
 ) -> Passed | Repair | StillFailing | CannotTell:
     """`work.runs` counts this run too."""
     if run.ended == 0:

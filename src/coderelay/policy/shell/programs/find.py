@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Options, Place, Program, Refused, check_pattern
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options, Program, check_pattern
 from coderelay.policy.shell.programs.readers import READERS
 from coderelay.protocol.translatable import say
 
@@ -23,7 +23,7 @@ _NEWER_THAN = re.compile(r"-newer[aBcm]t")
 _OF_FILES = {"-newer", "-anewer", "-cnewer", "-samefile"}
 
 
-def recognise_find(words: Sequence[Word], place: Place) -> Sequence[Word] | None:
+def recognise_find(words: Sequence[Word], place: CommandFolders) -> Sequence[Word] | None:
     """Refuses what writes or runs. Returns the vector of an `-exec`, for its own recogniser."""
     rest = list(words)
     inner: list[Word] | None = None
@@ -34,7 +34,7 @@ def recognise_find(words: Sequence[Word], place: Place) -> Sequence[Word] | None
     while rest:
         word = rest.pop(0)
         if word.glob:
-            raise Refused(f"the pattern {word.text} could become an action")
+            raise NotReadOnly(f"the pattern {word.text} could become an action")
         if word.text in _ALONE:
             continue
         if word.text == "-exec" and inner is None:
@@ -43,9 +43,9 @@ def recognise_find(words: Sequence[Word], place: Place) -> Sequence[Word] | None
             _check_file(rest.pop(0), place)
         elif (word.text in _WITH_VALUE or _NEWER_THAN.fullmatch(word.text)) and rest:
             if rest.pop(0).glob:
-                raise Refused("an unquoted pattern becomes file names before find sees it")
+                raise NotReadOnly("an unquoted pattern becomes file names before find sees it")
         else:
-            raise Refused(say("find {option} is not known to only look", option=word.text))
+            raise NotReadOnly(say("find {option} is not known to only look", option=word.text))
     return inner
 
 
@@ -54,13 +54,13 @@ def _exec(rest: list[Word]) -> list[Word]:
     while rest and rest[0].text not in (";", "+"):
         inner.append(rest.pop(0))
     if not rest or not inner:
-        raise Refused("find -exec has no end")
+        raise NotReadOnly("find -exec has no end")
     rest.pop(0)
     reader = READERS.get(inner[0].text)
     if reader is None or reader.reads is None or not _takes_many(reader.reads) or inner[-1].text != "{}":
-        raise Refused("find -exec runs a program")
+        raise NotReadOnly("find -exec runs a program")
     if any("{}" in each.text for each in inner[:-1]):
-        raise Refused("find -exec runs a program")
+        raise NotReadOnly("find -exec runs a program")
     return inner
 
 
@@ -69,12 +69,12 @@ def _takes_many(known: Options) -> bool:
     return known.any_option or not (known.text_operands or known.most_operands is not None or known.at_files)
 
 
-def _check_file(word: Word, place: Place) -> None:
+def _check_file(word: Word, place: CommandFolders) -> None:
     check_pattern(word)
     if word.glob and word.text[0] in "*?":
-        raise Refused(f"the pattern {word.text} could become an action")
+        raise NotReadOnly(f"the pattern {word.text} could become an action")
     if not place.holds(word.text):
-        raise Refused(say("{path} is outside of the workspace", path=word.text))
+        raise NotReadOnly(say("{path} is outside of the workspace", path=word.text))
 
 
 FIND = Program(recognise=recognise_find, whole=True, starts=0)

@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from itertools import dropwhile
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Build, Operands, Options, Place, Program, Refused, check
+from coderelay.policy.shell.programs.options import (
+    Build,
+    CommandFolders,
+    NotReadOnly,
+    Operands,
+    Options,
+    Program,
+    check,
+)
 from coderelay.protocol.translatable import say
 
 # Not here: --ext-diff and --textconv run programs, --output writes, -O opens a pager.
@@ -147,7 +155,7 @@ _DANGERS = {
 }
 
 
-def recognise_git(words: Sequence[Word], place: Place) -> None:
+def recognise_git(words: Sequence[Word], place: CommandFolders) -> None:
     """Refuses whatever is not known to only look."""
     rest = list(words)
     root = place.at_root
@@ -159,18 +167,18 @@ def recognise_git(words: Sequence[Word], place: Place) -> None:
             folder = rest.pop(0).text
             root = root if folder == "." else folder.startswith("/") and place.is_root(folder)
         elif option not in ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"):
-            raise Refused(say("the git option {option} is not known to be harmless", option=option))
+            raise NotReadOnly(say("the git option {option} is not known to be harmless", option=option))
     if not root:
-        raise Refused("git below the root of the workspace may meet another repository")
+        raise NotReadOnly("git below the root of the workspace may meet another repository")
     if not rest or any(each.glob for each in rest[:2]):
-        raise Refused("git is given no plain subcommand")
+        raise NotReadOnly("git is given no plain subcommand")
     if any(_CHECKS_SIGNATURE.search(each.text) for each in rest):
-        raise Refused("git would have a signature checked by another program")
+        raise NotReadOnly("git would have a signature checked by another program")
     if any(each.text.startswith("-") for each in _after_the_options(rest)[1:]):
-        raise Refused("git blame takes options even behind --")
+        raise NotReadOnly("git blame takes options even behind --")
     _subcommand(rest, place)
     if not place.sandboxed:
-        raise Refused("git may start programs that a repository names, and there is no sandbox")
+        raise NotReadOnly("git may start programs that a repository names, and there is no sandbox")
 
 
 def has_git_table(words: Sequence[str]) -> bool:
@@ -181,7 +189,7 @@ def has_git_table(words: Sequence[str]) -> bool:
     return name in SUBCOMMANDS or name in _ONLY_WITH or name in ("reflog", "config") or (name, second) in _WORDS
 
 
-def _subcommand(words: list[Word], place: Place) -> Operands | None:
+def _subcommand(words: list[Word], place: CommandFolders) -> Operands | None:
     name, second = words[0].text, words[1].text if len(words) > 1 else ""
     if (name, second) in _WORDS:
         return check(words[2:], _WORDS[name, second], place)
@@ -195,10 +203,10 @@ def _subcommand(words: list[Word], place: Place) -> Operands | None:
         known, needed = _ONLY_WITH[name]
         operands = check(words[1:], known, place)
         if not set(needed) & set(operands.options):
-            raise Refused(say("git {name} only looks with {option}", name=name, option=needed[-1]))
+            raise NotReadOnly(say("git {name} only looks with {option}", name=name, option=needed[-1]))
         return operands
     if name not in SUBCOMMANDS:
-        raise Refused(say("git {name} is not known to only look", name=name))
+        raise NotReadOnly(say("git {name} is not known to only look", name=name))
     return check(words[1:], SUBCOMMANDS[name], place)
 
 

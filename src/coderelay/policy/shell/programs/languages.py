@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Options, Place, Program, Refused, check
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options, Program, check
 
 _SED = Options(
     short="nErsuz",
@@ -43,16 +43,16 @@ _AWK_ACTS = re.compile(r"[>|@]|system|getline|ARGV|ARGC|ENVIRON|SYMTAB|PROCINFO|
 _JQ_ACTS = re.compile(r"\b(?:env|ENV|import|include|modulemeta|get_search_list)\b")
 
 
-def recognise_sed(words: Sequence[Word], place: Place) -> None:
+def recognise_sed(words: Sequence[Word], place: CommandFolders) -> None:
     """Printing lines and substituting in the output. `w`, `r`, `e` and -i do more than that, so a script without
     these letters is harmless however it is read."""
     given = _scripts(words)
     operands = check(words, _SED, place)
     scripts = (*given, *operands.texts)
     if not scripts:
-        raise Refused("sed has no script")
+        raise NotReadOnly("sed has no script")
     if set("wWrRe") & set("".join(scripts)) and not all(map(_only_prints, scripts)):
-        raise Refused("this sed script is not known to only print")
+        raise NotReadOnly("this sed script is not known to only print")
 
 
 def _only_prints(script: str) -> bool:
@@ -68,14 +68,14 @@ def _scripts(words: Sequence[Word]) -> list[str]:
         elif word.text.startswith("--expression="):
             found.append(word.text.partition("=")[2])
         elif (re.match(r"-\w*e", word.text) and word.text != "-e") or word.text == "--expression":
-            raise Refused("this sed script is not known to only print")
+            raise NotReadOnly("this sed script is not known to only print")
     return found
 
 
-def recognise_awk(words: Sequence[Word], place: Place) -> None:
+def recognise_awk(words: Sequence[Word], place: CommandFolders) -> None:
     operands = check(words, _AWK, place)
     if not operands.texts or _AWK_ACTS.search("".join(_without_comparisons(operands.texts[0]))):
-        raise Refused("this awk program is not known to only print")
+        raise NotReadOnly("this awk program is not known to only print")
 
 
 def _without_comparisons(program: str) -> Iterator[str]:
@@ -95,10 +95,10 @@ def _without_comparisons(program: str) -> Iterator[str]:
     yield program[at:]
 
 
-def recognise_jq(words: Sequence[Word], place: Place) -> None:
+def recognise_jq(words: Sequence[Word], place: CommandFolders) -> None:
     operands = check(_without_variables(words), _JQ, place)
     if not operands.texts or _JQ_ACTS.search(operands.texts[0]):
-        raise Refused("this jq program is not known to only read its files")
+        raise NotReadOnly("this jq program is not known to only read its files")
 
 
 def _without_variables(words: Sequence[Word]) -> list[Word]:

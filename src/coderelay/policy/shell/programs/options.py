@@ -18,7 +18,7 @@ _EVERYBODYS = {
 }  # fmt: skip
 
 
-class Place(Struct, frozen=True):
+class CommandFolders(Struct, frozen=True):
     """The workspace folders as absolute paths, and whether the command is still at the first one.
 
     `reading` is true for a program that only reads, which may also look at what is everybody's; `sandboxed` says
@@ -48,13 +48,13 @@ class Place(Struct, frozen=True):
         return tuple(folder.rstrip("/") for folder in self.folders if folder.startswith("/") and folder.strip("/"))
 
 
-Recogniser = Callable[[Sequence[Word], Place], Sequence[Word] | None]
+Recogniser = Callable[[Sequence[Word], CommandFolders], Sequence[Word] | None]
 """Raises Refused unless the program only reads when it is given these words. Returns the command that the program
 starts in turn, which must be recognised as well."""
 EVERY_USE: frozenset[str] = frozenset()
 
 
-class Refused(Exception):
+class NotReadOnly(Exception):
     """Not proved to be harmless; the `reason` says why."""
 
     def __init__(self, reason: str) -> None:
@@ -90,7 +90,7 @@ class Options(Struct, frozen=True):
     single_dash: tuple[str, ...] = ()
 
 
-class Given(Struct, frozen=True):
+class OptionWord(Struct, frozen=True):
     """One option word as it was written, together with its value if that is a word of its own. `names` are the
     options in it: `-kC sub` gives `-k` and `-C`. An operand has no names."""
 
@@ -104,14 +104,14 @@ class Operands(Struct, frozen=True):
     texts: tuple[str, ...]
     paths: tuple[str, ...]
     options: tuple[str, ...]
-    given: tuple[Given, ...] = ()
+    given: tuple[OptionWord, ...] = ()
 
 
-def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
+def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Operands:
     """Refuses unknown options and paths outside; what is left are the operands."""
     operands: list[Word] = []
     seen: list[str] = []
-    given: list[Given] = []
+    given: list[OptionWord] = []
     rest = list(words)
     while rest:
         word = rest.pop(0)
@@ -119,12 +119,12 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
         check_pattern(word)
         harmless = known.any_option and not (known.option_opens and "/" in word.text)
         if word.glob and not harmless and word.text[0] in "-*?":
-            raise Refused(say("the pattern {pattern} could become an option", pattern=word.text))
+            raise NotReadOnly(say("the pattern {pattern} could become an option", pattern=word.text))
         if known.operands_last and operands and word.text.startswith("-"):
-            raise Refused(f"{word.text} behind an operand may be a file")
+            raise NotReadOnly(f"{word.text} behind an operand may be a file")
         if word.text == "--":
             operands += rest
-            given += [Given((), (each.text,)) for each in (word, *rest)]
+            given += [OptionWord((), (each.text,)) for each in (word, *rest)]
             break
         if word.text == "-" or not word.text.startswith("-"):
             operands.append(word)
@@ -139,17 +139,17 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
         if operands and word.text != "-" and word.text.startswith("-") and len(rest) < behind:
             _check_files([words[-len(rest) - 1].text], place)  # to some programs it is one more operand
         taken = words[len(words) - behind - 1 : len(words) - len(rest)]
-        given.append(Given(tuple(seen[before:]), tuple(each.text for each in taken)))
+        given.append(OptionWord(tuple(seen[before:]), tuple(each.text for each in taken)))
     texts = 0 if set(seen) & set(known.instead) else known.text_operands
     if known.most_operands is not None and (
         len(operands) > known.most_operands or any(each.glob for each in operands)
     ):
-        raise Refused("it has more operands than are known to be harmless")
+        raise NotReadOnly("it has more operands than are known to be harmless")
     if any(each.glob for each in operands[:texts]):
-        raise Refused("a pattern is not a plain word")
+        raise NotReadOnly("a pattern is not a plain word")
     paths = [each.text for each in operands[texts:]]
     if known.at_files and any(path.startswith("@") for path in paths):
-        raise Refused("a file of arguments could hold any option")
+        raise NotReadOnly("a file of arguments could hold any option")
     _check_files(paths, place)
     return Operands(tuple(each.text for each in operands[:texts]), tuple(paths), tuple(seen), tuple(given))
 
@@ -157,13 +157,13 @@ def check(words: Sequence[Word], known: Options, place: Place) -> Operands:
 def check_pattern(word: Word) -> None:
     """Not every shell leaves `..` out of what such a pattern may become."""
     if word.glob and any(part and not part.strip(".*?") and part[0] == "." for part in word.text.split("/")):
-        raise Refused(say("the pattern {pattern} could leave the workspace", pattern=word.text))
+        raise NotReadOnly(say("the pattern {pattern} could leave the workspace", pattern=word.text))
 
 
-def _long(word: Word, rest: list[Word], known: Options, place: Place) -> str:
+def _long(word: Word, rest: list[Word], known: Options, place: CommandFolders) -> str:
     name, joined, value = word.text.partition("=")
     if word.glob and not joined:
-        raise Refused(say("the pattern {pattern} could become an option", pattern=word.text))
+        raise NotReadOnly(say("the pattern {pattern} could become an option", pattern=word.text))
     if not joined and name in known.long:
         return name
     for ending in ("=", "=/", "=?"):
@@ -174,10 +174,10 @@ def _long(word: Word, rest: list[Word], known: Options, place: Place) -> str:
         if ending == "=/":
             _check_files([value], place)
         return name
-    raise Refused(say("the option {option} is not known to be harmless", option=name))
+    raise NotReadOnly(say("the option {option} is not known to be harmless", option=name))
 
 
-def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[str]:
+def _short(word: Word, rest: list[Word], known: Options, place: CommandFolders) -> list[str]:
     letters = word.text[1:]
     seen: list[str] = []
     for at, letter in enumerate(letters):
@@ -187,29 +187,29 @@ def _short(word: Word, rest: list[Word], known: Options, place: Place) -> list[s
         if letter in known.joined:
             return seen
         if letter not in known.texts and letter not in known.files:
-            raise Refused(say("the option {option} is not known to be harmless", option=f"-{letter}"))
+            raise NotReadOnly(say("the option {option} is not known to be harmless", option=f"-{letter}"))
         value = letters[at + 1 :] or _next(word, rest)
         if letter in known.files:
             _check_files([value], place)
         return seen
     if word.glob:
-        raise Refused(say("the pattern {pattern} could become an option", pattern=word.text))
+        raise NotReadOnly(say("the pattern {pattern} could become an option", pattern=word.text))
     return seen
 
 
 def _next(word: Word, rest: list[Word]) -> str:
     """A value that looks like an option may be one after all."""
     if not rest or rest[0].glob or rest[0].text.startswith("-"):
-        raise Refused(f"the option {word.text} lacks a plain value")
+        raise NotReadOnly(f"the option {word.text} lacks a plain value")
     return rest.pop(0).text
 
 
-def _check_files(paths: Sequence[str], place: Place) -> None:
+def _check_files(paths: Sequence[str], place: CommandFolders) -> None:
     for path in paths:
         if path != "-" and not place.holds(path):
-            raise Refused(say("{path} is outside of the workspace", path=path))
+            raise NotReadOnly(say("{path} is outside of the workspace", path=path))
         if secret := secret_place(path):
-            raise Refused(say("it touches {path}, where secrets are kept", path=secret))
+            raise NotReadOnly(say("it touches {path}, where secrets are kept", path=secret))
 
 
 class Build(Struct, frozen=True):

@@ -4,7 +4,14 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Build, Options, Place, Program, Refused, check_pattern
+from coderelay.policy.shell.programs.options import (
+    Build,
+    CommandFolders,
+    NotReadOnly,
+    Options,
+    Program,
+    check_pattern,
+)
 from coderelay.protocol.translatable import say
 
 _TESTS = {"-f", "-d", "-e", "-s", "-r", "-w", "-x", "-L", "-h"}
@@ -51,22 +58,22 @@ _PGREP = Options(
 _PSTREE = Options(short="apulnsAhTgc", text_operands=1, most_operands=1)
 
 
-def recognise_echo(words: Sequence[Word], place: Place) -> None:
+def recognise_echo(words: Sequence[Word], place: CommandFolders) -> None:
     """Says what it is given, file names of the workspace too."""
     for word in words:
         check_pattern(word)
         if word.glob and not place.holds(word.text):
-            raise Refused(say("{path} is outside of the workspace", path=word.text))
+            raise NotReadOnly(say("{path} is outside of the workspace", path=word.text))
 
 
-def recognise_printf(words: Sequence[Word], place: Place) -> None:
+def recognise_printf(words: Sequence[Word], place: CommandFolders) -> None:
     """Never with an option, as `-v` evaluates a name, and only with what prints: `%n` sets a variable."""
     if not words or words[0].glob or not _FORMAT.fullmatch(words[0].text) or words[0].text.startswith("-"):
-        raise Refused("printf is given no plain format")
+        raise NotReadOnly("printf is given no plain format")
     recognise_echo(words, place)
 
 
-def recognise_test(words: Sequence[Word], place: Place) -> None:
+def recognise_test(words: Sequence[Word], place: CommandFolders) -> None:
     texts = [word.text for word in words]
     texts = texts[1:] if texts[:1] == ["!"] else texts
     match texts:
@@ -79,32 +86,32 @@ def recognise_test(words: Sequence[Word], place: Place) -> None:
         case [_, operator, _] if operator in _COMPARES:
             paths = []
         case _:
-            raise Refused("only tests of files and plain texts are known to be harmless")
+            raise NotReadOnly("only tests of files and plain texts are known to be harmless")
     if any(word.glob for word in words):
-        raise Refused("a pattern is not a plain word")
+        raise NotReadOnly("a pattern is not a plain word")
     for path in paths:
         if not place.holds(path):
-            raise Refused(say("{path} is outside of the workspace", path=path))
+            raise NotReadOnly(say("{path} is outside of the workspace", path=path))
 
 
-def recognise_date(words: Sequence[Word], place: Place) -> None:
+def recognise_date(words: Sequence[Word], place: CommandFolders) -> None:
     """Shows a time; the one that is given, after -d."""
     texts = [word.text for word in words]
     if "-d" in texts[:-1] and not words[texts.index("-d") + 1].glob:
         at = texts.index("-d")
         del texts[at : at + 2]
     if not all(map(_DATE.fullmatch, texts)):
-        raise Refused("date may set the clock")
+        raise NotReadOnly("date may set the clock")
 
 
-def recognise_printenv(words: Sequence[Word], place: Place) -> None:
+def recognise_printenv(words: Sequence[Word], place: CommandFolders) -> None:
     if not words or any(word.text not in _VARIABLES for word in words):
-        raise Refused("the environment may hold secrets")
+        raise NotReadOnly("the environment may hold secrets")
 
 
-def recognise_ulimit(words: Sequence[Word], place: Place) -> None:
+def recognise_ulimit(words: Sequence[Word], place: CommandFolders) -> None:
     if len(words) > 1 or any(not re.fullmatch(r"-[SH]?[acdfnstuv]", word.text) for word in words):
-        raise Refused("ulimit may change what the shell may use")
+        raise NotReadOnly("ulimit may change what the shell may use")
 
 
 PLAIN: dict[str, Program] = {
@@ -127,27 +134,27 @@ def lists_archive(program: str, option: str) -> bool:
     return option in _UNZIP_LISTS if program == "unzip" else _LISTS.fullmatch(option) is not None
 
 
-def recognise_tar(words: Sequence[Word], place: Place) -> None:
+def recognise_tar(words: Sequence[Word], place: CommandFolders) -> None:
     """Only `tf`, perhaps with more letters, and an archive: a colon would make it one on another machine."""
     if len(words) < 2 or not lists_archive("tar", words[0].text):
-        raise Refused("tar is only known to be harmless when it lists, as tar tf")
+        raise NotReadOnly("tar is only known to be harmless when it lists, as tar tf")
     _check_names(words[1:], place)
     if ":" in words[1].text:
-        raise Refused("tar may ask another machine")
+        raise NotReadOnly("tar may ask another machine")
 
 
-def recognise_unzip(words: Sequence[Word], place: Place) -> None:
+def recognise_unzip(words: Sequence[Word], place: CommandFolders) -> None:
     if len(words) < 2 or not lists_archive("unzip", words[0].text):
-        raise Refused("unzip is only known to be harmless when it lists, as unzip -l")
+        raise NotReadOnly("unzip is only known to be harmless when it lists, as unzip -l")
     _check_names(words[1:], place)
 
 
-def _check_names(words: Sequence[Word], place: Place) -> None:
+def _check_names(words: Sequence[Word], place: CommandFolders) -> None:
     for word in words:
         if word.glob or (word.text.startswith("-") and word.text != "-"):
-            raise Refused(f"{word.text} could be an option")
+            raise NotReadOnly(f"{word.text} could be an option")
         if not place.holds(word.text):
-            raise Refused(say("{path} is outside of the workspace", path=word.text))
+            raise NotReadOnly(say("{path} is outside of the workspace", path=word.text))
 
 
 ARCHIVERS: dict[str, Program] = {
@@ -156,7 +163,7 @@ ARCHIVERS: dict[str, Program] = {
 }
 
 
-def recognise_ps(words: Sequence[Word], place: Place) -> None:
+def recognise_ps(words: Sequence[Word], place: CommandFolders) -> None:
     """Field by field: `e` without a dash, and a field of that kind, show the environment of a process."""
     rest = [word.text for word in words]
     while rest:
@@ -170,24 +177,24 @@ def recognise_ps(words: Sequence[Word], place: Place) -> None:
                 continue
         elif name in _PS_WITH_VALUE and (joined or rest) and _NAMES.fullmatch(value if joined else rest.pop(0)):
             continue
-        raise Refused("ps may show the environment of a process")
+        raise NotReadOnly("ps may show the environment of a process")
     if any(word.glob for word in words):
-        raise Refused("ps may show the environment of a process")
+        raise NotReadOnly("ps may show the environment of a process")
 
 
-def recognise_top(words: Sequence[Word], place: Place) -> None:
+def recognise_top(words: Sequence[Word], place: CommandFolders) -> None:
     if not all(_TOP.fullmatch(word.text) for word in words) or not any("b" in word.text for word in words):
-        raise Refused("top is known to only print when it runs once, as -bn1")
+        raise NotReadOnly("top is known to only print when it runs once, as -bn1")
 
 
-def recognise_lsof(words: Sequence[Word], place: Place) -> None:
+def recognise_lsof(words: Sequence[Word], place: CommandFolders) -> None:
     if not words or not all(_LSOF.fullmatch(word.text) for word in words):
-        raise Refused("only lsof of ports and processes is known to be harmless")
+        raise NotReadOnly("only lsof of ports and processes is known to be harmless")
 
 
-def recognise_jobs(words: Sequence[Word], place: Place) -> None:
+def recognise_jobs(words: Sequence[Word], place: CommandFolders) -> None:
     if any(word.text not in ("-l", "-p", "-r", "-s") for word in words):
-        raise Refused("jobs may run a program")
+        raise NotReadOnly("jobs may run a program")
 
 
 PROCESS_VIEWERS: dict[str, Program] = {

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from coderelay.policy.shell.build_programs import PIP
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.git import has_git_table
-from coderelay.policy.shell.programs.options import Place, Refused, check
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, check
 from coderelay.policy.shell.programs.plain import lists_archive
 from coderelay.policy.shell.programs.programs import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
@@ -18,7 +18,7 @@ _MOST_WRAPPERS = 8
 _NEVER_EDITED = {".git", ".coder"}
 
 
-def recognise(words: Sequence[Word], place: Place) -> None:
+def recognise(words: Sequence[Word], place: CommandFolders) -> None:
     """Returns when the command is proved to only read; otherwise Refused says what is in the way."""
     words = without_wrappers(words)
     name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
@@ -32,7 +32,7 @@ def recognise(words: Sequence[Word], place: Place) -> None:
     elif program.reads is not None:
         check(rest, program.reads, place)
     else:
-        raise Refused(say("{program} is not known to only read", program=name))
+        raise NotReadOnly(say("{program} is not known to only read", program=name))
 
 
 def without_wrappers(words: Sequence[Word]) -> Sequence[Word]:
@@ -44,16 +44,16 @@ def without_wrappers(words: Sequence[Word]) -> Sequence[Word]:
     return words
 
 
-def recognise_edit(words: Sequence[Word], place: Place) -> None:
+def recognise_edit(words: Sequence[Word], place: CommandFolders) -> None:
     """Returns when the command only makes empty files and folders beneath the workspace."""
     edits = system_program(words[0].text).edits
     if edits is None:
-        raise Refused(say("{program} is not known to only edit", program=system_name(words[0].text)))
+        raise NotReadOnly(say("{program} is not known to only edit", program=system_name(words[0].text)))
     if any(word.glob for word in words):
-        raise Refused("a pattern is not a plain word")
+        raise NotReadOnly("a pattern is not a plain word")
     for path in check(words[1:], edits, place).paths:
         if {part.lower() for part in path.split("/")} & _NEVER_EDITED or obeyed_by(path):
-            raise Refused(say("{path} belongs to a tool that would run it", path=path))
+            raise NotReadOnly(say("{path} belongs to a tool that would run it", path=path))
 
 
 def has_table(words: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Place, Program, Refused
+from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Program
 
 _NAMES_OF_SHELLS = (
     "sh", "dash", "zsh", "ksh", "ash", "rbash", "mksh", "lksh", "yash", "posh", "csh", "tcsh", "bash5", "bash4",
@@ -12,9 +12,9 @@ _NAMES_OF_SHELLS = (
 _KEYWORDS = ("then", "do", "else", "!", "{", "(", "if", "elif", "while", "until", "coproc", "exec", "builtin")
 
 
-def recognise_command(words: Sequence[Word], place: Place) -> None:
+def recognise_command(words: Sequence[Word], place: CommandFolders) -> None:
     if not words or words[0].text not in ("-v", "-V") or any(word.glob for word in words):
-        raise Refused("command runs a program")
+        raise NotReadOnly("command runs a program")
 
 
 SHELLS: dict[str, Program] = {

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import Word
-from coderelay.policy.shell.programs.options import Program, Refused
+from coderelay.policy.shell.programs.options import NotReadOnly, Program
 from coderelay.protocol.translatable import say
 
 _OTHER_PERSON = "it runs with the rights of another person"
@@ -62,9 +62,9 @@ def unwrap(name: str, words: Sequence[Word]) -> Sequence[Word]:
             while rest and rest[0].text.startswith("-"):
                 _drop(rest, _XARGS)
             if not rest or rest[0].text not in _TOUCHES_NO_FILE:
-                raise Refused("xargs gives a program whatever it reads")
+                raise NotReadOnly("xargs gives a program whatever it reads")
     if not rest or rest[0].glob:
-        raise Refused(say("{program} starts no plain program", program=name))
+        raise NotReadOnly(say("{program} starts no plain program", program=name))
     return rest
 
 
@@ -74,9 +74,9 @@ def _drop_options(rest: list[Word], alone: tuple[str, ...], with_value: tuple[st
         if option in with_value:
             _drop(rest, re.compile(r"[A-Z0-9]+s?"))
         elif option not in alone:
-            raise Refused(say("the option {option} is not known to be harmless", option=option))
+            raise NotReadOnly(say("the option {option} is not known to be harmless", option=option))
 
 
 def _drop(rest: list[Word], form: re.Pattern[str]) -> None:
     if not rest or not form.fullmatch(rest.pop(0).text):
-        raise Refused("it is not given plainly what to start")
+        raise NotReadOnly("it is not given plainly what to start")

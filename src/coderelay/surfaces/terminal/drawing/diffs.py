@@ -14,7 +14,7 @@ _STYLES = {"+": GREEN, "-": RED, " ": ""}
 _UNTOLD = ("diff --git ", "index ", "new file mode ", "deleted file mode ", "similarity index ")
 
 
-class Line(Struct, frozen=True):
+class DiffLine(Struct, frozen=True):
     """`sign` is `+`, `-` or a space; without one it is something said about the file."""
 
     sign: str
@@ -27,7 +27,7 @@ class File(Struct):
 
     was: str = ""
     now: str = ""
-    hunks: list[list[Line]] = []
+    hunks: list[list[DiffLine]] = []
 
     def count(self, sign: str) -> int:
         return sum(line.sign == sign for hunk in self.hunks for line in hunk)
@@ -53,7 +53,7 @@ def files_in(diff: str) -> list[File]:
     for text in diff.removesuffix("\n").split("\n"):
         sign = text[:1] or " "
         if (old_left or new_left) and sign in _STYLES:
-            files[-1].hunks[-1].append(Line(sign, new if sign != "-" else old, text[1:]))
+            files[-1].hunks[-1].append(DiffLine(sign, new if sign != "-" else old, text[1:]))
             old, old_left = (old + 1, old_left - 1) if sign != "+" else (old, old_left)
             new, new_left = (new + 1, new_left - 1) if sign != "-" else (new, new_left)
         elif found := _HUNK.match(text):
@@ -68,7 +68,7 @@ def files_in(diff: str) -> list[File]:
         elif text and not text.startswith(_UNTOLD):
             files = files or [File()]
             files[-1].hunks = files[-1].hunks or [[]]
-            files[-1].hunks[-1].append(Line("", 0, text))
+            files[-1].hunks[-1].append(DiffLine("", 0, text))
     return files
 
 
@@ -89,7 +89,7 @@ def _heading(file: File) -> str:
     return f"{paint(name, BOLD)}  {added} {removed}"
 
 
-def _rows(line: Line, column: int, width: int) -> Sequence[str]:
+def _rows(line: DiffLine, column: int, width: int) -> Sequence[str]:
     text = visible(line.text).expandtabs(4)
     if not line.sign:
         return rows_of(paint(text, DIM), width)

@@ -25,7 +25,7 @@ class Prose(Struct, frozen=True):
     source: str
 
 
-class Item(Struct, frozen=True):
+class ListItem(Struct, frozen=True):
     """One of a list, with all that is in it. `apart`: an empty line goes before it."""
 
     source: str
@@ -45,7 +45,7 @@ class CodeEnds(Struct, frozen=True):
     pass
 
 
-Block = Prose | Item | CodeBegins | CodeLine | CodeEnds
+Block = Prose | ListItem | CodeBegins | CodeLine | CodeEnds
 _Kind = Literal["", "paragraph", "table", "quote", "indented", "item", "code"]
 
 
@@ -56,7 +56,7 @@ class Blocks:
         self.kind: _Kind = ""
         self._fence = ("", 0)  # what closes the code, and how far it is indented
         self._content = 0  # the column where the content of an item begins
-        self._item = Item("")
+        self._item = ListItem("")
         self._marker = ""  # of the last item, as long as its list goes on
 
     def add(self, line: str) -> None:
@@ -97,7 +97,7 @@ class Blocks:
                 self.done.append(CodeEnds())
             case "item":
                 item = self._item
-                self.done.append(Item(source.rstrip(), item.number, item.apart))
+                self.done.append(ListItem(source.rstrip(), item.number, item.apart))
             case _:
                 self.done.append(Prose(source.rstrip()))
         self.lines, self.kind = [], ""
@@ -163,7 +163,7 @@ class Blocks:
         number = int(digits) if digits else None
         if self._marker == kind and self._item.number is not None:
             number = self._item.number + 1
-        self._item, self._marker = Item("", number, apart), kind
+        self._item, self._marker = ListItem("", number, apart), kind
         spaces = len((gap or " ").expandtabs(4))
         self._content = len(indent) + len(marker) + (spaces if spaces <= 4 else 1)
         self.lines, self.kind = [line], "item"

@@ -10,7 +10,7 @@ from coderelay.surfaces.terminal.drawing.markdown_blocks import (
     CodeBegins,
     CodeEnds,
     CodeLine,
-    Item,
+    ListItem,
     Prose,
 )
 from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
@@ -76,7 +76,7 @@ class Written:
                 return []
             case Prose():
                 return ["", *drawn_block(block.source, width)]
-            case Item():
+            case ListItem():
                 drawn = drawn_block(block.source, width, block.number)
                 return ["", *drawn] if block.apart else drawn
 

@@ -7,7 +7,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from coderelay.protocol.session_info import CommandShown
-from coderelay.surfaces.terminal.input.completion_sources import Offer, Offers, mention_of, unfinished_mention
+from coderelay.surfaces.terminal.input.completion_sources import Candidate, Offers, mention_of, unfinished_mention
 from coderelay.surfaces.terminal.input.fuzzy import best_of
 
 _COMMAND = re.compile(r"\s*/(?P<name>\S*)")
@@ -72,7 +72,7 @@ def _command(command: CommandShown, slash: str, typed: int) -> Completion:
     )
 
 
-def _argument(offer: Offer, typed: int) -> Completion:
+def _argument(offer: Candidate, typed: int) -> Completion:
     meaning = " ".join(offer.meaning.split())
     return Completion(offer.text, start_position=-typed, display=offer.text, display_meta=meaning)
 

@@ -36,7 +36,7 @@ _IS_PLAIN = re.compile(r"[^\s\"'`()\[\]{}<>,;]+")
 _TRAILING = ".,;:!?)]}>'`"
 
 
-class Offer(Struct, frozen=True):
+class Candidate(Struct, frozen=True):
     text: str
     meaning: str = ""
 
@@ -44,7 +44,7 @@ class Offer(Struct, frozen=True):
 class Offers(Protocol):
     async def commands(self) -> Sequence[CommandShown]: ...
 
-    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Offer]:
+    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Candidate]:
         """What may follow a command, as far as that is known; of folders, those whose path may begin like `typed`."""
         ...
 
@@ -58,52 +58,52 @@ class SessionOffers:
         self._client = client
         self._session = session
         self._fresh = fresh
-        self._kept: dict[tuple[SessionId, ArgumentKind], Kept[Sequence[Offer]]] = {}
-        self._commands: dict[SessionId, Kept[Sequence[CommandShown]]] = {}
-        self._files: dict[SessionId, Kept[Names]] = {}
+        self._kept: dict[tuple[SessionId, ArgumentKind], CachedValue[Sequence[Candidate]]] = {}
+        self._commands: dict[SessionId, CachedValue[Sequence[CommandShown]]] = {}
+        self._files: dict[SessionId, CachedValue[Names]] = {}
 
     async def commands(self) -> Sequence[CommandShown]:
         session = self._session()
         if session not in self._commands:
-            self._commands[session] = Kept(lambda: completions(self._client, session, COMMANDS), self._fresh)
+            self._commands[session] = CachedValue(lambda: completions(self._client, session, COMMANDS), self._fresh)
         return await self._commands[session].value() or ()
 
-    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Offer]:
+    async def arguments(self, command: CommandShown, typed: str) -> Sequence[Candidate]:
         if command.origin != "built-in":
             choices = _CHOICES.fullmatch(command.hint)
-            return [Offer(each) for each in choices[1].split("|")] if choices is not None else ()
+            return [Candidate(each) for each in choices[1].split("|")] if choices is not None else ()
         kind: ArgumentKind | None = next(each.completes for each in COMMANDS if each.name == command.name)
         if kind == "folder":
-            return [Offer(each) for each in await self._folders(typed)]
-        words = [Offer(each) for each in _words(command.hint)]
+            return [Candidate(each) for each in await self._folders(typed)]
+        words = [Candidate(each) for each in _words(command.hint)]
         return [*words, *(await self._found_out(kind) if kind is not None else ())]
 
-    async def _found_out(self, kind: ArgumentKind) -> Sequence[Offer]:
+    async def _found_out(self, kind: ArgumentKind) -> Sequence[Candidate]:
         """What only the session can tell."""
         session = self._session()
         if (session, kind) not in self._kept:
-            self._kept[session, kind] = Kept(lambda: self._ask(kind, session), self._fresh)
+            self._kept[session, kind] = CachedValue(lambda: self._ask(kind, session), self._fresh)
         return await self._kept[session, kind].value() or ()
 
-    async def _ask(self, kind: ArgumentKind, session: SessionId) -> Sequence[Offer]:
+    async def _ask(self, kind: ArgumentKind, session: SessionId) -> Sequence[Candidate]:
         match kind:
             case "model":
-                return [Offer(each.name, each.source) for each in await offered(self._client, session)]
+                return [Candidate(each.name, each.source) for each in await offered(self._client, session)]
             case "session":
                 return await self._sessions(session)
             case "changed file":
-                return [Offer(each) for each in changed_names(await self._client.get(ShowDiff(session)))]
+                return [Candidate(each) for each in changed_names(await self._client.get(ShowDiff(session)))]
             case "command":
-                return [Offer(each.name, each.description) for each in await self.commands()]
+                return [Candidate(each.name, each.description) for each in await self.commands()]
             case "export file":
-                return [Offer(f"session-{session[:8]}.{form}") for form in ("md", "json")]
+                return [Candidate(f"session-{session[:8]}.{form}") for form in ("md", "json")]
             case "folder":
-                return [Offer(each) for each in await self._folders("")]
+                return [Candidate(each) for each in await self._folders("")]
 
     async def files(self) -> Names:
         session = self._session()
         if session not in self._files:
-            self._files[session] = Kept(lambda: self._all_files(session), self._fresh)
+            self._files[session] = CachedValue(lambda: self._all_files(session), self._fresh)
         return await self._files[session].value() or Names(())
 
     async def _folders(self, typed: str) -> Sequence[str]:
@@ -116,11 +116,13 @@ class SessionOffers:
     async def _all_files(self, session: SessionId) -> Names:
         return Names((await self._client.get(ListFiles(session))).paths)
 
-    async def _sessions(self, session: SessionId) -> Sequence[Offer]:
+    async def _sessions(self, session: SessionId) -> Sequence[Candidate]:
         folder = (await self._client.get(ShowSession(session))).cwd
         rows = await self._client.get(ListSessions(cwd=folder, limit=_SESSIONS))
         return [
-            Offer(each.id, each.title or each.last_prompt) for each in rows if each.id != session and is_known(each)
+            Candidate(each.id, each.title or each.last_prompt)
+            for each in rows
+            if each.id != session and is_known(each)
         ]
 
 
@@ -139,7 +141,7 @@ def _folders(cwd: str, typed: str) -> list[str]:
     return [f"{start}{name}/" for name in sorted(names) if begun.startswith(".") or not name.startswith(".")]
 
 
-class Kept(Generic[T]):
+class CachedValue(Generic[T]):
     """A value that takes a while to find out."""
 
     def __init__(self, find: Callable[[], Awaitable[T]], fresh: float) -> None:

@@ -22,7 +22,7 @@ _ENTRY_BYTES = 256 * 1024
 _SLACK = 500  # the file is not written anew for each entry too many
 
 
-class Entry(Struct, frozen=True, omit_defaults=True):
+class HistoryEntry(Struct, frozen=True, omit_defaults=True):
     """`pasted` has the long pastes; in `text`, the characters from FIRST on stand for them."""
 
     text: str
@@ -59,7 +59,7 @@ class TypedHistory(History):
     def store_string(self, string: str) -> None:
         append_entry(self._file, self._entry(string))
 
-    def _entry(self, string: str) -> Entry:
+    def _entry(self, string: str) -> HistoryEntry:
         pasted: list[str] = []
         text: list[str] = []
         for character in string:
@@ -69,23 +69,23 @@ class TypedHistory(History):
             else:
                 text.append(chr(FIRST + len(pasted)))
                 pasted.append(content)
-        return Entry(as_text("".join(text)), self._folder, int(time.time()), tuple(pasted))
+        return HistoryEntry(as_text("".join(text)), self._folder, int(time.time()), tuple(pasted))
 
-    def _shown(self, entry: Entry) -> str:
+    def _shown(self, entry: HistoryEntry) -> str:
         text = entry.text
         kept = [self._attachments.keep(each) for each in entry.pasted]
         return text.translate({FIRST + number: character for number, character in enumerate(kept)}) if kept else text
 
 
-def read_entries(file: str) -> Iterator[Entry]:
+def read_entries(file: str) -> Iterator[HistoryEntry]:
     """The oldest first. What is no entry is passed over."""
-    decoder = msgspec.json.Decoder(Entry)
+    decoder = msgspec.json.Decoder(HistoryEntry)
     for line in _last_lines(file):
         with suppress(msgspec.MsgspecError, UnicodeDecodeError):  # torn, or of a newer version
             yield decoder.decode(line)
 
 
-def append_entry(file: str, entry: Entry) -> None:
+def append_entry(file: str, entry: HistoryEntry) -> None:
     """Beside others who do the same. What cannot be written, or is beyond all measure, is not kept."""
     line = msgspec.json.encode(entry) + b"\n"
     if len(line) > _ENTRY_BYTES:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.cli.arguments import SUBCOMMANDS
 from coderelay.cli.completions import COMMANDS, SCRIPTS, VALUES
+from coderelay.cli.startup.arguments import SUBCOMMANDS
 from coderelay.protocol.modes import MODE_NAMES
 from tests.coder_process import Coder
 from tests.conftest import Serve

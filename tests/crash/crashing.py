@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from coderelay import cli
 from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
-from coderelay.cli import open_app
+from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
 from coderelay.host import record, session_file
 from coderelay.host.ownership import STILL_SECONDS, Ownership

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from coderelay import cli
 from coderelay.app import App
-from coderelay.cli import open_app
+from coderelay.cli.startup import open_app
 from coderelay.config.load import load
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import StoreFailed

@@ -19,7 +19,7 @@ def _agents() -> Iterable[str]:
 
 
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
-    "cli/arguments.py": lambda: constants_of("cli/arguments.py")["_FIXED"],
+    "cli/startup/arguments.py": lambda: constants_of("cli/startup/arguments.py")["_FIXED"],
     "cli/sessions.py": _phases,
     "client/commands/show.py": lambda: [
         *_phases(),

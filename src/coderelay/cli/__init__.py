@@ -33,14 +33,14 @@ def main() -> int:
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"coder {__version__}\n")
         return 0
-    from coderelay.cli.interrupts import leave_at_once  # --version has no need of these
+    from coderelay.cli.startup.interrupts import leave_at_once  # --version has no need of these
     from coderelay.client.language import speak
     from coderelay.protocol.languages import locale_language
 
     leave_at_once()
     speak(os.environ.get("CODER_LANG") or locale_language(os.environ))  # until the settings are known
     gc.disable()  # nothing that is made while loading is garbage
-    from coderelay.cli.arguments import SUBCOMMANDS
+    from coderelay.cli.startup.arguments import SUBCOMMANDS
 
     name, *rest = arguments or [""]
     match name if name in SUBCOMMANDS else "start":

@@ -10,8 +10,8 @@ Whoever has the session open goes on with it. If nobody has, this command does, 
 import argparse
 import sys
 
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.open_app import me, run_with_house
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.open_app import me, run_with_house
 from coderelay.client.ask_text import headline, understand
 from coderelay.client.language import retell, t
 from coderelay.host.host import Host

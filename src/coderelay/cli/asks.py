@@ -4,8 +4,8 @@ import sys
 
 import msgspec
 
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.open_app import run_with_house
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.open_app import run_with_house
 from coderelay.client.ask_text import headline
 from coderelay.client.language import t
 from coderelay.client.visible import visible

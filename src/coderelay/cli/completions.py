@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 
-from coderelay.cli.arguments import SUBCOMMANDS, Arguments
+from coderelay.cli.startup.arguments import SUBCOMMANDS, Arguments
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
 
@@ -99,7 +99,7 @@ def offers(line: str) -> Iterator[tuple[str, str]]:
     before, _, begun = line.rpartition(" ")
     for expected in _expected(before.split()[1:]):
         if expected.isupper():
-            from coderelay.cli.known_names import known_names  # only these need the house
+            from coderelay.cli.startup.known_names import known_names  # only these need the house
 
             yield from (each for each in known_names(expected) if each[0].startswith(begun))
         elif expected.startswith(begun) and expected.startswith("-") == begun.startswith("-"):

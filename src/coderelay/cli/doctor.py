@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from coderelay import __version__
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.interrupts import run_loop
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.interrupts import run_loop
 from coderelay.client.language import retell, speak, t
 from coderelay.client.visible import padded, width_of
 from coderelay.config.detect.detect import GUIDE, DetectedModel, detect

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from coderelay.app import App
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.current_folder import real_folder
-from coderelay.cli.interrupts import run_loop
-from coderelay.cli.open_app import new_house
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.current_folder import real_folder
+from coderelay.cli.startup.interrupts import run_loop
+from coderelay.cli.startup.open_app import new_house
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.config.edit_config import add_server, remove_server

@@ -6,8 +6,8 @@ import shutil
 import sys
 import time
 
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.interrupts import RaisedInterrupts
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.interrupts import RaisedInterrupts
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.broad_folder import broad_in_words
-from coderelay.cli.current_folder import is_broad, real_folder
-from coderelay.cli.open_app import me, new_house, run_with_house
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.broad_folder import broad_in_words
+from coderelay.cli.startup.current_folder import is_broad, real_folder
+from coderelay.cli.startup.open_app import me, new_house, run_with_house
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t

@@ -1,7 +1,7 @@
 """`coder resume [ID]`: open a session again, without ID the newest here, and carry on what was cut off."""
 
 from coderelay.cli import start
-from coderelay.cli.arguments import Arguments
+from coderelay.cli.startup.arguments import Arguments
 from coderelay.client.language import t
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.current_folder import real_folder
-from coderelay.cli.interrupts import RaisedInterrupts
-from coderelay.cli.open_app import me, run_with_house
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.current_folder import real_folder
+from coderelay.cli.startup.interrupts import RaisedInterrupts
+from coderelay.cli.startup.open_app import me, run_with_house
 from coderelay.client.changed_files import changed_line
 from coderelay.client.commands.show import background_line
 from coderelay.client.errors import error_in_words

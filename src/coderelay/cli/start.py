@@ -5,8 +5,8 @@ import os
 import sys
 
 from coderelay import __version__
-from coderelay.cli.arguments import Arguments
-from coderelay.cli.current_folder import gone, is_broad, resolved
+from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.current_folder import gone, is_broad, resolved
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
 
@@ -69,21 +69,21 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
         sys.stderr.write(f"coder: {problem}\n")
         return 1
     if prompt is None and is_terminal():
-        from coderelay.cli.interrupts import RaisedInterrupts
+        from coderelay.cli.startup.interrupts import RaisedInterrupts
         from coderelay.surfaces.terminal.input.typeahead import typing_kept
 
         with RaisedInterrupts(), typing_kept():
-            from coderelay.cli import repl
+            from coderelay.cli.startup import repl
 
             return repl.run(options, folder)
-    from coderelay.cli.run_session import run_session
+    from coderelay.cli.startup.run_session import run_session
 
     return run_session(options, folder, prompt)
 
 
 def _why_not_in(folder: str) -> str:
     """Empty if the person has agreed to it."""
-    from coderelay.cli.broad_folder import check_broad_folder  # few begin there
+    from coderelay.cli.startup.broad_folder import check_broad_folder  # few begin there
     from coderelay.client.errors import error_in_words
     from coderelay.protocol.errors import CoderError
 

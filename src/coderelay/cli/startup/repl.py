@@ -20,6 +20,6 @@ async def _work(options: argparse.Namespace, folder: str, opening: Opening) -> i
 
 
 def _load() -> Callable[[argparse.Namespace, str, Opening], Awaitable[int]]:
-    from coderelay.cli.repl_startup import work  # takes longer than the prompt may
+    from coderelay.cli.startup.repl_startup import work  # takes longer than the prompt may
 
     return work

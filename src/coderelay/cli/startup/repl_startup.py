@@ -6,8 +6,8 @@ import gc
 import os
 
 from coderelay.app import App
-from coderelay.cli.choose_session import Chosen, choose_session, mended_words, untrusted_words
-from coderelay.cli.open_app import me, new_house
+from coderelay.cli.startup.choose_session import Chosen, choose_session, mended_words, untrusted_words
+from coderelay.cli.startup.open_app import me, new_house
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.client.visible import visible

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import partial
 
 from coderelay.app import App
-from coderelay.cli.choose_session import Chosen, choose_session, mended_words, untrusted_words
-from coderelay.cli.interrupts import is_ignored, run_loop
-from coderelay.cli.open_app import me, new_house
+from coderelay.cli.startup.choose_session import Chosen, choose_session, mended_words, untrusted_words
+from coderelay.cli.startup.interrupts import is_ignored, run_loop
+from coderelay.cli.startup.open_app import me, new_house
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t

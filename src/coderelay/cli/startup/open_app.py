@@ -6,7 +6,7 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from coderelay.app import App
-from coderelay.cli.interrupts import run_loop
+from coderelay.cli.startup.interrupts import run_loop
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak
 from coderelay.client.visible import visible

@@ -2,9 +2,9 @@
 
 import os
 
-from coderelay.cli.current_folder import real_folder
-from coderelay.cli.interrupts import run_loop
-from coderelay.cli.open_app import new_house, run_with_house
+from coderelay.cli.startup.current_folder import real_folder
+from coderelay.cli.startup.interrupts import run_loop
+from coderelay.cli.startup.open_app import new_house, run_with_house
 from coderelay.client.ask_text import headline
 from coderelay.client.permission_asks import approval_in_words
 from coderelay.config.load import load

@@ -1,0 +1,1 @@
+"""What subcommands share: their arguments, the folder they begin in, Ctrl-C, and opening the app and a session."""

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coderelay.http.sse import EventStream
 from coderelay.models.anthropic.answer import AnthropicAnswer
-from coderelay.models.model import Completion, TextPiece
-from coderelay.models.sse import EventLines
+from coderelay.models.model import Completion, TextPiece, check_event_size
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
@@ -170,7 +170,7 @@ def test_arguments_may_be_split_anywhere(arguments: str, data: st.DataObject) ->
         rest = rest[size:]
     use = block(0, "tool_use", *deltas, id="a", name="bash", input={})
     answer = AnthropicAnswer(BY, "")
-    answer.take(EventLines().feed(events(START, *use, finish("tool_use"))))
+    answer.take(EventStream(check_event_size, by_line=True).feed(events(START, *use, finish("tool_use"))))
     assert answer.completion().calls == (called("a", arguments or "{}"),)
 
 
@@ -318,7 +318,7 @@ async def test_an_answer_without_a_reason_to_finish_is_cut_off() -> None:
 def test_characters_and_lines_may_be_split_across_reads(sizes: list[int], crlf: bool) -> None:
     body = events(START, *text("héllo 你好 🎉", " ünd 🏳️‍🌈"), finish(), STOP)
     body = body.replace(b"\n", b"\r\n") if crlf else body
-    answer, lines, shown_text, at = AnthropicAnswer(BY, ""), EventLines(), "", 0
+    answer, lines, shown_text, at = AnthropicAnswer(BY, ""), EventStream(check_event_size, by_line=True), "", 0
     while body:
         size = sizes[at % len(sizes)]
         shown_text += answer.take(lines.feed(body[:size]))[1]

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coderelay.models.model import Completion, TextPiece
+from coderelay.http.sse import EventStream
+from coderelay.models.model import Completion, TextPiece, check_event_size
 from coderelay.models.openai_chat.answer import ChatAnswer
-from coderelay.models.sse import EventLines
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
@@ -418,7 +418,7 @@ async def test_thinking_under_both_names_is_taken_once() -> None:
 def test_characters_and_lines_may_be_split_across_reads(sizes: list[int], crlf: bool) -> None:
     body = events(delta(reasoning="дума́ю"), HELLO, delta(content=" ünd 🏳️‍🌈"), STOP, b"data: [DONE]\n\n")
     body = body.replace(b"\n", b"\r\n") if crlf else body
-    answer, lines, shown_text, at = ChatAnswer("", BY), EventLines(), "", 0
+    answer, lines, shown_text, at = ChatAnswer("", BY), EventStream(check_event_size, by_line=True), "", 0
     while body:
         size = sizes[at % len(sizes)]
         shown_text += answer.take(lines.feed(body[:size]))[1]
@@ -517,4 +517,4 @@ async def test_leaving_in_the_middle_closes_the_connection() -> None:
 
 
 def _data(event: dict[str, Any]) -> list[bytes]:
-    return EventLines().feed(events(event))
+    return EventStream(check_event_size, by_line=True).feed(events(event))

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coderelay.http.sse import EventStream
 from coderelay.models.endpoint import Endpoint
-from coderelay.models.model import Completion, TextPiece, ThinkingPiece
+from coderelay.models.model import Completion, TextPiece, ThinkingPiece, check_event_size
 from coderelay.models.model_card import Card
 from coderelay.models.openai_responses.answer import ResponsesAnswer
 from coderelay.models.openai_responses.model import OpenAIResponses
-from coderelay.models.sse import EventLines
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed
@@ -335,7 +335,7 @@ async def test_an_event_of_another_shape_is_a_failure(told: dict[str, Any] | byt
 def test_events_may_be_split_across_reads(sizes: list[int]) -> None:
     summary = event("reasoning_summary_text.delta", output_index=0, delta="дума́ю")
     body = events(summary, said("héllo ", 1), said("🏳️‍🌈", 1), completed())
-    answer, lines, shown, at = ResponsesAnswer("", BY), EventLines(), "", 0
+    answer, lines, shown, at = ResponsesAnswer("", BY), EventStream(check_event_size, by_line=True), "", 0
     while body:
         size = sizes[at % len(sizes)]
         shown += "".join(answer.take(lines.feed(body[:size])))

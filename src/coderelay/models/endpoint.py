@@ -3,8 +3,9 @@
 from collections.abc import AsyncGenerator, Callable, Mapping
 
 from coderelay.http.client import HttpClient, Response
+from coderelay.http.sse import EventStream
 from coderelay.models.http_error import reason_in, refusal
-from coderelay.models.sse import EventLines
+from coderelay.models.model import check_event_size
 from coderelay.protocol.errors import ModelFailed
 
 _END_SECONDS = 0.25  # how long the end of the body may come after the end of the message
@@ -36,7 +37,7 @@ class Endpoint:
     async def events(self, path: str, body: bytes, is_over: Callable[[], bool]) -> AsyncGenerator[list[bytes]]:
         """The data of the events of an answer, as many as come in together. Ends with the body, or soon after
         `is_over` says that nothing more is needed. Raises ModelFailed."""
-        lines = EventLines()
+        lines = EventStream(check_event_size, by_line=True)
         async with self._client.post(path, self._headers, body) as response:
             if response.status != 200:
                 raise await refusal(response, self.secret)

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from coderelay.http.sse import EventStream
 from coderelay.protocol.errors import ModelFailed
-from coderelay.tools.mcp.event_stream import EventStream
 from coderelay.tools.mcp.transport import MOST_BYTES, Forgotten, Hear, Lose, ServerFailed
 
 _FAILURE_BYTES = 2000
@@ -110,7 +110,7 @@ class HttpLine:
             self._hear(data)
 
     async def _take_stream(self, answer: HttpReply) -> None:
-        stream = EventStream(MOST_BYTES)
+        stream = EventStream(_check_size)
         while piece := await answer.receive():
             for data in stream.feed(piece):
                 self._hear(data)
@@ -134,8 +134,7 @@ class HttpLine:
 
 async def _whole(answer: HttpReply) -> bytes:
     data = await answer.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ServerFailed(f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB", sent=True)
+    _check_size(len(data))
     return data
 
 
@@ -158,3 +157,8 @@ class _Error(Struct):
 
 class _Refused(Struct):
     error: _Error
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_BYTES:
+        raise ServerFailed(f"sent a message of more than {MOST_BYTES // 1024 // 1024} MiB", sent=True)

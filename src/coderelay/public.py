@@ -98,9 +98,9 @@ class ConnectedClient:
 class Coder:
     """The public client, asynchronous. `client` is the whole contract behind it."""
 
-    def __init__(self, client: Client, house: App, who: str) -> None:
+    def __init__(self, client: Client, app: App, who: str) -> None:
         self.client = client
-        self._house = house
+        self._app = app
         self._by = By(who=who, via="script")
 
     async def start(
@@ -113,7 +113,7 @@ class Coder:
         allowed_tools: Sequence[str] = (),
     ) -> SessionId:
         """A new session with its first prompt. Returns as soon as both are on disk."""
-        found = await detect(self._house.config, os.environ, flag=model)
+        found = await detect(self._app.config, os.environ, flag=model)
         session = SessionId(new_id())
         await self.client.send(
             CreateSession(
@@ -260,22 +260,22 @@ class Connection:
 
     def __init__(self, who: str) -> None:
         self._who = who
-        self._house = App(load(os.environ), learn(os.environ).added_to(os.environ))
+        self._app = App(load(os.environ), learn(os.environ).added_to(os.environ))
         self._host: Host | None = None
         self._client: ConnectedClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
     async def __aenter__(self) -> Coder:
-        self._host = await self._house.open_patiently()
+        self._host = await self._app.open_patiently()
         self._client = ConnectedClient(self._host)
-        return Coder(self._client, self._house, self._who)
+        return Coder(self._client, self._app, self._who)
 
     async def __aexit__(self, *_: object) -> None:
         assert self._host is not None
         assert self._client is not None
         await self._client.leave()
-        await self._house.close(self._host)
+        await self._app.close(self._host)
 
     def __enter__(self) -> SyncCoder:
         loop = self._loop = asyncio.new_event_loop()

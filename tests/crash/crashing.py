@@ -177,7 +177,7 @@ def main() -> int:
         HostTurn.may_spend = _may_always_spend
     if crashing.mutant == "no-epoch":
         HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
-    open_app.new_house = lambda cwd=None: crashing
+    open_app.new_app = lambda cwd=None: crashing
     return cli.main()
 
 

@@ -45,5 +45,5 @@ class FailingHouse(App):
 
 
 if __name__ == "__main__":
-    open_app.new_house = lambda cwd=None: FailingHouse(load(os.environ, cwd))
+    open_app.new_app = lambda cwd=None: FailingHouse(load(os.environ, cwd))
     cli.run()

@@ -11,7 +11,7 @@ import argparse
 import sys
 
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.open_app import me, run_with_house
+from coderelay.cli.startup.open_app import me, run_with_app
 from coderelay.client.ask_text import headline, understand
 from coderelay.client.language import retell, t
 from coderelay.host.host import Host
@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
         code = await carry_on(host, found.session, outcome.head)
         return await _carry_on_parent(host, found.parent, code) if code != PARKED and found.parent else code
 
-    return run_with_house(answer)
+    return run_with_app(answer)
 
 
 async def _carry_on_parent(host: Host, session: SessionId, code: int) -> int:

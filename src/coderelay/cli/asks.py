@@ -5,7 +5,7 @@ import sys
 import msgspec
 
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.open_app import run_with_house
+from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.ask_text import headline
 from coderelay.client.language import t
 from coderelay.client.visible import visible
@@ -33,4 +33,4 @@ def main(arguments: list[str]) -> int:
                 sys.stdout.write(f"{each.ask.id}  {headline(each.ask)}  ({visible(where)})\n")
         return 0
 
-    return run_with_house(show)
+    return run_with_app(show)

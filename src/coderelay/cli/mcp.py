@@ -11,7 +11,7 @@ from coderelay.app import App
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.current_folder import real_folder
 from coderelay.cli.startup.interrupts import run_loop
-from coderelay.cli.startup.open_app import new_house
+from coderelay.cli.startup.open_app import new_app
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.config.edit_config import add_server, remove_server
@@ -128,14 +128,14 @@ def _remove(name: str) -> int:
 
 
 async def _list(folder: str) -> int:
-    house = new_house(folder)
-    rows = await examine_servers(house, folder)
+    app = new_app(folder)
+    rows = await examine_servers(app, folder)
     width = max((len(each.name) for each in rows), default=0)
     for each in rows:
         sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {retell(told(each))}  {printable(each.where)}\n")
     if not rows:
         sys.stdout.write(t("no MCP server is configured here; `coder mcp add NAME -- COMMAND` adds one") + "\n")
-    if waiting := untrusted_servers(house.config.untrusted):
+    if waiting := untrusted_servers(app.config.untrusted):
         names = ", ".join(map(printable, waiting))
         wants = t(
             "this folder wants {names} too; `coder permissions trust` shows it and puts it in force", names=names
@@ -144,15 +144,15 @@ async def _list(folder: str) -> int:
     return 0
 
 
-async def examine_servers(house: App, folder: str) -> list[ServerRow]:
+async def examine_servers(app: App, folder: str) -> list[ServerRow]:
     """Each is really started or asked, and ended again."""
-    pool = house.new_server_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
-    servers = pool.of(folder, house.folders.of(folder).settings.mcp_servers)
+    pool = app.new_server_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
+    servers = pool.of(folder, app.folders.of(folder).settings.mcp_servers)
     try:
         return [] if servers is None else await ServerRows(servers).rows()
     finally:
         await pool.close()
-        await house.processes.close()
+        await app.processes.close()
 
 
 def told(row: ServerRow) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.broad_folder import broad_in_words
 from coderelay.cli.startup.current_folder import is_broad, real_folder
-from coderelay.cli.startup.open_app import me, new_house, run_with_house
+from coderelay.cli.startup.open_app import me, new_app, run_with_app
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
@@ -85,7 +85,7 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(t("revoked {tool}: {title}", tool=found.tool, title=printable(found.title)) + "\n")
         return 0
 
-    return run_with_house(work)
+    return run_with_app(work)
 
 
 class CheckLine(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ class CommandCheck:
     """Commands, judged by what is configured in a folder. Raises BadInput if that is wrong."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = new_house(folder).folders.of(folder)
+        self._folder = new_app(folder).folders.of(folder)
         self._sandbox: str | None = None
 
     def judge(self, command: str, mode: Mode) -> ShellVerdict:

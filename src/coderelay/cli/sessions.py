@@ -11,7 +11,7 @@ import msgspec
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.current_folder import real_folder
 from coderelay.cli.startup.interrupts import RaisedInterrupts
-from coderelay.cli.startup.open_app import me, run_with_house
+from coderelay.cli.startup.open_app import me, run_with_app
 from coderelay.client.changed_files import changed_line
 from coderelay.client.commands.show import background_line
 from coderelay.client.errors import error_in_words
@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(["list", *arguments] if is_listing else arguments)
     if options.action == "backup":
         return _back_up(options.file)
-    return run_with_house(lambda host: _run(host, options))
+    return run_with_app(lambda host: _run(host, options))
 
 
 def _parser() -> Arguments:
@@ -71,7 +71,7 @@ def _parser() -> Arguments:
 
 
 def _back_up(file: str) -> int:
-    """Without a house: a log that cannot be written to any more can still be copied."""
+    """Without a app: a log that cannot be written to any more can still be copied."""
     from coderelay.store.sqlite.backup import back_up  # the other actions need none of it
 
     try:

@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
-    """With what the place needs: --help and usage errors need no house, pipes no terminal."""
+    """With what the place needs: --help and usage errors need no app, pipes no terminal."""
     is_named = options.cwd or options.path or options.resume is not None or options.latest
     if not is_named and is_broad(folder) and (problem := _why_not_in(folder)):
         sys.stderr.write(f"coder: {problem}\n")

@@ -32,13 +32,13 @@ class Chosen(Struct, frozen=True):
 
 
 async def choose_session(
-    client: Client, options: argparse.Namespace, folder: str, house: App, by: By, *, to_run: bool = True
+    client: Client, options: argparse.Namespace, folder: str, app: App, by: By, *, to_run: bool = True
 ) -> Chosen:
     """Raises CannotRun if nobody can run it here; unless it is there already and is only to be followed."""
     allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
     known = await _known_session(client, options, folder)
     if known is None:
-        return await _new_session(client, options, folder, house, by, allowed)
+        return await _new_session(client, options, folder, app, by, allowed)
     model = with_provider(options.model, known.model) if options.model else None
     agent = options.agent or (agent_for(model) if model else None)
     problem = await client.get(WhyNotRun(known.id, model=model, agent=agent))
@@ -63,13 +63,13 @@ async def choose_session(
 
 
 async def _new_session(
-    client: Client, options: argparse.Namespace, folder: str, house: App, by: By, allowed: tuple[str, ...]
+    client: Client, options: argparse.Namespace, folder: str, app: App, by: By, allowed: tuple[str, ...]
 ) -> Chosen:
-    found = await detect(house.config, os.environ, flag=options.model, settings=house.config.settings.providers)
+    found = await detect(app.config, os.environ, flag=options.model, settings=app.config.settings.providers)
     agent = options.agent or found.agent
     if agent == "native" and found.model == GUIDE:
         raise CannotRun(found.line)
-    if agent == "native" and (problem := house.models(folder).why_not(found.model)) is not None:
+    if agent == "native" and (problem := app.models(folder).why_not(found.model)) is not None:
         raise CannotRun(problem)
     session = SessionId(new_id())
     outcome = await client.send(
@@ -77,7 +77,7 @@ async def _new_session(
             session=session,
             cwd=folder,
             model=found.model,
-            mode=options.mode or house.config.settings.mode,
+            mode=options.mode or app.config.settings.mode,
             agent=agent,
             allowed_tools=allowed,
             by=by,
@@ -86,20 +86,20 @@ async def _new_session(
     return Chosen(session, outcome.head, detected=found)
 
 
-def untrusted_words(house: App) -> str:
+def untrusted_words(app: App) -> str:
     """What the folder wants and does not get, and how it would; nothing if it wants nothing."""
-    if not house.config.untrusted:
+    if not app.config.untrusted:
         return ""
     return t(
         ".coder/config.json of this folder wants {keys}, which is not in force; `coder permissions trust` shows "
         "it and puts it in force",
-        keys=", ".join(house.config.untrusted),
+        keys=", ".join(app.config.untrusted),
     )
 
 
-def mended_words(house: App) -> str:
+def mended_words(app: App) -> str:
     """What commands of a process that was killed had left for git to obey, and was moved aside; usually nothing."""
-    mended = house.workspaces.recover()
+    mended = app.workspaces.recover()
     if not mended:
         return ""
     return t(

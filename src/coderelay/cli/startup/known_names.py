@@ -4,7 +4,7 @@ import os
 
 from coderelay.cli.startup.current_folder import real_folder
 from coderelay.cli.startup.interrupts import run_loop
-from coderelay.cli.startup.open_app import new_house, run_with_house
+from coderelay.cli.startup.open_app import new_app, run_with_app
 from coderelay.client.ask_text import headline
 from coderelay.client.permission_asks import approval_in_words
 from coderelay.config.load import load
@@ -41,7 +41,7 @@ def _known_names(kind: str) -> NamesWithText:
 
 def _models() -> NamesWithText:
     folder = real_folder()
-    shown = run_loop(new_house(folder).offered_models(folder))
+    shown = run_loop(new_app(folder).offered_models(folder))
     return [(each.name, each.source) for each in shown]
 
 
@@ -58,7 +58,7 @@ def _in_the_log(kind: str) -> NamesWithText:
                 found.extend((each.id, approval_in_words(each)) for each in await host.get(ListApprovals(None)))
         return 0
 
-    run_with_house(look)
+    run_with_app(look)
     return found
 
 

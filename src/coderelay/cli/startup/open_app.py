@@ -1,4 +1,4 @@
-"""A house for the time of one command."""
+"""An app for the time of one command."""
 
 import getpass
 import os
@@ -18,14 +18,14 @@ from coderelay.protocol.errors import CoderError
 from coderelay.surfaces import standard_streams
 
 
-def new_house(cwd: str | None = None) -> App:
+def new_app(cwd: str | None = None) -> App:
     """With what other programs' files say of keys, where the environment says nothing. From here on people are
     spoken to in the language that is set."""
     config = load(os.environ, cwd)
     speak(config.lang)
-    house = App(config, learn(os.environ).added_to(os.environ))
-    house.tell = _tell
-    return house
+    app = App(config, learn(os.environ).added_to(os.environ))
+    app.tell = _tell
+    return app
 
 
 def _tell(text: str) -> None:
@@ -33,22 +33,22 @@ def _tell(text: str) -> None:
     sys.stderr.flush()
 
 
-def run_with_house(work: Callable[[Host], Awaitable[int]]) -> int:
+def run_with_app(work: Callable[[Host], Awaitable[int]]) -> int:
     """Exit code of `work`; 1 and the reason on stderr if it is refused."""
     standard_streams.write_behind()
     try:
-        return run_loop(_run(work, new_house()))
+        return run_loop(_run(work, new_app()))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
 
 
-async def _run(work: Callable[[Host], Awaitable[int]], house: App) -> int:
-    host = await house.open_patiently()
+async def _run(work: Callable[[Host], Awaitable[int]], app: App) -> int:
+    host = await app.open_patiently()
     try:
         return await work(host)
     finally:
-        await house.close(host)
+        await app.close(host)
 
 
 def me(via: str = "cli") -> By:

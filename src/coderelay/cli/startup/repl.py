@@ -1,4 +1,4 @@
-"""`coder [PATH]` where a person sits: the prompt is there at once, and behind it the house is built."""
+"""`coder [PATH]` where a person sits: the prompt is there at once, and behind it the app is built."""
 
 import argparse
 import asyncio

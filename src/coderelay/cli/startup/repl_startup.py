@@ -7,7 +7,7 @@ import os
 
 from coderelay.app import App
 from coderelay.cli.startup.choose_session import Chosen, choose_session, mended_words, untrusted_words
-from coderelay.cli.startup.open_app import me, new_house
+from coderelay.cli.startup.open_app import me, new_app
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.client.visible import visible
@@ -29,52 +29,52 @@ async def work(options: argparse.Namespace, folder: str, opening: Opening) -> in
     gc.freeze()  # what was loaded stays; from here on there is garbage
     gc.enable()
     try:
-        return await _show(options, folder, opening, new_house(folder))
+        return await _show(options, folder, opening, new_app(folder))
     except CoderError as error:
         opening.screen.print(visible(f"coder: {error_in_words(error)}"))
         return 1
 
 
-async def _show(options: argparse.Namespace, folder: str, opening: Opening, house: App) -> int:
+async def _show(options: argparse.Namespace, folder: str, opening: Opening, app: App) -> int:
     screen = opening.screen
-    house.tell = lambda text: screen.print(note(retell(text), screen.width))
-    host = await house.open_patiently()
+    app.tell = lambda text: screen.print(note(retell(text), screen.width))
+    host = await app.open_patiently()
     try:
         by = me("terminal")
-        chosen = await _choose_when_there_is_room(host, options, folder, house, by)
+        chosen = await _choose_when_there_is_room(host, options, folder, app, by)
         opened = Opened(
             client=host,
             session=chosen.session,
             by=by,
             remember_model=remember_model,
-            told=_told(chosen, house),
+            told=_told(chosen, app),
             is_known=chosen.detected is None,
-            while_running=house.config.settings.input_while_running,
-            history=os.path.join(house.config.home, "history"),
+            while_running=app.config.settings.input_while_running,
+            history=os.path.join(app.config.home, "history"),
             max_steps=options.max_steps,
         )
         return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
     finally:
-        await house.close(host)
+        await app.close(host)
 
 
 async def _choose_when_there_is_room(
-    host: Host, options: argparse.Namespace, folder: str, house: App, by: By
+    host: Host, options: argparse.Namespace, folder: str, app: App, by: By
 ) -> Chosen:
     """On a full disk the prompt stays, and with it what the person has typed meanwhile."""
     is_told = False
     while True:
         try:
-            return await choose_session(host, options, folder, house, by, to_run=False)
+            return await choose_session(host, options, folder, app, by, to_run=False)
         except StoreFull as error:
             if not is_told:
-                house.tell(str(error))
+                app.tell(str(error))
                 is_told = True
         await asyncio.sleep(_ROOM_SECONDS)
 
 
-def _told(chosen: Chosen, house: App) -> tuple[str, ...]:
+def _told(chosen: Chosen, app: App) -> tuple[str, ...]:
     found = chosen.detected
     why = retell(found.line) if found is not None else ""
-    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(house), mended_words(house))
+    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(app), mended_words(app))
     return tuple(filter(None, words))

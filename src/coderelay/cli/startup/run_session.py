@@ -12,7 +12,7 @@ from functools import partial
 from coderelay.app import App
 from coderelay.cli.startup.choose_session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
-from coderelay.cli.startup.open_app import me, new_house
+from coderelay.cli.startup.open_app import me, new_app
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
@@ -34,7 +34,7 @@ def run_session(options: argparse.Namespace, folder: str, prompt: str | None) ->
     gc.enable()
     standard_streams.write_behind()
     try:
-        return run_loop(_run(options, folder, prompt, new_house(folder)))
+        return run_loop(_run(options, folder, prompt, new_app(folder)))
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return FAILED
@@ -43,28 +43,28 @@ def run_session(options: argparse.Namespace, folder: str, prompt: str | None) ->
         return INTERRUPTED
 
 
-async def _run(options: argparse.Namespace, folder: str, prompt: str | None, house: App) -> int:
-    host = await house.open_patiently()
+async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app: App) -> int:
+    host = await app.open_patiently()
     try:
         by = me("terminal" if prompt is None else "headless")
-        for told in filter(None, (untrusted_words(house), mended_words(house))):
+        for told in filter(None, (untrusted_words(app), mended_words(app))):
             sys.stderr.write(f"coder: {told}\n")
         await host.check()
-        chosen = await choose_session(host, options, folder, house, by)
+        chosen = await choose_session(host, options, folder, app, by)
         _tell_detected(chosen, options)
         if chosen.newest and prompt is None:
             sys.stdout.write(f"{chosen.newest}\n")
         if prompt is not None:
-            return await _headless(host, options, house, chosen.session, chosen.after, prompt, by)
+            return await _headless(host, options, app, chosen.session, chosen.after, prompt, by)
         from coderelay.surfaces.terminal.plain_repl import LineLoop  # only the terminal needs it
 
-        loop = LineLoop(host, chosen.session, by, remember_model, partial(_unattended, options, house))
-        ending = await loop.run(chosen.after, house.config.settings.input_while_running)
+        loop = LineLoop(host, chosen.session, by, remember_model, partial(_unattended, options, app))
+        ending = await loop.run(chosen.after, app.config.settings.input_while_running)
         if ending == "parked":
             sys.stderr.write(_parked(loop.session, t("a question is open; the lines after it are not sent")))
         return {"left": DONE, "parked": PARKED, "stopped": INTERRUPTED}[ending]
     finally:
-        await house.close(host)
+        await app.close(host)
 
 
 def _tell_detected(chosen: Chosen, options: argparse.Namespace) -> None:
@@ -78,10 +78,10 @@ def _tell_detected(chosen: Chosen, options: argparse.Namespace) -> None:
 
 
 async def _headless(
-    client: Client, options: argparse.Namespace, house: App, session: SessionId, after: int, prompt: str, by: By
+    client: Client, options: argparse.Namespace, app: App, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
     cwd = (await client.get(ShowSession(session))).cwd  # not always the folder we are in
-    run = PromptRun(client, session, open_output(options.output, session), _unattended(options, house, cwd), by)
+    run = PromptRun(client, session, open_output(options.output, session), _unattended(options, app, cwd), by)
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []
 
@@ -92,7 +92,7 @@ async def _headless(
     def interrupt() -> None:
         standard_streams.hurry()
         if main.done():
-            return  # the house is being closed: there is nothing left to stop
+            return  # the app is being closed: there is nothing left to stop
         if stopping or run.is_over:
             for each in stopping:
                 each.cancel()  # it may wait for a locked log
@@ -157,8 +157,8 @@ def _in_words(fate: Fate, session: SessionId) -> str:
             )
 
 
-def _unattended(options: argparse.Namespace, house: App, cwd: str) -> Unattended:
-    return options.unattended or house.folders.of(cwd).settings.unattended or "deny"
+def _unattended(options: argparse.Namespace, app: App, cwd: str) -> Unattended:
+    return options.unattended or app.folders.of(cwd).settings.unattended or "deny"
 
 
 def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) -> None:

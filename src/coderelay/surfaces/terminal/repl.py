@@ -303,7 +303,7 @@ class Repl:
 
     def _soon(self, work: Coroutine[Any, Any, object]) -> None:
         """A key that changes the session does not wait behind lines. Once the person has left, keys do nothing: the
-        house is being closed."""
+        app is being closed."""
         if self._left.done():
             work.close()
             return

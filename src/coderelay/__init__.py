@@ -10,9 +10,9 @@ __all__ = ["__version__", "connect"]
 
 
 def connect(who: str = "script") -> "Connection":
-    """Our sessions for scripts: `with connect() as coder` or `async with connect() as coder`.
+    """Open a connection for a script: `with connect() as coder` or `async with connect() as coder`.
 
-    `who` is shown wherever something is said to have been done by this script.
+    `who` is the name that everything this script does is recorded and shown under.
     """
     from coderelay.public import Connection  # `coder --version` must not pay for this
 

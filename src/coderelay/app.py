@@ -1,4 +1,4 @@
-"""Wiring: the only file that knows concrete parts."""
+"""Dependency wiring: App builds all concrete parts of a process. No other file chooses implementations."""
 
 import logging
 import os
@@ -55,7 +55,8 @@ log = logging.getLogger(__name__)
 
 
 class App:
-    """Everything a process needs, from the store up. Parts that a test replaces are built by a method each."""
+    """Builds everything a process needs, from the store up. Each part that a test may replace has a method of its
+    own."""
 
     def __init__(self, config: Config, env: Mapping[str, str] = os.environ) -> None:
         self.config = config
@@ -67,7 +68,7 @@ class App:
         self._server_pool: ServerPool | None = None
         self._providers: list[tuple[object, Providers]] = []
         self.tell: Callable[[str], None] = log.warning
-        """How people are told that the log makes this process wait. A surface puts its own way here."""
+        """Tells people that this process waits for a locked log. A surface replaces it with its own output."""
 
     def store(self) -> Store:
         path, url = self.config.database, self.config.database_url
@@ -81,7 +82,7 @@ class App:
         return Exchange(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
 
     def tools(self) -> list[Tool[Any]]:
-        """All but `skill`, which is there only where there are skills."""
+        """All tools except `skill`, which is added only in folders that have skills."""
         lent: dict[type[Tool[Any]], Callable[[], Tool[Any]]] = {
             Bash: partial(Bash, self.bash_limits),
             WebFetch: partial(WebFetch, self.page_fetch),
@@ -93,7 +94,7 @@ class App:
         return BashLimits(settings.timeout_s, settings.output_bytes, settings.free_bytes)
 
     def page_fetch(self) -> Fetch:
-        from coderelay.http.page import PageClient  # with the first page
+        from coderelay.http.page import PageClient  # loaded when the first page is fetched
         from coderelay.tools.web.page_fetch import PageFetch
 
         return PageFetch(PageClient(self.env))
@@ -105,7 +106,7 @@ class App:
         return NativeAgent(self.models, self.toolbox(), self.workspaces.open, self.native_settings, self.mcp_servers)
 
     def native_settings(self, cwd: str) -> NativeSettings:
-        """Raises BadInput if what is written in that folder is wrong."""
+        """The native agent's settings for a folder. Raises BadInput if the folder's configuration is invalid."""
         settings = self.folders.of(cwd).settings
         skills = self.folders.skills(cwd)
         return NativeSettings(
@@ -125,7 +126,8 @@ class App:
         verification = VerificationSettings(
             wanted.auto_verify_after_edit, wanted.max_verify_attempts, wanted.verify_commands
         )
-        language = "zh" if language_of(self.env, settings) == "zh" else "en"  # the workflow has words in these two
+        # The workflow has texts in these two languages only.
+        language = "zh" if language_of(self.env, settings) == "zh" else "en"
         return WorkflowSettings(wanted.require_todo_for_complex, verification, language)
 
     def skill_tool(self) -> Tool[Any]:
@@ -135,7 +137,8 @@ class App:
         return self.providers(cwd)
 
     def providers(self, cwd: str) -> Providers:
-        """Sessions share connections unless their folders say different things of providers."""
+        """The providers for a folder. Folders with equal provider settings share one object, and so its
+        connections."""
         wanted = self.folders.of(cwd).settings.providers
         for settings, providers in self._providers:
             if settings == wanted:
@@ -145,13 +148,13 @@ class App:
         return providers
 
     def turn_files(self) -> TurnFiles:
-        from coderelay.host.undo import TurnTrees  # with the first change: most turns make none
+        from coderelay.host.undo import TurnTrees  # loaded with the first change of a file: most turns make none
         from coderelay.workspace.trees.snapshots import Trees
 
         return TurnTrees(Trees(self.config.home, self.env))
 
     def mcp_servers(self, cwd: str) -> "McpServers | None":
-        """As they are configured in a folder now. Nothing is loaded where there are none."""
+        """The MCP servers that a folder's configuration names now. Without any, the MCP code is not loaded."""
         wanted = self.folders.of(cwd).settings.mcp_servers
         if wanted and self._server_pool is None:
             self._server_pool = self.new_server_pool(self.mcp_limits())
@@ -186,12 +189,12 @@ class App:
         return self.config.database if url is None else without_user(url).partition("?")[0]
 
     async def offered_models(self, cwd: str) -> list[ModelShown]:
-        from coderelay.models.list_models import offered_models  # only people ask
+        from coderelay.models.list_models import offered_models  # loaded only when a person asks
 
         return await offered_models(self.providers(cwd), self.env, self.config.home)
 
     async def files_in(self, folder: str) -> FilesShown:
-        from coderelay.tools.search.listing import list_folder  # only people ask
+        from coderelay.tools.search.listing import list_folder  # loaded only when a person asks
 
         return await list_folder(folder)
 
@@ -199,11 +202,11 @@ class App:
         return agents_on_path(self.env)
 
     async def open_patiently(self) -> Host:
-        """As `open` does, but a log that another process has locked is waited for without blocking the event loop."""
+        """Like `open`, but if another process has locked the log, wait for it without blocking the event loop."""
         return await when_unlocked(self.open, self.config.database, _OPEN_SECONDS, lambda text: self.tell(text))
 
     def open(self) -> Host:
-        """Raises StoreFailed if the log cannot be used."""
+        """Open the store and build the Host. Raises StoreFailed if the log cannot be used."""
         context = HostContext(
             store=self.store(),
             ownership=self.ownership(),

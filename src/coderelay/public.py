@@ -1,10 +1,10 @@
-"""Our sessions for scripts: start them, follow them, answer them. What `coderelay.connect()` gives.
+"""The Python API that `coderelay.connect()` returns: start sessions, follow them and answer their asks from a script.
 
     async with connect() as coder:                     with connect() as coder:
         session = await coder.start("fix the tests")       session = coder.start("fix the tests")
         print((await coder.wait(session)).text)            print(coder.wait(session).text)
 
-The session is the same one that every terminal on this machine sees, and goes on without the script.
+Every terminal on this machine sees the same session, and the session goes on without the script.
 """
 
 import asyncio
@@ -44,8 +44,9 @@ T = TypeVar("T")
 
 
 class ConnectedClient:
-    """A Client for as long as its connection is open. Leaving the connection cancels the calls under way. A task that
-    calls again later is cancelled too; only the one that left, which must know better, is told StoreFailed."""
+    """A Client that works only while its connection is open. Leaving the connection cancels the calls in progress. A
+    task that makes a call after that is cancelled too, except the task that left the connection: its call raises
+    StoreFailed."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -71,7 +72,7 @@ class ConnectedClient:
                 yield each
 
     async def leave(self) -> None:
-        """Returns when no call is under way."""
+        """Cancel all calls in progress, and return when none is left."""
         self._left_by = asyncio.current_task()
         for task in self._under_way:
             task.cancel()
@@ -85,7 +86,7 @@ class ConnectedClient:
         assert task is not None
         if self._left_by not in (None, task):
             task.cancel()
-            await asyncio.sleep(0)  # where the cancellation arrives
+            await asyncio.sleep(0)  # the cancellation is delivered here
         self._under_way.add(task)
         try:
             yield
@@ -96,7 +97,7 @@ class ConnectedClient:
 
 
 class Coder:
-    """The public client, asynchronous. `client` is the whole contract behind it."""
+    """The asynchronous public API. `client` gives access to the full Client contract behind it."""
 
     def __init__(self, client: Client, app: App, who: str) -> None:
         self.client = client
@@ -112,7 +113,7 @@ class Coder:
         model: str | None = None,
         allowed_tools: Sequence[str] = (),
     ) -> SessionId:
-        """A new session with its first prompt. Returns as soon as both are on disk."""
+        """Create a session and send its first prompt. Returns as soon as both are on disk."""
         found = await detect(self._app.config, os.environ, flag=model)
         session = SessionId(new_id())
         await self.client.send(
@@ -130,16 +131,17 @@ class Coder:
         return session
 
     async def prompt(self, session: SessionId, text: str) -> Outcome:
-        """Queue a prompt. A turn that was cut off is carried on first."""
+        """Queue a prompt. If a crash interrupted a turn, that turn is resumed first."""
         prompt_id = PromptId(new_id())
         return await self.client.send(SendPrompt(session=session, prompt_id=prompt_id, text=text, by=self._by))
 
     async def open(self, session: SessionId) -> None:
-        """Carry on what a crash cut off, if this process can."""
+        """Resume a turn that a crash interrupted, if this process can run the session."""
         await self.client.send(OpenSession(session=session, by=self._by))
 
     async def wait(self, session: SessionId) -> TurnEnded:
-        """The end of the last turn, once nothing is running or queued. Waits as long as an ask is open."""
+        """Wait until no turn is running or queued, and return the end of the last turn. An open ask keeps this
+        waiting."""
         last: TurnEnded | None = None
         async with aclosing(self.follow(session)) as feed:
             async for each in feed:
@@ -167,12 +169,12 @@ class Coder:
         return await self.client.get(ShowSession(session))
 
     async def asks(self, session: SessionId | None = None) -> list[AskRow]:
-        """Everything that waits for a person."""
+        """List the open asks of all sessions, or of one session and its children."""
         return await self.client.get(ListAsks(session))
 
     async def next_ask(self, session: SessionId) -> AskRow | None:
-        """Wait until something must be decided, for a child of the session too; None when the session rests and
-        nothing is left to decide."""
+        """Wait for the next open ask of the session or of one of its children. Returns None when the session is idle
+        and has no open ask."""
         async with aclosing(follow_family(self.client, session, 0)) as feed:
             async for each in feed:
                 if not isinstance(each, Recorded):
@@ -184,7 +186,8 @@ class Coder:
         raise UnknownSession(session)
 
     async def answer(self, ask: AskRow, answer: str | Decision) -> Outcome:
-        """Words as `coder answer` takes them, or a decision. Answered in another place: an Answered says by whom."""
+        """Answer an ask with a Decision, or with the words that `coder answer` accepts. If the ask was already
+        answered elsewhere, the result is an Answered that says by whom."""
         decision = understand(ask.ask, [answer]) if isinstance(answer, str) else answer
         return await self.client.send(AnswerAsk(session=ask.session, ask=ask.ask.id, decision=decision, by=self._by))
 
@@ -196,7 +199,8 @@ class Coder:
 
 
 class SyncCoder:
-    """The same, for scripts without an event loop. A thread of its own runs the sessions meanwhile."""
+    """The blocking public API, for scripts without an event loop. A background thread runs the event loop and the
+    sessions."""
 
     def __init__(self, coder: Coder, loop: asyncio.AbstractEventLoop) -> None:
         self._coder = coder
@@ -256,7 +260,7 @@ class SyncCoder:
 
 
 class Connection:
-    """Enter it with `async with` or with `with`."""
+    """The context manager that `connect()` returns: `async with` gives a Coder, `with` gives a SyncCoder."""
 
     def __init__(self, who: str) -> None:
         self._who = who

@@ -1,1 +1,1 @@
-"""Whoever runs a turn. `agent.py` is the contract."""
+"""Agents: the programs that run a turn. `agent.py` is their contract."""

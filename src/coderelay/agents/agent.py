@@ -1,7 +1,7 @@
-"""The contract of an agent, and of the turn it is lent.
+"""The contracts of an agent and of the turn that it runs.
 
-An agent thinks and acts; it neither judges nor keeps records. It says what happened to the turn it is
-lent, and asks the turn what comes next: always decided from the log, never from the agent's memory.
+An agent calls the model and the tools. It neither judges calls nor writes the log: it reports what happened to its
+Turn, and asks the Turn for the next action, which is always computed from the log and never from the agent's memory.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,9 +20,9 @@ from coderelay.workspace.processes.background import Background
 
 
 class Description(Struct, frozen=True):
-    """What an agent would send to its model: for the snapshot file and for people. `disabled` are tools that the
-    configuration takes away, `window` how many tokens its model takes (0: not known), `commands` what may be typed
-    after a `/` for the agent itself."""
+    """What an agent would send to its model, for the snapshot file and for people. `disabled` are tools that the
+    configuration removes, `window` is the size of its model's context window in tokens (0: not known), `commands` are
+    slash commands that the agent itself handles."""
 
     system: str
     tools: tuple[ToolSpec, ...]
@@ -32,7 +32,7 @@ class Description(Struct, frozen=True):
 
 
 class Turn(Protocol):
-    """One turn of one session, lent to the agent that runs it."""
+    """One turn of one session, as the agent that runs it sees it."""
 
     @property
     def session(self) -> SessionId: ...
@@ -45,13 +45,13 @@ class Turn(Protocol):
 
     @property
     def state(self) -> State:
-        """To read, never to change."""
+        """Read-only for the agent."""
         ...
 
     def next_action(self) -> Action: ...
 
     def background(self) -> Background:
-        """The commands of this session that run while it does other things."""
+        """The background commands of this session."""
         ...
 
     async def give_task(self, call: CallId, description: str, prompt: str) -> Finished:
@@ -59,36 +59,37 @@ class Turn(Protocol):
         ...
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
-        """To be told what the command of a call writes, so that people can look at it meanwhile."""
+        """A callback for the output of a call's command, so that people can watch it while it runs."""
         ...
 
     def show(self, live: Live) -> None:
-        """Something to look at meanwhile. May get lost."""
+        """Show a live update to people. It may get lost."""
         ...
 
     async def take_steering(self) -> None:
-        """Between two steps: prompts that were sent to steer become part of this turn."""
+        """Called between two steps: prompts that were sent to steer become part of this turn."""
         ...
 
     async def may_spend(self) -> bool:
-        """To be asked before anything that costs money. False: a person is asked, and the turn waits."""
+        """Called before anything that costs money. If it returns False, a person is asked and the turn waits."""
         ...
 
     async def compact(self, compacted: HistoryCompacted) -> None:
-        """Record that the beginning of the history is a summary now; ends a turn that is there for that."""
+        """Record that a summary replaces the beginning of the history. This ends a turn whose only task is the
+        compaction."""
         ...
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
-        """Record a finished message. Its calls are judged together before any of them runs; `final`
-        ends the turn if there are none."""
+        """Record a complete message. Its calls are judged together before any of them runs. With `final`, a message
+        without calls ends the turn."""
         ...
 
     async def finish(self) -> None:
-        """End a turn whose last message was recorded before."""
+        """End a turn whose last message is already recorded."""
         ...
 
     async def perform(self, calls: Sequence[Call], effect: Callable[[Call], Awaitable[Outcome]]) -> None:
-        """Run calls, at the same time if there are several: their starts are on disk before `effect` begins, their
+        """Run calls, concurrently if there are several. Their starts are on disk before `effect` begins, and their
         ends before this returns."""
         ...
 
@@ -97,17 +98,17 @@ class Agent(Protocol):
     name: str
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
-        """Why this agent cannot run such a session here, or None."""
+        """The reason why this agent cannot run such a session here, or None."""
         ...
 
     def describe(self, settings: SessionSettings) -> Description: ...
 
     async def suggest_title(self, settings: SessionSettings, prompt: str) -> str:
-        """For a session that begins with this prompt. Raises ModelFailed."""
+        """A title for a session that begins with this prompt. Raises ModelFailed."""
         ...
 
     async def run(self, turn: Turn) -> None:
-        """Go on with the turn until it has ended or waits for people. Raises when it cannot."""
+        """Run the turn until it has ended or waits for people. Raises when it cannot go on."""
         ...
 
     async def close(self) -> None: ...

@@ -9,37 +9,37 @@ from coderelay.surfaces import standard_streams
 
 
 def run() -> None:
-    """`coder` as it is installed. Leaves without taking the interpreter apart, which takes as long as a
-    short turn; everything that must be closed has been by then."""
+    """The entry point of the installed `coder`. Exits without tearing down the interpreter, which takes as long as a
+    short turn; everything that must be closed has been closed by then."""
     standard_streams.install()
     try:
         code = main()
-    except SystemExit as left:  # argparse has said what is wrong, or what was asked for
+    except SystemExit as left:  # argparse has printed the error, the help or the version
         code = left.code if isinstance(left.code, int) else int(left.code is not None)
     except BrokenPipeError:
-        code = 0  # `finish` finds out
+        code = 0  # `finish` turns it into an exit code
     except KeyboardInterrupt:
         standard_streams.hurry()
         code = 130
-    except Exception as error:  # noqa: BLE001  # shown as Python does it, but `finish` waits until all of it is written
+    except Exception as error:  # noqa: BLE001  # printed as Python does it, but `finish` waits until all is written
         sys.excepthook(type(error), error, error.__traceback__)
         code = 1
     os._exit(standard_streams.finish(code))
 
 
 def main() -> int:
-    """Only the file of the subcommand is imported; each parses its own arguments."""
+    """Run a subcommand. Only its file is imported; each one parses its own arguments."""
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"coder {__version__}\n")
         return 0
-    from coderelay.cli.startup.interrupts import leave_at_once  # --version has no need of these
+    from coderelay.cli.startup.interrupts import leave_at_once  # not needed for --version
     from coderelay.client.language import speak
     from coderelay.protocol.languages import locale_language
 
     leave_at_once()
     speak(os.environ.get("CODER_LANG") or locale_language(os.environ))  # until the settings are known
-    gc.disable()  # nothing that is made while loading is garbage
+    gc.disable()  # objects made while loading are no garbage
     from coderelay.cli.startup.arguments import SUBCOMMANDS
 
     name, *rest = arguments or [""]

@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
 
 
 async def _carry_on_parent(host: Host, session: SessionId, code: int) -> int:
-    """Whoever gave the task goes on with what came of it; if that process is gone, this one does."""
+    """The process of the parent session goes on with the result of the task; if it is gone, this process does."""
     parent = await host.get(ShowSession(session))
     if await host.get(WhyWaiting(parent.id)) is None or await host.get(WhyNotRun(parent.id)) is not None:
         return code

@@ -35,7 +35,7 @@ complete -c coder -a '(coder completions --line (commandline -cp) 2>/dev/null)'
 """
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
-# What is in capitals stands for names that are looked up.
+# Words in capitals stand for names that are looked up.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "": (
         *SUBCOMMANDS,
@@ -95,7 +95,8 @@ def main(arguments: list[str]) -> int:
 
 
 def offers(line: str) -> Iterator[tuple[str, str]]:
-    """What may stand where the line ends, each with what it means. Where a file may, nothing: shells know files."""
+    """The words that may complete the line, each with a description. None where a file is expected: the shell
+    completes files itself."""
     before, _, begun = line.rpartition(" ")
     for expected in _expected(before.split()[1:]):
         if expected.isupper():

@@ -32,14 +32,14 @@ from coderelay.store.sqlite.open_file import check_file
 from coderelay.workspace.sandbox.detect import find_rung
 
 _DATABASE_SECONDS = 3.0
-_SILENCE_SECONDS = 0.3  # more than at a start: here somebody wants to know
+_SILENCE_SECONDS = 0.3  # longer than at start-up: here the person wants to know
 _CONNECT = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model in it; until then the guide answers"
 _INSTALL_SANDBOX = "`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`"
 _MARKS = {"found": "✓", "missing": "–", "bad": "✗"}
 
 
 class Finding(Struct, frozen=True):
-    """`missing`: coder works without it. `bad`: it does not work here until this is mended."""
+    """One line of the report. `missing`: coder works without it. `bad`: coder does not work until it is fixed."""
 
     what: str
     found: str
@@ -100,7 +100,7 @@ def _lines(findings: list[Finding]) -> list[str]:
 
 
 def _here() -> str | None:
-    """None if the folder this was called in is gone."""
+    """The current folder, or None if it was removed."""
     try:
         return os.getcwd()
     except OSError:
@@ -108,7 +108,7 @@ def _here() -> str | None:
 
 
 def _config(env: Mapping[str, str], folder: str | None) -> tuple[Config, list[Finding]]:
-    """With a configuration that cannot be read, the rest is examined as if there were none."""
+    """If the configuration cannot be read, the rest is examined as if there were none."""
     try:
         config = load(env, folder)
     except CoderError as error:
@@ -134,7 +134,7 @@ def _model(config: Config, found: DetectedModel, env: Mapping[str, str]) -> Find
         return Finding("model", told, "bad", problem.replace("\n", " "))
     try:
         address = parse_address(providers.address(found.model))
-    except CannotRun:  # it has none: it runs in this process
+    except CannotRun:  # a model that runs in this process has no address
         address = None
     host = address.netloc if address else ""  # never the whole address: it may hold a password
     return Finding("model", f"{told} at {host}" if host not in told else told)
@@ -218,10 +218,10 @@ def _log_to_be_made(config: Config) -> Finding:
 
 
 async def _postgres(url: str) -> Finding:
-    """Connects as the log does, and changes nothing."""
+    """Connect as the log does, without changing anything."""
     try:
         from coderelay.store.postgres.connection import (
-            PostgresServer,  # its driver is an extra
+            PostgresServer,  # its driver is an optional dependency
             psycopg,
         )
         from coderelay.store.postgres.migrations import check_version
@@ -251,7 +251,7 @@ async def _postgres(url: str) -> Finding:
 async def _mcp_servers(config: Config, env: Mapping[str, str], folder: str | None) -> list[Finding]:
     if not config.settings.mcp_servers or folder is None:
         return []
-    from coderelay.app import App  # few have any
+    from coderelay.app import App  # few people have MCP servers
     from coderelay.cli.mcp import examine_servers, told
 
     rows = await examine_servers(App(config, env), folder)
@@ -274,7 +274,7 @@ def _programs(env: Mapping[str, str]) -> list[Finding]:
 
 
 def _sandbox(config: Config) -> Finding:
-    """Tried, whatever was found out before."""
+    """Try out the sandbox, whatever an earlier detection has found."""
     if not config.settings.sandbox.enabled:
         return Finding("sandbox", "switched off by sandbox.enabled: commands run without one", "missing")
     with TemporaryDirectory() as scratch:

@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The options, and what stands behind `--`: the program of a server with its arguments."""
+    """The options, and the words after `--`: the program of a server with its arguments."""
     parser = Arguments(prog="coder mcp", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
@@ -145,7 +145,7 @@ async def _list(folder: str) -> int:
 
 
 async def examine_servers(app: App, folder: str) -> list[ServerRow]:
-    """Each is really started or asked, and ended again."""
+    """The state of each server. Each one is really started or contacted, and stopped again."""
     pool = app.new_server_pool(ServerLimits(start=_SECONDS, answer=_SECONDS, patience=2 * _SECONDS))
     servers = pool.of(folder, app.folders.of(folder).settings.mcp_servers)
     try:

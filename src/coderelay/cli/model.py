@@ -136,7 +136,7 @@ def _agreed(offer: Download) -> bool:
 
 
 class _Bar:
-    """One line that moves on a terminal, and a line for each part elsewhere."""
+    """The progress of a download: one line that is redrawn on a terminal, and elsewhere a line for each part."""
 
     def __init__(self, offer: Download) -> None:
         self._offer = offer

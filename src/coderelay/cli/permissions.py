@@ -123,7 +123,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
 
 
 class CommandCheck:
-    """Commands, judged by what is configured in a folder. Raises BadInput if that is wrong."""
+    """Judges commands by the configuration of a folder. Raises BadInput if the configuration is wrong."""
 
     def __init__(self, folder: str) -> None:
         self._folder = new_app(folder).folders.of(folder)
@@ -136,7 +136,7 @@ class CommandCheck:
         found = self._judge(command, mode, facts, sandboxed=True)
         if found == (plain := self._judge(command, mode, facts, sandboxed=False)):
             return found
-        if self._sandbox is None:  # looked for when it matters: that takes a moment
+        if self._sandbox is None:  # detected only when it matters: that takes a moment
             self._sandbox = self._folder.sandbox
         return plain if self._sandbox in ("", "none") else found
 
@@ -200,7 +200,7 @@ def _trust(home: str, folder: str, yes: bool) -> int:
 
 def _show_wishes(folder: str, wanted: Mapping[str, Any]) -> None:
     sys.stdout.write(t("{file} wants:", file=shown(folder_file(folder))) + "\n")
-    for key, value in wanted.items():  # whole, as it is written there: a part that is hidden could be a command
+    for key, value in wanted.items():  # in full, as written there: a hidden part could be a command
         sys.stdout.write(printable(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
 
 
@@ -212,7 +212,7 @@ def _show_texts(folder: str, news: Mapping[str, str]) -> None:
 
 
 def _agrees() -> bool:
-    """Only a person at a terminal can."""
+    """Ask the person. Raises BadInput if nobody is at a terminal: only a person there can agree."""
     if not sys.stdin.isatty():
         raise BadInput(t("nobody is here to be asked"), t("Give --yes to trust it."))
     sys.stdout.write(t("Commands and rules there then count as your own. Trust it? [y/N] "))

@@ -71,15 +71,15 @@ def _parser() -> Arguments:
 
 
 def _back_up(file: str) -> int:
-    """Without a app: a log that cannot be written to any more can still be copied."""
-    from coderelay.store.sqlite.backup import back_up  # the other actions need none of it
+    """Back up without building the app: a log that can no longer be written to can still be copied."""
+    from coderelay.store.sqlite.backup import back_up  # not needed by the other actions
 
     try:
         config = load(os.environ)
         speak(config.lang)
         if config.database_url is not None:
             raise BadInput("the sessions are on PostgreSQL, whose own tools copy them", "Use pg_dump.")
-        with RaisedInterrupts():  # nothing unfinished is left behind
+        with RaisedInterrupts():  # so that an interrupted copy is cleaned up
             events = back_up(config.database, file)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
@@ -111,7 +111,7 @@ async def _list(host: Host, options: argparse.Namespace) -> None:
 
 
 async def _list_one(host: Host, each: Summary, options: argparse.Namespace) -> None:
-    """A child stands below the session that it works for."""
+    """Print one session; a child session is printed below its parent, and marked."""
     if options.json:
         _print_json(each)
     else:
@@ -142,7 +142,7 @@ async def _show_diff(host: Host, session: SessionId) -> None:
     lines = tuple(map(changed_line, found.changes)) or (t("its turns changed no files that are known"),)
     for line in lines:
         _print(line)
-    sys.stdout.write(visible(found.diff) if sys.stdout.isatty() else found.diff)  # a program may apply it
+    sys.stdout.write(visible(found.diff) if sys.stdout.isatty() else found.diff)  # a program may apply the diff
 
 
 def _lines(message: dict[str, Any]) -> list[str]:
@@ -187,7 +187,7 @@ def _state(summary: Summary) -> str:
 
 
 def _print(text: str) -> None:
-    """Titles, prompts and results may have been written by anyone."""
+    """Escapes control characters: titles, prompts and results may have been written by anyone."""
     sys.stdout.write(f"{visible(text)}\n")
 
 

@@ -1,4 +1,4 @@
-"""`coder [PATH]` and `coder -p PROMPT`."""
+"""`coder [PATH]` and `coder -p PROMPT`: the command-line options, and the choice of the surface."""
 
 import argparse
 import os
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
-    """With what the place needs: --help and usage errors need no app, pipes no terminal."""
+    """Load only what this run needs: --help and usage errors need no app, and pipes need no terminal surface."""
     is_named = options.cwd or options.path or options.resume is not None or options.latest
     if not is_named and is_broad(folder) and (problem := _why_not_in(folder)):
         sys.stderr.write(f"coder: {problem}\n")
@@ -82,8 +82,8 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
 
 
 def _why_not_in(folder: str) -> str:
-    """Empty if the person has agreed to it."""
-    from coderelay.cli.startup.broad_folder import check_broad_folder  # few begin there
+    """Why `coder` may not start in this broad folder; empty if the person has agreed to it."""
+    from coderelay.cli.startup.broad_folder import check_broad_folder  # few people start there
     from coderelay.client.errors import error_in_words
     from coderelay.protocol.errors import CoderError
 
@@ -95,12 +95,12 @@ def _why_not_in(folder: str) -> str:
 
 
 def is_terminal() -> bool:
-    """Whether somebody sits there who can see more than plain lines."""
+    """Whether a person is at a terminal that can show more than plain lines."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "")
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
-    """The options, the folder, and the prompt if there is one. Leaves with 2 if something is wrong."""
+    """The options, the folder, and the prompt if there is one. Exits with 2 if something is wrong."""
     options = parser().parse_args(arguments)
     if options.resume is not None and options.latest:
         parser().error(t("--resume and --continue exclude each other"))
@@ -118,7 +118,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
 
 
 def folder_of(given: str | None) -> str:
-    """Leaves with 2 if the current one is meant, and is gone."""
+    """The real path of the folder. Exits with 2 if the current one is meant and was removed."""
     try:
         return resolved(given or "")
     except OSError:
@@ -126,7 +126,7 @@ def folder_of(given: str | None) -> str:
 
 
 def _bytes(argument: str | None) -> bytes | None:
-    """An argument as it was typed, whatever its encoding."""
+    """The bytes of an argument as they were typed, whatever the encoding."""
     return None if argument is None else os.fsencode(argument)
 
 

@@ -1,1 +1,1 @@
-"""What every surface holds. `client.py` is the contract."""
+"""Code shared by all surfaces. `client.py` is the contract between surfaces and sessions."""

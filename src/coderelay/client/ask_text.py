@@ -1,6 +1,6 @@
-"""An ask in words, and words as an answer: shared by all surfaces where people type.
+"""Asks as text, and typed text parsed into decisions; shared by all surfaces where people type.
 
-Each kind of ask has one function here that says how it is shown and what answers it.
+Each kind of ask has one function here that says how it is shown and which words answer it.
 """
 
 import re
@@ -38,7 +38,7 @@ _REFUSALS: dict[str, Decision] = {
     **dict.fromkeys(("n", "no", "deny", "否", "不", "拒绝", "取消"), Deny()),
     **dict.fromkeys(("s", "stop", "停止"), DenyAndStop()),
 }
-_NO_ANSWER = frozenset(("deny", "stop", "拒绝", "停止"))  # of a question: `no` may well be what is answered
+_NO_ANSWER = frozenset(("deny", "stop", "拒绝", "停止"))  # refuse a question; `no` may be its answer
 _PLAN: dict[str, Decision] = {
     **dict.fromkeys(("smart", "auto-edit", "智能"), PlanDecision("smart")),
     **dict.fromkeys(
@@ -55,8 +55,8 @@ class AskShown(Struct, frozen=True):
 
     `headline` becomes one line, `text` is everything a person needs to decide. `choices` says what can be typed and
     `key_hint` what can be pressed. `keys` maps each key that decides without Enter to the words it stands for.
-    `understand` turns what was typed into a decision, or None if it is no answer. Of an `open_ended` ask any text is
-    an answer; what is no answer to any other ask may be a prompt.
+    `understand` turns what was typed into a decision, or None if it is no answer. Any text answers an `open_ended`
+    ask; for the other asks, a text that is no answer may be a new prompt.
     """
 
     headline: str
@@ -145,24 +145,24 @@ def _budget(ask: BudgetAsk) -> AskShown:
 
 
 def headline(ask: Ask) -> str:
-    """One line."""
+    """The ask on one line."""
     lines = [line.strip() for line in shown(ask).headline.splitlines()]
     return visible(" ⏎ ".join(line for line in lines if line))
 
 
 def in_words(ask: Ask) -> str:
-    """Everything a person needs to decide."""
+    """The whole text of the ask: everything a person needs to decide."""
     return visible(shown(ask).text)
 
 
 def choices(ask: Ask) -> str:
-    """What can be typed."""
+    """What a person can type to answer."""
     return shown(ask).choices
 
 
 def understand(ask: Ask, texts: Sequence[str]) -> Decision:
-    """What was typed, as a decision. One text for each question; if there is only one thing to say, it may come
-    in several. Raises BadInput and says what is possible."""
+    """Parse what was typed into a decision. `texts` has one text for each question; for an ask with only one thing
+    to answer, several texts are joined. Raises BadInput that says what is possible."""
     kind = shown(ask)
     decision = kind.understand(texts)
     if decision is None:
@@ -182,7 +182,7 @@ def _permit(texts: Sequence[str]) -> Decision | None:
 
 
 def _denial(text: str) -> Deny | None:
-    """`no` and what to do instead."""
+    """Parse `no` followed by what to do instead."""
     word, _, reason = re.sub("[,，:：]", " ", text, count=1).partition(" ")
     return Deny(reason.strip()) if _REFUSALS.get(_word(word)) == Deny() and reason.strip() else None
 
@@ -207,27 +207,27 @@ def _question_in_words(question: Question) -> str:
 
 
 def agrees(text: str) -> bool:
-    """To something that is asked once and on the spot."""
+    """Whether the text is a plain yes, for a question that is asked once and on the spot."""
     return _PERMISSION.get(_word(text)) == Allow()
 
 
 def is_answer(text: str) -> bool:
-    """Whether nobody would say it who is not asked something."""
+    """Whether the text makes sense only as an answer, so that nobody would type it who was not asked something."""
     return _word(text) in _PERMISSION or _word(text) in _REFUSALS
 
 
 def refuses(text: str) -> bool:
-    """Whether it is meant for all questions, and not an answer to one."""
+    """Whether the text refuses all questions of an ask, rather than answering one of them."""
     return _word(text) in _NO_ANSWER
 
 
 def _word(text: str) -> str:
-    """Full-width letters are letters too."""
+    """Normalise case and full-width letters."""
     return unicodedata.normalize("NFKC", text).strip().lower()
 
 
 def _refusal(ask: QuestionAsk, given: Sequence[str]) -> Decision | None:
-    """`deny` and `stop` refuse all questions, unless that is what one of them offers."""
+    """`deny` or `stop` for any question refuses all of them, unless that question offers the word as an option."""
     for question, text in zip(ask.questions, given, strict=False):
         if refuses(text) and text.casefold() not in _options(question):
             return _REFUSALS[_word(text)]
@@ -255,11 +255,11 @@ def _chosen(question: Question, text: str) -> str:
 
 
 def _options(question: Question) -> dict[str, str]:
-    """Labels, by what may be typed for them. Where a label is a number, the place in the list counts."""
+    """Map what may be typed for an option to its label. Where a label is a number, the place in the list wins."""
     by_label = {each.label.strip().casefold(): each.label for each in question.options}
     return by_label | {str(number): each.label for number, each in enumerate(question.options, 1)}
 
 
 def _number(text: str) -> str:
-    """Full-width digits are digits too."""
+    """The number in ASCII digits, since full-width digits count too; empty if it is none, or has over 3 digits."""
     return str(int(text)) if text.isdecimal() and len(text) <= 3 else ""

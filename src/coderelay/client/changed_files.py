@@ -1,4 +1,4 @@
-"""The files that have changed: a line for each, and the part of a diff that is about one file or folder."""
+"""Changed files as text: a line for each file, and the part of a diff that is about one file or folder."""
 
 import re
 
@@ -7,7 +7,7 @@ from coderelay.client.visible import padded, width_of
 from coderelay.protocol.session_info import FileChange, FilesDiff
 
 _KINDS = ("added", "modified", "deleted", "renamed")
-_NEXT_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)  # lines of a file's content begin with another character
+_NEXT_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)  # content lines in a diff never begin with `d`
 
 
 def changed_line(change: FileChange) -> str:

@@ -12,14 +12,15 @@ from coderelay.protocol.queries import Query, Value
 
 class Client(Protocol):
     async def send(self, command: Command) -> Outcome:
-        """On disk when it returns. Raises a Refusal, and then nothing has changed."""
+        """Carry out a command; its effect is on disk when this returns. Raises a Refusal, and then nothing has
+        changed."""
         ...
 
     async def get(self, query: Query[Value]) -> Value:
-        """What the query asks for. Raises a Refusal."""
+        """Answer a query. Raises a Refusal."""
         ...
 
     def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
-        """Everything after a cursor, then whatever comes: no gap, no repeat. Live pieces in between are
-        for showing only. Ends when the session is deleted."""
+        """Replay the events after the cursor `after`, then follow new ones, without gap or repeat. Live pieces in
+        between are for display only. Ends when the session is deleted."""
         ...

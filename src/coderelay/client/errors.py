@@ -1,4 +1,4 @@
-"""A refusal in words."""
+"""Error messages for people: the message and hint of a CoderError, in their language."""
 
 from coderelay.client.language import retell
 from coderelay.protocol.errors import CoderError

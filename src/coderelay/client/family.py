@@ -1,4 +1,4 @@
-"""Follow a session together with those that work for it, so that what they ask is seen where the person is."""
+"""Follow a session together with its child sessions (subagents), so that their asks reach the person."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -17,15 +17,17 @@ _Events = AsyncGenerator[Recorded | Live, None]
 
 
 async def join_family(client: Client, session: SessionId, after: int) -> tuple[list[AskRow], Events]:
-    """For whoever answers what a session and its children ask: what is open now, and `follow_family` from then on.
-    What is asked at this very moment may be in both, never in neither. Raises UnknownSession."""
+    """For a surface that answers the asks of a session and its children: returns the asks that are open now, and the
+    events of `follow_family` from then on. An ask raised at this very moment may be in both, never in neither.
+    Raises UnknownSession."""
     children = await _at_work(client, session)
     return await client.get(ListAsks(session)), _follow(client, session, after, children)
 
 
 async def follow_family(client: Client, session: SessionId, after: int) -> Events:
-    """As `follow` does, and with it what is recorded in the children: in those that open from their beginning, in
-    those at work already from where they stand. Live pieces are the session's own."""
+    """Follow a session like `Client.follow`, together with the recorded events of its children: from the beginning
+    for children that open later, from their current head for those already at work. Live pieces are the session's
+    own only."""
     children = await _at_work(client, session)
     async with aclosing(_follow(client, session, after, children)) as events:
         async for each in events:
@@ -33,7 +35,7 @@ async def follow_family(client: Client, session: SessionId, after: int) -> Event
 
 
 async def _at_work(client: Client, session: SessionId) -> dict[SessionId, int]:
-    """The children from whom something is to come, and where they stand."""
+    """The children that will still record events, each with the cursor to follow it from."""
     known = await client.get(ListChildren(session))
     return {each.id: 0 if _is_new(each) else each.head for each in known if _is_busy(each) or _is_new(each)}
 
@@ -43,7 +45,7 @@ def _is_busy(child: Summary) -> bool:
 
 
 def _is_new(child: Summary) -> bool:
-    """It is being given its task: all that it holds is how it was opened."""
+    """Whether the child is still being given its task: its log holds only how it was opened."""
     return child.phase == "idle" and not child.queued
 
 
@@ -64,7 +66,7 @@ async def _follow(client: Client, session: SessionId, after: int, children: dict
 
 
 class FamilyFeed:
-    """One feed for each of them, and the next event of each in the making."""
+    """Merges the feeds of a session and its children; one task per feed waits for its next event."""
 
     def __init__(self, client: Client, session: SessionId) -> None:
         self._client = client
@@ -110,7 +112,7 @@ class FamilyFeed:
 
 
 async def _next(feed: _Events) -> Recorded | Live | None:
-    """None when there are no more, because the session was deleted."""
+    """The next event, or None when the feed has ended because the session was deleted."""
     try:
         return await anext(feed, None)
     except UnknownSession:

@@ -1,11 +1,11 @@
-"""The language that people are spoken to in, one for the process. English is what stands in the code.
+"""The language of messages to people, one for the process: translates the English texts that stand in the code.
 
-`--help` asks too, so this loads nothing that English can do without.
+`--help` loads this file, so it imports nothing that English does not need.
 """
 
 from coderelay.protocol.languages import LANGUAGES, read_language
 
-TYPE_CHECKING = False  # as in typing, which takes longer to load than this file
+TYPE_CHECKING = False  # like typing.TYPE_CHECKING; typing takes longer to load than this file
 if TYPE_CHECKING:
     from coderelay.protocol.localized import Localized
     from coderelay.protocol.translatable import Translatable
@@ -15,7 +15,7 @@ _words: dict[str, str] = {}
 
 
 def speak(language: str) -> None:
-    """One of LANGUAGES, or anything else for English."""
+    """Set the language: one of LANGUAGES; anything else means English."""
     global _language
     _language = language if language in LANGUAGES else "en"
     _words.clear()
@@ -24,22 +24,22 @@ def speak(language: str) -> None:
 
 
 def t(text: str, /, **values: object) -> str:
-    """`text` in that language, with its `{places}` filled. A text that nobody has translated stays as it is."""
+    """`text` in the current language, with its `{places}` filled in. A text without a translation stays English."""
     told = _words.get(text, text)
     return told.format(**values) if values else told
 
 
 def localize(words: "Localized", **values: object) -> str:
-    """The text of a record in that language, with its `{places}` filled."""
+    """The text of a `Localized` record in the current language, with its `{places}` filled in."""
     told = words.chinese if _language == "zh" else _words.get(words.english, words.english)
     return told.format(**values) if values else told
 
 
 def retell(text: str, said: "Translatable | None" = None) -> str:
-    """A text of ours that was made in another room, or is in the log, by its template and values. Only for what is
-    shown to people, and never for what a model or a program said."""
+    """Translate an English text of ours that another package made, or that is in the log, by its template and values.
+    Only for texts shown to people, and never for what a model or a program wrote."""
     if _language == "en":
         return text
-    from coderelay.client.translate import translate  # English has no need of it
+    from coderelay.client.translate import translate  # not needed for English
 
     return translate(text, said, _language)

@@ -1,8 +1,7 @@
-"""The fallback for finished English texts: their template is recognised by its fixed parts.
+"""Fallback translation of finished English texts, whose template is recognised by its fixed parts.
 
-Logs that were written before texts were stored with their template and values need it, and so do the errors of
-argparse, which come finished. Every text of ours that is made today has a template, see
-`coderelay.protocol.translatable`.
+It is needed for logs written before texts were stored with their template and values, and for the errors of argparse,
+which come without a template. Every text of ours that is made today has one; see `coderelay.protocol.translatable`.
 """
 
 import re
@@ -18,11 +17,11 @@ _NUMBERS = ("count", "number", "files", "code", "seconds", "status", "done", "al
 _VARIABLE = ("variable",)
 _NUMBER, _NAME, _TEXT = r"([\d.,]+)", "([A-Z][A-Z0-9_]+)", "(.*?)"
 _MOST_CHARACTERS = 2000
-_TOLD_TOO = ("reason", "problem", "rest")  # places that hold such a text themselves
+_TOLD_TOO = ("reason", "problem", "rest")  # places whose values are such texts, and translated too
 
 
 def recognise(text: str, language: str) -> str:
-    """In that language; a text of which nothing is known stays as it is."""
+    """The text in that language; a text that is not recognised is returned unchanged."""
     return _texts_in(language).tell(text)
 
 
@@ -33,7 +32,7 @@ def _texts_in(language: str) -> "OldTexts":
 
 
 def tool_words(language: str) -> dict[str, str]:
-    """What the specs of the tools say in that language: they have Chinese only."""
+    """The translations in the specs of the tools, by their English texts; the specs have Chinese only."""
     words: dict[str, str] = {}
     for spec in tool_specs() if language == "zh" else ():
         words |= spec.chinese_results
@@ -46,13 +45,13 @@ class OldTexts:
         self._separators = separators
         self._known = {text: told for text, told in texts.items() if not _PLACE.search(text)}
         self._shapes = [_Shape(text, told) for text, told in texts.items() if _is_telling(text)]
-        self._shapes.sort(key=lambda shape: -shape.weight)  # the one that says most counts
+        self._shapes.sort(key=lambda shape: -shape.weight)  # the template with the most fixed text wins
         self._openings = [shape for shape in self._shapes if shape.is_opening]
 
     def tell(self, text: str) -> str:
-        """A text of which nothing is known stays as it is."""
+        """The translation; a text that is not recognised is returned unchanged."""
         if len(text) > _MOST_CHARACTERS:
-            return text  # nothing of ours is so long
+            return text  # none of our own texts is this long
         told = self._whole(text)
         if told is None and "\n" in text:
             return "\n".join(self._whole(line) or line for line in text.split("\n"))
@@ -75,7 +74,7 @@ class OldTexts:
         return None
 
     def _part_by_part(self, text: str) -> str | None:
-        """If something is known of each."""
+        """Translate a list of texts part by part, if every part is recognised."""
         for mark in _BETWEEN:
             if mark in text:
                 told = [self._whole(part) for part in text.split(mark)]
@@ -85,7 +84,7 @@ class OldTexts:
 
 
 def _is_telling(text: str) -> bool:
-    """A template that is little more than places would fit any text."""
+    """Whether the template has places and also fixed words: one of places alone would match any text."""
     return any(map(str.isalpha, _PLACE.sub("", text))) and _PLACE.search(text) is not None
 
 
@@ -97,7 +96,8 @@ class _Shape:
         self._pattern: re.Pattern[str] | None = None
         self.weight = sum(map(len, self._parts))
         self.is_opening = bool(self._parts[0]) and not self._parts[-1] and self._names[-1] in _TOLD_TOO
-        """All that follows belongs to it, whatever stands between."""
+        """Whether the template begins with fixed text and ends with a translated place, which takes all that follows,
+        separators included."""
 
     def values_in(self, text: str) -> dict[str, str] | None:
         if not text.startswith(self._parts[0]) or not all(part in text for part in self._parts):

@@ -1,4 +1,4 @@
-"""What is typed after a `/` and is not built in: a command of the agent, one of people's own, or a skill."""
+"""Slash commands that are not built in (the agent's, custom commands, skills); help and completion for all."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ExpandCommand, ListCommands
 from coderelay.protocol.session_info import CommandShown, CommandsShown
 
-_AGENTS = "/"  # `//name` means the agent's, even if something else has that name
+_AGENTS = "/"  # `//name` means the agent's command, even if another one has that name
 _HEADINGS = {
     "agent": "Commands of the agent",
     "command": "Commands of your own and of this folder",
@@ -24,11 +24,12 @@ _HEADINGS = {
 }
 _NEAREST = 3
 _WIDTH = 28
-_PATH = re.compile(r"(?:\\.|[^\s\\])+")  # as a shell or a file that is dragged in writes it
+_PATH = re.compile(r"(?:\\.|[^\s\\])+")  # with escapes, as a shell or drag and drop writes it
 
 
 async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCommand], slash: Slash) -> Prompted:
-    """The prompt it stands for; a line that begins with the path of a file is one already. Raises BadInput."""
+    """The prompt that the line stands for; one that begins with the path of a file is the prompt itself. Raises
+    BadInput."""
     known = await client.get(ListCommands(session))
     forced = slash.name.startswith(_AGENTS)
     name = slash.name.removeprefix(_AGENTS)
@@ -42,7 +43,7 @@ async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCo
 
 
 def _begins_with_path(line: str) -> bool:
-    """Of a file that is there, and not of the root."""
+    """Whether the line begins with an existing path other than `/`."""
     path = _PATH.match(line)
     return path is not None and path[0].strip("/") != "" and os.path.exists(re.sub(r"\\(.)", r"\1", path[0]))
 
@@ -105,7 +106,7 @@ def _line(command: CommandShown) -> str:
 
 
 async def completions(client: Client, session: SessionId, built_in: Sequence[SlashCommand]) -> list[CommandShown]:
-    """Everything that can be typed after a `/`; of two with one name, only the one that counts."""
+    """Everything that can be typed after a `/`; of two commands with one name, only the one that would run."""
     known = await client.get(ListCommands(session))
     first = {
         each.name: CommandShown(each.name, "built-in", localize(each.text), each.shown_hint)

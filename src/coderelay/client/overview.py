@@ -1,4 +1,4 @@
-"""Tools, skills, agents and what fills the window, as text."""
+"""Lists of tools, skills and agents, and the usage of the context window, as text for people."""
 
 from coderelay.client.language import retell, t
 from coderelay.client.visible import padded, visible, width_of

@@ -1,4 +1,4 @@
-"""What a person is shown before a call may run, and what `always` would mean."""
+"""The text of a permission ask: what the call would do, how it runs, and what `always` would cover."""
 
 import time
 
@@ -21,7 +21,7 @@ def permission_in_words(ask: PermissionAsk) -> str:
 
 
 def shortened(command: str) -> str:
-    """The command itself. Of a long one the beginning and the end, and how long it is."""
+    """The command itself; a long one is cut to its beginning and its end, with its size."""
     lines = command.splitlines()
     length = len(command.encode(errors="replace"))
     size = t("({lines} lines, {bytes} bytes)", lines=f"{len(lines):,}", bytes=f"{length:,}")
@@ -52,14 +52,14 @@ def surroundings(need: Need) -> list[str]:
 
 
 def _remembered(need: Need) -> str:
-    """What an approval of a command would cover: as `policy.approvals.covers` has it."""
+    """What an approval of this command would cover. Must agree with `policy.approvals.covers`."""
     if not need.rights:
         return _kept(need.words, need.prefix)
     return t(", ").join([t("exactly this text"), *(t(_RIGHTS[right]) for right in need.rights)])
 
 
 def _always(need: Need) -> str:
-    """What an approval of it would cover, of anything but a command: as `policy.approvals.covers` has it."""
+    """What an approval of a call other than a command would cover. Must agree with `policy.approvals.covers`."""
     count = len(need.paths)
     if need.server:
         return t("always: {tool}, whatever it is told", tool=need.tool)
@@ -83,8 +83,8 @@ def _sandbox(need: Need) -> str:
 
 
 def approval_in_words(approval: Approval) -> str:
-    """One line: what need not be asked again, where, and until when."""
-    by_words = approval.words and not approval.rights  # with rights it is for the very text
+    """One line: what is approved, where, and until when."""
+    by_words = approval.words and not approval.rights  # an approval with rights covers only the exact text
     text = _kept(approval.words, approval.prefix) if by_words else " ⏎ ".join(approval.title.splitlines())
     text = t("whatever it is told") if approval.server else text
     rights = "".join(t(", ") + t(_RIGHTS[right]) for right in approval.rights)
@@ -104,7 +104,7 @@ def _kept(words: tuple[str, ...], prefix: bool) -> str:
     said = " ".join(word if word and not set(word) & set(" \t\n'\"") else repr(word) for word in words)
     if not prefix:
         return said
-    from coderelay.policy.shell.approval_prefixes import takes_files  # with the first one that is shown
+    from coderelay.policy.shell.approval_prefixes import takes_files  # loaded for the first one shown
 
     if takes_files(words):
         return t("{command}, with any files here and harmless options", command=said)

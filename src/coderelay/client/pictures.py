@@ -1,4 +1,4 @@
-"""Images that people give with a prompt: what they are, and whether they can be sent."""
+"""Images attached to a prompt: reading them, their type and dimensions, and whether they can be sent."""
 
 import os
 import stat
@@ -27,13 +27,13 @@ class Picture(Struct, frozen=True):
 
     @property
     def described(self) -> str:
-        """Its name, its width and height as far as they can be told, and how much it is."""
+        """The name, the width and height if they are known, and the size in bytes."""
         size = picture_size(self.media_type, self.data)
         return " ".join([self.name, *([f"{size[0]}x{size[1]}"] if size else []), amount(len(self.data))])
 
 
 def read_picture(path: str, name: str) -> Picture:
-    """Raises BadInput if there is nothing that can be sent; `name` is what it is called there."""
+    """Read an image file. Raises BadInput if it cannot be sent; the message calls it `name`."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -47,7 +47,7 @@ def read_picture(path: str, name: str) -> Picture:
 
 
 def picture_of(data: bytes, name: str) -> Picture:
-    """Raises BadInput."""
+    """Check that the data is an image that can be sent. Raises BadInput."""
     _refuse_too_much(len(data), name)
     kind = image_kind(data)
     if kind is None:
@@ -71,7 +71,7 @@ _MOST = amount(MOST_BYTES)
 
 
 def picture_size(media_type: str, data: bytes) -> tuple[int, int] | None:
-    """None if it cannot be told."""
+    """Width and height in pixels, or None if the data does not tell."""
     try:
         match media_type:
             case "image/png":

@@ -1,4 +1,4 @@
-"""Sessions as people name them: an id, or the beginning of an id or of a title."""
+"""Find a session by what a person types: an id, or the beginning of an id or of a title."""
 
 import time
 
@@ -15,7 +15,8 @@ _ALIKE = 0.6
 
 
 async def session_by_id(client: Client, given: str) -> Summary:
-    """For what must not be mistaken: its id, or the beginning of that. Raises UnknownSession or BadInput."""
+    """Find a session by its id or the beginning of it, not by title: for actions that must not hit the wrong one.
+    Raises UnknownSession or BadInput."""
     try:
         return await client.get(ShowSession(SessionId(given)))
     except UnknownSession:
@@ -27,7 +28,7 @@ async def session_by_id(client: Client, given: str) -> Summary:
 
 
 async def find_session(client: Client, name: str, hint: str = "") -> Summary:
-    """Raises BadInput, which names the nearest. `hint` says where all of them are shown."""
+    """Find a session by id or title. Raises BadInput that names the nearest; `hint` says where all are listed."""
     try:
         return await client.get(ShowSession(SessionId(name)))
     except UnknownSession:
@@ -48,7 +49,7 @@ async def find_session(client: Client, name: str, hint: str = "") -> Summary:
 
 
 def is_known(row: Summary) -> bool:
-    """Whether there is anything to know it by. One that was opened and never used has neither prompt nor title."""
+    """Whether a person could recognise the session. One that was opened and never used has no prompt and no title."""
     return bool(row.title or row.last_prompt)
 
 
@@ -70,8 +71,8 @@ def _nearest(rows: list[Summary], name: str) -> list[Summary]:
 
 
 def _likeness(row: Summary, name: str) -> float:
-    """To the beginning of its id, or to a word of its title."""
+    """How similar `name` is to the beginning of the id or title, or to a word of the title."""
     known = [row.id[: len(name)], row.title[: len(name)], *row.title.split()]
-    from difflib import SequenceMatcher  # only for what was not found
+    from difflib import SequenceMatcher  # needed only if nothing was found
 
     return max(SequenceMatcher(None, name.casefold(), each.casefold()).ratio() for each in known)

@@ -1,4 +1,4 @@
-"""The slash commands of a session, shared by all surfaces where people type."""
+"""The built-in slash commands of a session, shared by all surfaces where people type."""
 
 from collections.abc import Callable
 
@@ -23,17 +23,17 @@ COMMANDS: tuple[SlashCommand, ...] = tuple(
         key=lambda each: GROUPS.index(each.group),
     )
 )
-"""In the order of `/help`."""
+"""All built-in commands, in the order of `/help`."""
 
 _BY_NAME = {each.name: each for each in COMMANDS}
 NAMES = frozenset(_BY_NAME)
 REMOTE_NAMES = frozenset(each.name for each in COMMANDS if each.remote)
-"""All that a browser or a chat may offer; elsewhere than at the terminal the other commands are ordinary text."""
+"""The commands that a browser or a chat may offer; away from the terminal, the others are ordinary text."""
 
 
 class SessionCommands:
-    """`on_prompt` is told of every prompt before a command sends it. `keys` is for `/help`: the keys of this surface.
-    After a Moved, the commands are about the session moved to."""
+    """Runs slash commands on a session. `on_prompt` gets the id of every prompt before a command sends it. `keys`
+    describes the keys of this surface, for `/help`. After a Moved, commands act on the session moved to."""
 
     def __init__(
         self,
@@ -47,8 +47,8 @@ class SessionCommands:
         self._here = Context(client, session, by, remember_model, on_prompt, keys, {}, COMMANDS, _BY_NAME["help"])
 
     async def run(self, slash: Slash) -> Told:
-        """A name that is not built in is looked for among the agent's commands, the person's own, and skills. Raises
-        BadInput, or another refusal of what the session is asked for."""
+        """Run one command. A name that is not built in is looked up among the agent's commands, custom commands and
+        skills. Raises BadInput, or another refusal by the session."""
         told = await self._run(slash)
         if isinstance(told, Prompted) and not told.text.strip():
             raise BadInput(t("/{name} without arguments says nothing", name=slash.name))

@@ -1,4 +1,4 @@
-"""What a line typed by a person is: a shell command, a built-in command, or a prompt; and what becomes of one."""
+"""Classify a typed line as a shell command, a slash command or a prompt; and the results of slash commands."""
 
 from msgspec import Struct
 
@@ -29,8 +29,8 @@ class ChangedFiles(Struct, frozen=True):
 
 
 class Moved(Struct, frozen=True):
-    """The surface shows `session` from now on, following it from `after`. `told` is for the person. What the session
-    asks already is among its open asks."""
+    """The surface shows `session` from now on, following it from `after`. `told` is a message for the person. Asks
+    raised before `after` are found among the session's open asks."""
 
     session: SessionId
     after: int
@@ -42,8 +42,8 @@ class Left(Struct, frozen=True):
 
 
 Told = str | ChangedFiles | Prompted | Moved | Left
-"""What a command comes to: a text for the person, changed files, a prompt for the surface to send, another session,
-or the end."""
+"""The result of a command: a text for the person, changed files, a prompt for the surface to send, a move to another
+session, or leaving."""
 
 
 def classify(line: str) -> ShellLine | Slash | Prompted:

@@ -1,4 +1,4 @@
-"""What is known of our own tools, for the rooms that may not import the tools."""
+"""The specs of our own tools, for packages that may not import the tools."""
 
 from functools import cache
 
@@ -7,6 +7,6 @@ from coderelay.protocol.calls import ToolSpecs
 
 @cache
 def tool_specs() -> ToolSpecs:
-    from coderelay.tools.all_tools import SPECS  # with the first call that is shown: a prompt is there before that
+    from coderelay.tools.all_tools import SPECS  # loaded for the first call shown, not before the prompt
 
     return SPECS

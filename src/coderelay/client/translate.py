@@ -1,4 +1,4 @@
-"""Texts that other rooms made, told in another language by their template and values."""
+"""Translate texts that other packages made, by their template and values."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -17,13 +17,13 @@ def translate(text: str, said: Translatable | None, language: str) -> str:
 
 @cache
 def _templates(language: str) -> Mapping[str, str]:
-    """Those of one language by those in English."""
+    """The templates in one language, by the English ones."""
     file = read_language(language)
     return file.log_messages | tool_words(language) | file.texts
 
 
 def _whole(text: str, language: str) -> str:
-    """A text without values is its own template, unless it was finished elsewhere."""
+    """Translate a text without values: it is its own template, unless it came finished, without a template."""
     return _templates(language).get(text) or recognise(text, language)
 
 

@@ -1,4 +1,4 @@
-"""What is decided where nobody can be asked: shared by all surfaces without a person."""
+"""Decisions on asks when no person can be asked; shared by all surfaces that run unattended."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,8 +16,8 @@ _NOBODY = "nobody was there to allow or answer it"
 
 
 class Nobody:
-    """Stands where a person would. Silence is never consent: only what was allowed beforehand is, and no answer is
-    ever made up."""
+    """Decides asks in place of a person. Silence is never consent: only what was allowed beforehand is allowed, and
+    no answer is ever made up."""
 
     def __init__(self, unattended: Unattended, by: By) -> None:
         self._unattended = unattended
@@ -25,7 +25,7 @@ class Nobody:
         self.by = By(who=by.who, via=f"{by.via}:unattended")
 
     def take(self, event: AnyEvent) -> None:
-        """Whatever is recorded, before what it asks is decided."""
+        """Must be given every recorded event, before the asks that follow from it are decided."""
         if isinstance(event, MessageAdded) and event.author == "workflow":
             self._afterthoughts.update(call.id for call in event.calls)
 
@@ -36,8 +36,8 @@ class Nobody:
         return AnswerAsk(session=session, ask=ask.id, decision=self._decision(ask), by=self.by)
 
     def is_afterthought(self, ask: Ask) -> bool:
-        """Nothing waits for a decision on it: the plan of a turn that has ended, which is the answer itself, or a
-        check of work that is done."""
+        """Whether nothing waits for a decision on the ask: it is the plan of a turn that has ended, which is itself
+        the answer, or a check of work that is done."""
         return ask.call_id in self._afterthoughts or (isinstance(ask, PlanAsk) and ask.call_id is None)
 
     def _decision(self, ask: Ask) -> Decision:
@@ -49,5 +49,5 @@ class Nobody:
 
 
 def unanswered(ask: Ask) -> str:
-    """One line."""
+    """One line that says which ask nobody answered."""
     return f"{headline(ask)}; {t(_NOBODY)}"

@@ -1,13 +1,13 @@
-"""Text of others, shown so that nothing in it acts unseen."""
+"""Make untrusted text safe to show (control characters and direction marks are escaped); measure text width."""
 
 import unicodedata
 from unicodedata import combining, east_asian_width
 
-_KEPT = "\n\t\u200c\u200d"  # the joiners of emoji and scripts
+_KEPT = "\n\t\u200c\u200d"  # the last two are the joiners of emoji and some scripts
 
 
 class _Characters(dict[int, str]):
-    """Each looked up once."""
+    """A table for `str.translate` that looks up each character once."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -19,12 +19,12 @@ _characters = _Characters()
 
 
 def visible(text: str) -> str:
-    """Nothing that others write may hide or repaint what a person sees and decides on."""
+    """Escape invisible control characters: no text may hide or repaint what a person sees and decides on."""
     return text if text.isprintable() else text.translate(_characters)
 
 
 def _acts_unseen(character: str) -> bool:
-    """Escape sequences and marks that turn the direction of writing."""
+    """Whether it is invisible but has an effect: part of an escape sequence, or a mark for the writing direction."""
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _KEPT
 
 

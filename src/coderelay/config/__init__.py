@@ -1,1 +1,1 @@
-"""What the person has set. Read in `app` and `cli` only."""
+"""The configuration: files, settings and trust. Only `app` and `cli` read it."""

@@ -1,4 +1,4 @@
-"""The two files: the person's own, and the folder's."""
+"""Read the two configuration files, and combine the settings of the folder's file with those of the person's."""
 
 import os
 from typing import Any, cast
@@ -15,13 +15,14 @@ Tree = dict[str, Any]
 
 
 def person_settings(home: str) -> Settings | None:
-    """None if there is no file."""
+    """The settings in the person's file, or None if there is no file."""
     content = read_person_file(home)
     return None if content is None else read_document(content, person_file(home))[1]
 
 
 class Layered(Struct, frozen=True):
-    """`loosening` are the keys of the folder, as written there, that only count if it is trusted."""
+    """The settings that count in a folder if it is `untrusted`, and if it is `trusted`. `loosening` holds the keys of
+    the folder's file, as written there, that count only if the folder is trusted."""
 
     untrusted: Settings
     trusted: Settings
@@ -29,7 +30,7 @@ class Layered(Struct, frozen=True):
 
 
 def folder_settings(home: str, folder: str, mine: Settings) -> Layered | None:
-    """None if there is no file, or if it is the person's own because the folder is where that lies."""
+    """None if the folder has no file, or if its file is the person's own because coder's home lies in the folder."""
     if os.path.realpath(os.path.join(folder, OWN_FOLDER)) == os.path.realpath(home):
         return None
     content = read_folder_file(folder)
@@ -37,7 +38,7 @@ def folder_settings(home: str, folder: str, mine: Settings) -> Layered | None:
 
 
 def layer(mine: Settings, folder: Tree) -> Layered:
-    """`folder` has been checked before."""
+    """Apply the keys of a folder's file to the person's settings. `folder` must have been checked before."""
     own: Tree = msgspec.to_builtins(mine)
     theirs: Tree = msgspec.to_builtins(msgspec.convert(folder, Settings))
     untrusted, trusted, loosening = _copy(own), _copy(own), dict[str, Any]()
@@ -64,7 +65,7 @@ def _at(tree: Any, path: Path) -> Any:
 
 
 def _put(tree: Tree, path: Path, value: Any) -> None:
-    if value is None:  # nobody has set it
+    if value is None:  # nobody has set this key
         return
     for name in path[:-1]:
         tree = tree.setdefault(name, {})

@@ -1,6 +1,6 @@
-"""One configuration file: from bytes to checked keys. Raises BadInput that names the file, the key and what is right.
+"""Parse and check one configuration file. Raises BadInput that names the file, the key and what is right.
 
-How a wrong file is wrong is found out by `complaint`, which is loaded only then.
+What is wrong with a file is found out by `error_text`, which is loaded only then.
 """
 
 import re
@@ -16,13 +16,13 @@ from coderelay.policy.rules import EXPECTED, OddRule, read_rule
 from coderelay.protocol.errors import BadInput
 
 _DEEPEST = 32
-_DOTS = 3  # agents.<name>.tools.disabled
+_DOTS = 3  # as in agents.<name>.tools.disabled
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"(\s*:)?')
 _LONGEST = 60
 
 
 def read_document(content: bytes, path: str) -> tuple[Tree, Settings]:
-    """The keys that are set, nested, and the settings they make."""
+    """The keys that are set, as a nested tree, and the settings made from them."""
     file = shown(path)
     tree = _nested(parse_object(content, file), file)
     try:
@@ -37,7 +37,7 @@ def read_document(content: bytes, path: str) -> tuple[Tree, Settings]:
 
 
 def parse_object(content: bytes, file: str) -> Tree:
-    """A JSON object in which no key is written twice."""
+    """Parse a JSON object in which no key is written twice. Raises BadInput."""
     if not content.strip():
         return {}
     try:
@@ -55,7 +55,7 @@ def parse_object(content: bytes, file: str) -> Tree:
 
 
 def _nested(written: Tree, file: str) -> Tree:
-    """`{"compaction.threshold": 0.7}` is short for `{"compaction": {"threshold": 0.7}}`."""
+    """Expand dotted keys: `{"compaction.threshold": 0.7}` is short for `{"compaction": {"threshold": 0.7}}`."""
     tree: Tree = {}
     for key, value in written.items():
         first, *rest = key.split(".", _DOTS)
@@ -67,7 +67,7 @@ def _nested(written: Tree, file: str) -> Tree:
 
 
 def _join(tree: Tree, more: Tree) -> bool:
-    """False if both set the same key."""
+    """Merge `more` into `tree`. Returns False if both set the same key."""
     for name, value in more.items():
         if name not in tree:
             tree[name] = value
@@ -77,22 +77,22 @@ def _join(tree: Tree, more: Tree) -> bool:
 
 
 def _about_text(content: bytes, file: str) -> BadInput:
-    from coderelay.config.error_text import about_text  # when something is wrong
+    from coderelay.config.error_text import about_text  # loaded only if something is wrong
 
     return about_text(content, file)
 
 
 def _about_value(tree: Tree, file: str) -> BadInput:
-    from coderelay.config.error_text import about_value  # when something is wrong
+    from coderelay.config.error_text import about_value  # loaded only if something is wrong
 
     return about_value(tree, file)
 
 
 def refuse_odd_rules(written: Permissions, file: str) -> None:
-    """Raises BadInput. A rule that nobody understands would protect nobody."""
+    """Raises BadInput for a rule that cannot be parsed: such a rule would protect nobody."""
     if not (written.allow or written.ask or written.deny):
         return
-    from coderelay.tools.all_tools import SPECS  # most people have no rules, and then nobody needs the tools here
+    from coderelay.tools.all_tools import SPECS  # most people have no rules, and then the tools are not needed
 
     for name, texts in (("allow", written.allow), ("ask", written.ask), ("deny", written.deny)):
         for number, text in enumerate(texts):

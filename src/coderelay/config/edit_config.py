@@ -1,4 +1,4 @@
-"""MCP servers in the person's own file: adding one and taking one out, with all else as it was."""
+"""Edit configuration files: MCP servers in the person's file, the model in a folder's. Other keys stay."""
 
 import fcntl
 import os
@@ -39,7 +39,7 @@ _IGNORED = b"/.gitignore\n/config.json\n/sessions/\n"
 
 
 def add_server(home: str, name: str, entry: Mapping[str, Any]) -> None:
-    """Raises BadInput, and then nothing has changed."""
+    """Add an MCP server to the person's file. Raises BadInput, and then nothing has changed."""
     for kind in ("env", "headers"):
         _refuse_secrets(kind, entry.get(kind, {}))
     _refuse_secret_arguments(entry.get("args", ()))
@@ -57,7 +57,7 @@ def add_server(home: str, name: str, entry: Mapping[str, Any]) -> None:
 
 
 def remove_server(home: str, name: str) -> None:
-    """Raises BadInput."""
+    """Remove an MCP server from the person's file. Raises BadInput."""
 
     def change(tree: Tree) -> None:
         if not _take(tree, name):
@@ -75,7 +75,7 @@ def _refuse_secrets(kind: str, values: Mapping[str, str]) -> None:
 
 
 def _refuse_secret_arguments(args: Sequence[str]) -> None:
-    """`--token=…` and `--token …`; the name of a file or a variable is none."""
+    """Refuse `--token=…` and `--token …`. Options that name a file or a variable (`--token-file`) are allowed."""
     for option, behind in zip_longest(args, args[1:], fillvalue="-"):
         name, equals, value = option.partition("=")
         value = value if equals else behind
@@ -99,7 +99,7 @@ def _refused(name: str, instead: str) -> BadInput:
 
 
 def _take(tree: Tree, name: str) -> bool:
-    """Whether there was such a server, which there is no more then, however it was spelled."""
+    """Remove the server, whether its key was nested or dotted. Returns whether there was one."""
     dotted = [key for key in tree if f"{key}.".startswith(f"{_KEY}.{name}.")]
     for key in dotted:
         del tree[key]
@@ -113,12 +113,12 @@ def _take(tree: Tree, name: str) -> bool:
 
 
 def _change(home: str, change: Callable[[Tree], None]) -> None:
-    path = os.path.realpath(person_file(home))  # people keep such files elsewhere
+    path = os.path.realpath(person_file(home))  # may be a link: people keep such files elsewhere
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
         lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would lose one of the changes
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes at once would lose one of the changes
             _write(path, _changed(read_person_file(home) or b"", path, change))
         finally:
             os.close(lock)
@@ -154,7 +154,8 @@ def _changed(before: bytes, path: str, change: Callable[[Tree], None]) -> bytes:
 
 
 def remember_model(folder: str, model: str) -> str | None:
-    """Returns what went wrong: the model is in use already, so a file that cannot be written is only said."""
+    """Store the model in the folder's file, for later sessions. Returns a warning if that fails, rather than raising,
+    since the model is in use already."""
     path = folder_file(folder)
     try:
         _write_model(folder, path, model)
@@ -185,13 +186,14 @@ def _write_model(folder: str, path: str, model: str) -> None:
 
 
 def _ignore_in_git(parent: int) -> None:
-    """A folder that brings a configuration of its own is left as its owner wants it."""
+    """Add a .gitignore if there is none. Not for a folder that brings a configuration of its own: that one is left as
+    its owner wants it."""
     if ".gitignore" not in os.listdir(parent):
         _replace(parent, ".gitignore", _IGNORED, 0o644)
 
 
 def _replace(parent: int, name: str, content: bytes, mode: int) -> None:
-    """Whole or not at all, with the mode it had before, in the folder that is open."""
+    """Replace a file in the open folder `parent` atomically, with the mode it had before."""
     with suppress(FileNotFoundError):
         mode = stat.S_IMODE(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
     beside = f"{name}.{new_id()}.tmp"

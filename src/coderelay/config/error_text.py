@@ -1,4 +1,4 @@
-"""What is wrong with a configuration file, in words. Never shows what may be a secret."""
+"""Error messages about a wrong configuration file. They never show what may be a secret."""
 
 import difflib
 import json
@@ -16,13 +16,13 @@ from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 
-# What stands below these may be a secret that was put in the wrong place.
+# A value below these keys may be a secret that was put in the wrong place.
 _PRIVATE = {"providers", "agents", "mcp_servers", "hooks", "feishu"}
 _LONGEST = 60
 
 
 def about_text(content: bytes, file: str) -> BadInput:
-    """Why this is not JSON with every key once."""
+    """The error for content that is not JSON, or that sets a key twice."""
     try:
         json.loads(content.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -69,7 +69,7 @@ class Problem(Struct, frozen=True):
 
 
 def about_value(tree: dict[str, Any], file: str) -> BadInput:
-    """The first value that is wrong, or the first key that there is not."""
+    """The error for the first value that is wrong or key that is unknown."""
     problem = next(_problems(tree, Settings, ()))
     return BadInput(say("{file}: {problem}", file=file, problem=problem.message), problem.hint)
 
@@ -82,7 +82,7 @@ def _problems(value: Any, kind: Any, path: Path) -> Iterator[Problem]:
     match info:
         case inspect.StructType() if isinstance(value, dict):
             yield from _in_struct(cast(dict[str, Any], value), info, path)
-            yield Problem(f"{_dotted(path)} {why}")  # each value is right, but not all together
+            yield Problem(f"{_dotted(path)} {why}")  # each value is right, but not their combination
         case inspect.DictType() if isinstance(value, dict):
             yield from _in_names(cast(dict[str, Any], value), kind, path)
         case inspect.VarTupleType() if isinstance(value, list):
@@ -116,7 +116,7 @@ def _in_names(values: dict[str, Any], kind: Any, path: Path) -> Iterator[Problem
     for name, value in values.items():
         if _why_not(name, name_kind) is not None:
             words = expected(inspect.type_info(name_kind))
-            what = f"the name {_quoted(name)}" if len(path) == 1 else "a name"  # deeper it may be a secret
+            what = f"the name {_quoted(name)}" if len(path) == 1 else "a name"  # a deeper one may be a secret
             yield Problem(f"{_dotted(path)} has {what} that is not {words}")
         yield from _problems(value, value_kind, (*path, name))
 
@@ -155,7 +155,7 @@ def _must_be(key: str, what: str, value: str) -> str:
 
 
 def _shown_value(value: Any, path: Path) -> str:
-    """Nothing of a text that may be a secret."""
+    """The value for an error message; a text that may be a secret is left out."""
     if path[0] not in _PRIVATE:
         return _quoted(value)
     return "" if isinstance(value, str) else kind_of(value)
@@ -196,7 +196,7 @@ def expected(kind: inspect.Type) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """What a JSON value is."""
+    """The type of a JSON value, in words."""
     match value:
         case None:
             return "null"

@@ -1,6 +1,7 @@
-"""Who may set what. A folder's own file may tighten at once; what loosens counts when the person trusts it.
+"""Which settings a folder's file may change: it may tighten at once, and loosen only if the person trusts it.
 
-For every key two functions of (mine, theirs): what a folder gets that is not trusted, and one that is.
+Each key has two functions of the person's value (`mine`) and the folder's (`theirs`). The first gives the value that
+counts in an untrusted folder, the second the value in a trusted one.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ def lower(mine: Any, theirs: Any) -> Any:
 
 
 def lower_to(floor: float) -> Rule:
-    """A folder that is not trusted may not make it so little that nothing works."""
+    """The folder may lower the value, but an untrusted folder not so far that nothing works."""
     return lambda mine, theirs: max(min(mine, theirs), min(mine, floor))
 
 
@@ -42,7 +43,7 @@ def both(mine: Any, theirs: Any) -> Any:
 
 
 def stricter(*order: Any) -> Rule:
-    """The order begins with the strictest."""
+    """The stricter of the two values. `order` begins with the strictest."""
     return lambda mine, theirs: min(mine, theirs, key=order.index)
 
 
@@ -70,11 +71,11 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "workflow.require_todo_for_complex": (only_on, theirs),
     "workflow.auto_verify_after_edit": (only_off, theirs),
     "workflow.max_verify_attempts": (lower, theirs),
-    "workflow.verify_commands": (mine_if_set, theirs),  # those that are not on the list of known ones never run
+    "workflow.verify_commands": (mine_if_set, theirs),  # commands not on the list of known ones never run
     "compaction.threshold": (at_least(0.5), theirs),
     "compaction.keep": (at_least(2), theirs),
     "tools.disabled": (both, both),
-    "skills.auto_approve": (stricter("load", "run"), stricter("load", "run")),  # only the person says run
+    "skills.auto_approve": (stricter("load", "run"), stricter("load", "run")),  # only the person may say run
     "input_while_running": (mine, theirs),
     "persist_partials": (mine, theirs),
     "batch.release": (stricter("together", "each"), theirs),
@@ -106,13 +107,13 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "agents.*.mode": (mine, theirs),
     "agents.*.tools.disabled": (both, both),
     "mcp_servers.*": (mine, theirs),
-    "hooks.*": (mine, both),  # the person's own stay in any case
+    "hooks.*": (mine, both),  # the person's own hooks always stay
 }
 _NAMED = {"providers", "agents", "mcp_servers", "hooks"}
 
 
 def rule_of(path: Path) -> tuple[Rule, Rule] | None:
-    """None for a path that leads to further keys."""
+    """The two functions for a key, or None for a path that leads to further keys."""
     if path[0] in _NAMED and len(path) > 1:
         path = (path[0], "*", *path[2:])
     return RULES.get(".".join(path))

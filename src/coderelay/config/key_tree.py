@@ -1,4 +1,4 @@
-"""A configuration as it is written: nested objects and lists of JSON."""
+"""Look through a configuration as it is written: nested JSON objects and lists."""
 
 from collections.abc import Iterable
 from typing import Any, cast
@@ -7,7 +7,8 @@ Tree = dict[str, Any]
 
 
 def holds_null(value: Any) -> bool:
-    """A key without a value is left out, so that it is clear whose value counts."""
+    """Whether there is a null anywhere, which is not allowed: a key without a value must be left out, so that it is
+    clear whose value counts."""
     return value is None or any(map(holds_null, _inside(value)))
 
 

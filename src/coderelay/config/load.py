@@ -1,4 +1,4 @@
-"""What counts here: defaults, then the person's file, the folder's file, the environment."""
+"""Load the configuration for a folder: defaults, then the person's file, the folder's file, the environment."""
 
 import os
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from coderelay.protocol.languages import LANGUAGES, locale_language
 from coderelay.protocol.translatable import say
 
 Marks = tuple[tuple[int, int, int] | None, ...]
-"""Of each file that `load` reads, its time, size and inode, or None if it is not there."""
+"""For each file that `load` reads, its modification time, size and inode, or None if it does not exist."""
 
 
 class Config(Struct, frozen=True):
-    """What counts in `folder`, or in no folder. `model` is what somebody said; if nobody did, `detect` finds one.
-    `untrusted` is what the folder wants and does not get, by key, fit to be shown. `files` are those that were read;
-    `marks` are of the files as they were just before that."""
+    """The configuration that counts in `folder`, or outside of any folder if that is None. `model` is None if nobody
+    has set one; then `detect` finds one. `untrusted` holds the settings that the folder wants and does not get, by
+    key, with secrets hidden. `files` are the files that were read; `marks` describe them as they were just before."""
 
     home: str
     model: str | None
@@ -52,12 +52,12 @@ class Config(Struct, frozen=True):
         return self.settings.unattended
 
     def __repr__(self) -> str:
-        """Without the address of the database, which may hold a password."""
+        """Leaves out the address of the database, which may hold a password."""
         return f"Config(home={self.home!r}, model={self.model!r}, lang={self.lang!r}, settings={self.settings!r})"
 
 
 def load(env: Mapping[str, str], cwd: str | None = None) -> Config:
-    """Raises BadInput if anything is wrong; there is no half of a configuration."""
+    """Load the configuration. Raises BadInput if anything is wrong; it is never loaded in part."""
     return _load(home_of(env), env, cwd)
 
 

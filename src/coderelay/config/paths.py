@@ -1,4 +1,4 @@
-"""Where configuration lies: the person's file, and the one beneath a folder that somebody else may have filled."""
+"""Paths of the configuration files, and reading them; somebody else may have filled the folder's files."""
 
 import os
 import stat
@@ -26,14 +26,14 @@ def folder_file(folder: str) -> str:
 
 
 def text_folders(kind: str, *, home: str, user_home: str, folder: str) -> tuple[list[str], list[str]]:
-    """Where texts for agents may lie: the folder's, and the person's own. Nearest first."""
+    """The paths that may hold texts for agents (`kind`): the folder's, and the person's own. Nearest first."""
     theirs = [os.path.join(folder, name, kind) for name in (OWN_FOLDER, CLAUDE_FOLDER)]
     claude = [os.path.join(user_home, CLAUDE_FOLDER, kind)] if user_home else []
     return theirs, [os.path.join(home, kind), *claude]
 
 
 def read_person_file(home: str) -> bytes | None:
-    """None if there is none. May be a link: people keep such files elsewhere."""
+    """None if there is no file. It may be a link: people keep such files elsewhere."""
     path = person_file(home)
     try:
         return _read(os.open(path, _READ), path)
@@ -44,7 +44,7 @@ def read_person_file(home: str) -> bytes | None:
 
 
 def read_folder_file(folder: str) -> bytes | None:
-    """None if there is none. Raises BadInput if it is not a small regular file beneath the folder."""
+    """None if there is no file. Raises BadInput if it is not a small regular file beneath the folder."""
     path = folder_file(folder)
     try:
         with beneath(folder, path) as (parent, name):
@@ -57,8 +57,8 @@ def read_folder_file(folder: str) -> bytes | None:
 
 @contextmanager
 def beneath(folder: str, path: str) -> Generator[tuple[int, str], None, None]:
-    """The open folder that really holds `path`, and its name there. Links count only inside of `folder`, and not
-    even one that is put there meanwhile leads out of it."""
+    """Open the directory that really holds `path`; gives its descriptor, and the name of the file in it. Links are
+    followed only inside `folder`, and not even a link that is put there meanwhile leads out of it."""
     top = os.path.realpath(folder)
     real = os.path.realpath(path)
     if not real.startswith(os.path.join(top, "")):
@@ -76,13 +76,13 @@ def beneath(folder: str, path: str) -> Generator[tuple[int, str], None, None]:
 
 
 def shown(path: str) -> str:
-    """A path for people."""
+    """A path as it is shown to people: printable, with `~` for the home folder."""
     own = os.path.expanduser("~")
     return printable(f"~{path[len(own) :]}" if path.startswith(os.path.join(own, "")) else path)
 
 
 def printable(text: str) -> str:
-    """Without anything that a terminal would obey."""
+    """The text with all characters escaped that a terminal would obey."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)

@@ -1,4 +1,4 @@
-"""Keys and passwords belong into variables: none is taken from a file, and none is shown."""
+"""Secrets belong in environment variables: recognise them, refuse them in files, and hide them in output."""
 
 import re
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS, SECRET_N
 
 HIDDEN = "***"
 _HEADERS = {"authorization", "proxy-authorization", "cookie"}
-REFERENCE = re.compile(r"(?:[A-Za-z]{1,10} )?\$\{\w+\}")  # the name of a variable, which people must see
+REFERENCE = re.compile(r"(?:[A-Za-z]{1,10} )?\$\{\w+\}")  # names a variable, which people must see
 
 
 def names_secret(name: str) -> bool:
-    """Whether a value with this name is probably one. The name of a variable that holds one is not."""
+    """Whether a value with this name is probably a secret. The name of a variable that holds one (`_env`) is not."""
     if name.lower() in _HEADERS:
         return True
     return SECRET_NAME.search(name) is not None and not name.endswith("_env")
@@ -30,7 +30,7 @@ def refuse_secrets(providers: Mapping[str, ProviderSettings], file: str) -> None
 
 
 def hide_secrets(value: Any, name: str = "") -> Any:
-    """The same value as it may be shown."""
+    """The same value with its secrets replaced, so that it may be shown."""
     if isinstance(value, dict):
         return {each: hide_secrets(inner, each) for each, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list | tuple):

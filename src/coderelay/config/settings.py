@@ -1,4 +1,4 @@
-"""Every key that can be set, with its default and its range. `docs/configuration.md` explains them."""
+"""All configuration keys, with their defaults and ranges. `docs/configuration.md` explains them."""
 
 import re
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -34,7 +34,7 @@ class Approval(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Permissions(Struct, frozen=True, forbid_unknown_fields=True):
-    """A rule of `deny` wins over one of `ask`, and that over one of `allow`."""
+    """A `deny` rule wins over an `ask` rule, and an `ask` rule over an `allow` rule."""
 
     preset: Preset = "balanced"
     allow: Texts = ()
@@ -56,7 +56,8 @@ class Workflow(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
-    """`threshold`: the part of the context that may fill up; `keep`: how many of the last messages stay whole."""
+    """`threshold` is the share of the context window that may fill up before the history is compacted; `keep` is how
+    many of the last messages stay whole."""
 
     threshold: Annotated[float, Meta(gt=0, le=1)] = 0.8
     keep: Count = 12
@@ -81,7 +82,7 @@ class Bash(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Budget(Struct, frozen=True, forbid_unknown_fields=True):
-    """In US dollars. Without a number there is no limit."""
+    """Limits in US dollars; None means no limit."""
 
     session: Positive | None = None
     day: Positive | None = None
@@ -141,8 +142,8 @@ HookEvent = Literal["PreToolUse", "PostToolUse", "Stop", "SubagentStop", "SetUpE
 
 
 class HookCommand(Struct, frozen=True, forbid_unknown_fields=True):
-    """`timeout` is in seconds. What a `required` one looks at does not happen if it fails. `variables` are those it
-    may set for commands."""
+    """`timeout` is in seconds. If a `required` hook fails, what it was asked about does not happen. `variables` are
+    the environment variables that it may set for commands."""
 
     command: Text
     type: Literal["command"] = "command"
@@ -152,7 +153,7 @@ class HookCommand(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HookGroup(Struct, frozen=True, forbid_unknown_fields=True):
-    """`matcher` is a regular expression for the names of tools; without one it is for all."""
+    """`matcher` is a regular expression for the names of tools; without one, the hooks are for all tools."""
 
     hooks: tuple[HookCommand, ...]
     matcher: str = ""
@@ -192,8 +193,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def unattended(self) -> Unattended | None:
-        """What happens to an ask that nobody can answer; None leaves it to the surface. The plain word counts
-        more than the two keys that say the same in another way."""
+        """What happens to an ask that nobody can answer; None leaves it to the surface. `approval.unattended` wins
+        over `auto_approve_ask` and `approval.interactive`, which say the same in another way."""
         if self.approval.unattended is not None:
             return self.approval.unattended
         return "allow" if self.auto_approve_ask or not self.approval.interactive else None

@@ -1,7 +1,7 @@
-"""What the person trusts: for each folder, by its real path, exactly the keys that loosen something there, and
-exactly these texts (skills and commands), each for itself.
+"""Folders that the person trusts, stored in `<home>/trust.json`, outside of any such folder.
 
-Kept in `<home>/trust.json`, outside of any folder. Any other key of the folder's file may change freely.
+A folder is known by its real path. The person trusts exactly the keys of its file that loosen something, and exactly
+these texts (skills and commands), each by itself. Any other key of the folder's file may change freely.
 """
 
 import fcntl
@@ -24,8 +24,9 @@ T = TypeVar("T")
 
 
 class Trusted(Struct, frozen=True, omit_defaults=True):
-    """By folder: the digest of the loosening keys; and the digests of texts, by their paths in it. `broad` are the
-    folders that hold everything the person has and in which they agreed to work."""
+    """`folders` has the digest of each folder's loosening keys; `texts` has the digests of each folder's texts, by
+    their paths in it. `broad` lists the folders that hold everything the person has (their home, `/`) and in which
+    they agreed to work."""
 
     folders: dict[str, str] = {}
     texts: dict[str, dict[str, str]] = {}
@@ -51,8 +52,8 @@ def trusted_texts(home: str, folder: str) -> dict[str, str]:
 def trust(
     home: str, folder: str, seen: Mapping[str, Any] | None = None, texts: Mapping[str, str] | None = None
 ) -> None:
-    """From now on the folder gets what it wants, and these `texts` count as long as they stay what they are. Refused
-    if it does not want any more what the person has `seen`."""
+    """From now on the folder's loosening keys count, and so do these `texts` as long as they do not change. Raises
+    BadInput if the keys are no longer those that the person has `seen`."""
     wanted = wishes(home, folder)
     if seen is not None and seen != wanted:
         raise BadInput(f"{shown(folder_file(folder))} has just been changed", "Look at it again.")
@@ -67,7 +68,7 @@ def trust(
 
 
 def is_agreed_to(home: str, folder: str) -> bool:
-    """Whether sessions may begin in this broad folder. Raises BadInput."""
+    """Whether the person has agreed to work in this broad folder. Raises BadInput."""
     return os.path.realpath(folder) in _read(home).broad
 
 
@@ -77,7 +78,7 @@ def agree_to_broad(home: str, folder: str) -> None:
 
 
 def untrust(home: str, folder: str) -> bool:
-    """Whether it was trusted."""
+    """Withdraw all trust in the folder. Returns whether it was trusted."""
     real, known = os.path.realpath(folder), _read(home)
     if real not in known.folders and real not in known.texts and real not in known.broad:
         return False
@@ -110,7 +111,7 @@ def _change(home: str, change: Callable[[Trusted], Trusted]) -> None:
         os.makedirs(home, mode=0o700, exist_ok=True)
         lock = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would lose one of the changes
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two processes at once would lose one of the changes
             content = msgspec.json.encode(change(_read(home)))
             write_whole(path, msgspec.json.format(content, indent=2) + b"\n", 0o600)
         finally:

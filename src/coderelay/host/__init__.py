@@ -1,1 +1,1 @@
-"""What keeps sessions running inside one process."""
+"""The host: it keeps the sessions of one process running."""

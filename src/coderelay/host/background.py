@@ -1,4 +1,4 @@
-"""The background commands of a host's sessions: kept running, ended when somebody says so, and written down."""
+"""Background commands of this host's sessions: kept running, stopped on request, their ends logged."""
 
 import asyncio
 import logging
@@ -23,10 +23,12 @@ log = logging.getLogger(__name__)
 MOST_RUNNING = 16
 AGENT = By(who="the agent", via="bash_stop")
 _MOST_HELD = 4096
-_STOPPING_MAY_TAKE = 15.0  # in whatever process has it
+_STOPPING_MAY_TAKE = 15.0  # seconds, in whichever process runs the command
 
 
 class Backgrounds:
+    """The background commands of all sessions in this process."""
+
     def __init__(self, ownership: Ownership) -> None:
         self._ownership = ownership
         self._sessions: dict[SessionId, SessionBackground] = {}
@@ -50,25 +52,26 @@ class Backgrounds:
         return Accepted(record.state.head) if written else Unchanged(record.state.head)
 
     async def stop(self, record: Record, wanted: BackgroundId, by: By) -> list[Recorded]:
-        """Ask whoever has it to end it. Raises BadInput if there is no such command."""
+        """Ask the process that runs the command to stop it. Raises BadInput if there is no such command."""
         if await self.is_gone(background.find(record.state, wanted)):
             return await record.append(lambda state: background.end(state, wanted, Gone()))
         return await record.append(lambda state: background.request_stop(state, wanted, by))
 
     async def is_gone(self, command: BackgroundCommand) -> bool:
-        """Without an end in the log, and so is the process that would have to write it. One that stands still is
-        there: what it has runs on."""
+        """Whether the log holds no end for the command and the process that would have to write it is dead. A process
+        that is only stalled is not dead: its commands run on."""
         if command.end is not None or command.owner is None:
             return False
         return command.owner != await self._ownership.me() and not await self._ownership.is_elsewhere(command.owner)
 
     async def close(self) -> None:
-        """End them all. The log says so when this returns."""
+        """Stop all background commands. Their ends are in the log when this returns."""
         await asyncio.gather(*(each.close() for each in self._sessions.values()))
 
 
 class SessionBackground:
-    """Those of one session that this process has, by number. What is to be done with them is read from the log."""
+    """The background commands of one session that run in this process, by number. What to do with them is read from
+    the log."""
 
     def __init__(self, record: Record, all_of_them: Backgrounds) -> None:
         self._record = record
@@ -106,7 +109,7 @@ class SessionBackground:
         return self.look(wanted)
 
     def drop_unrecorded(self) -> None:
-        """What the log does not know nobody could ever stop."""
+        """Stop commands that the log does not list: nobody could ever stop them later."""
         for number, kept in self._kept.items():
             if number not in self._record.state.background:
                 kept.stop(Gone())
@@ -141,7 +144,7 @@ class SessionBackground:
             raise ToolFailed(f"background command {wanted} is asked to stop, but has not done so yet") from error
 
     def _obey(self, state: State) -> None:
-        """Whenever the log has moved."""
+        """Called whenever the log has moved: do with each command what the log says."""
         for number, kept in self._kept.items():
             command = state.background.get(number)
             if command is None:
@@ -149,7 +152,7 @@ class SessionBackground:
                     kept.stop(Gone())
                 continue
             if command.end is not None:
-                kept.stop(command.end)  # somebody took this process for dead
+                kept.stop(command.end)  # another process took this one for dead
             elif command.stop_by is not None:
                 kept.stop(StoppedBy(command.stop_by))
             if command.end is None and kept.telling is None:
@@ -161,11 +164,12 @@ class SessionBackground:
             await self._record.append(lambda state: background.end(state, number, kept.end()))
         except StoreFailed as error:
             log.warning("the end of background command %s could not be written: %s", number, error)
-            kept.telling = None  # tried again when the log moves
+            kept.telling = None  # so it is tried again when the log moves
 
 
 class _Kept:
-    """One command. `telling` waits for its end and writes that down; `stopping` brings it about."""
+    """One running command. The task `telling` waits for its end and writes that to the log; the task `stopping` stops
+    it."""
 
     def __init__(self, running: RunningCommand) -> None:
         self.running = running
@@ -189,14 +193,15 @@ class _Kept:
         return Exited(ended.exit_code, ended.signal)
 
     def look(self, command: BackgroundCommand) -> BackgroundStatus:
-        end = command.end or (self.end() if self.running.is_over else None)  # the log may not know yet
+        end = command.end or (self.end() if self.running.is_over else None)  # the end may not be in the log yet
         what = background.told(replace(command, end=end))
         if end is None:
             what = f"{what}, for {self.running.seconds:.1f} s now"
         return BackgroundStatus(self._written(over=end is not None), what, over=end is not None)
 
     def _written(self, *, over: bool) -> str:
-        """A line that is being written may be half a secret, which nobody finds: it waits for the next look."""
+        """The new output, without its last line while that is unfinished. Half a line may hold half a secret, which
+        masking cannot find, so it is held back until the next look."""
         new = self.running.take_output()
         text, self._held = self._held + new, ""
         if over or not new:

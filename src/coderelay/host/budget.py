@@ -1,4 +1,4 @@
-"""How much may be spent, and whether it has been."""
+"""Spending limits: whether a session or a day has used up its budget, and the ask that follows."""
 
 from coderelay.host.family import family_of
 from coderelay.host.folder import Folders
@@ -8,18 +8,19 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.summary import day_of
 from coderelay.session.state import State
 
-_SESSIONS = 20  # read at first; most days have fewer
+_SESSIONS = 20  # how many are read at first; most days have fewer
 
 
 class Spending:
-    """Whether people must be asked before more is spent than is configured in a session's folder."""
+    """Decides whether people must be asked before more is spent than a session's folder allows."""
 
     def __init__(self, records: Records, folders: Folders) -> None:
         self._records = records
         self._folders = folders
 
     async def ask(self, state: State, now: int) -> BudgetAsk | None:
-        """What a person must be asked before more is spent. Allowed, the same amount may be spent once more."""
+        """The ask that a person must answer before more is spent, or None. If it is allowed, the same amount may be
+        spent once more."""
         assert state.settings is not None
         budget = self._folders.of(state.settings.cwd).settings.budget
         if budget.session is not None:
@@ -35,7 +36,8 @@ class Spending:
         return budget_ask(state, day, await self._spent_on(day), budget.day)
 
     async def _spent_on(self, day: str) -> float:
-        """Asked at every step: no more is read than the sessions that changed on that day, which come first."""
+        """Called at every step, so it reads no more than the sessions that changed on that day, which the store lists
+        first."""
         limit = _SESSIONS
         while True:
             found = await self._records.store.sessions(limit=limit)

@@ -1,4 +1,4 @@
-"""What this process can run: the folder must be here, the agent installed, its model reachable."""
+"""Whether this process can run a session: its folder exists here, its agent is installed, its model reachable."""
 
 import os
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""When the files of an open turn are looked at, so that exactly what it did can be undone.
+"""Decides when the files of an open turn are snapshotted, so that exactly what the turn did can be undone.
 
-Each function says what is to be written down, if anything is.
+Each function returns what is to be written to the log, if anything.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _CHANGES_NOTHING = ("read", "ask")
 
 
 async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFiles) -> TreeTaken | None:
-    """Before the first change of a turn, and before the first one after a wait."""
+    """Snapshot the files before the first change of a turn, and before its first change after a wait."""
     turn, settings = state.turn, state.settings
     if turn is None or settings is None:
         return None
@@ -35,14 +35,15 @@ async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFile
 
 
 def _changes_nothing(need: Need, mode: Mode) -> bool:
-    """A child's changes are its parent's too."""
+    """Whether a call changes no files. The changes of a child count as its parent's too."""
     if need.tool == TASK:
         return mode_spec(mode).child == "plan"
     return need.kind in _CHANGES_NOTHING and need.command is None
 
 
 async def before_wait(state: State, files: OpenTurnFiles) -> TreeTaken | None:
-    """What people change while they are waited for is not the turn's to undo."""
+    """Snapshot the files before the turn waits for people: undoing the turn must not undo what people change
+    meanwhile."""
     known = state.turn.tree if state.turn is not None else None
     if known is None or not known.tree or known.left or state.settings is None:
         return None
@@ -51,7 +52,7 @@ async def before_wait(state: State, files: OpenTurnFiles) -> TreeTaken | None:
 
 
 async def files_left(state: State, files: OpenTurnFiles) -> str:
-    """The files as the open turn leaves them, if it may have changed any."""
+    """The snapshot of the files as the open turn leaves them; empty if it cannot have changed any."""
     known = state.turn.tree if state.turn is not None else None
     if known is None or not known.tree or state.settings is None:
         return ""

@@ -1,4 +1,4 @@
-"""Child sessions: opened by a call of their parent, which ends as they do."""
+"""Child sessions (subagents): a `task` call of the parent opens one, and the call ends when the child does."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -35,14 +35,16 @@ _STOPPING_MAY_TAKE = 15.0
 
 
 class Children:
+    """Opens, runs, stops, restricts and deletes the child sessions of a parent."""
+
     def __init__(self, context: HostContext, send: Send) -> None:
         self._records = context.records
         self._ownership = context.ownership
         self._send = send
 
     async def open(self, parent: State, call: CallId, description: str) -> SessionId:
-        """With what needs no asking in its parent. Raises ToolFailed in a session that is a child itself, and for
-        more tasks than may be at work together."""
+        """Create the child session; what needs no asking in its parent needs none in it. Raises ToolFailed in a
+        session that is a child itself, and for more tasks than may be at work together."""
         settings = parent.settings
         assert settings is not None
         if settings.parent is not None:
@@ -71,11 +73,12 @@ class Children:
         return child
 
     async def work(self, child: SessionId, prompt: str, parent: State) -> Finished:
-        """Until it rests; that may be when a person has answered it. Raises ToolFailed if it ends badly."""
+        """Give the child its task and wait until it rests, which may be only after a person has answered it. Raises
+        ToolFailed if it ends badly."""
         assert parent.turn is not None
         started = parent.turn.started
-        await self.tighten((await self._records.record(parent.session)).state, AGENT)  # changed while it was opened
-        with suppress(UnknownSession):  # deleted at this very moment
+        await self.tighten((await self._records.record(parent.session)).state, AGENT)  # may have changed since `open`
+        with suppress(UnknownSession):  # the child was deleted just now
             await self._send(
                 SendPrompt(
                     session=child,
@@ -94,9 +97,9 @@ class Children:
         return outcome
 
     async def stop(self, child: SessionId) -> None:
-        """And wait until it has, so that it changes nothing any more."""
+        """Stop the child and wait until it has stopped, so that it changes nothing any more."""
         record = await self._records.record(child)
-        with suppress(UnknownSession, TimeoutError):  # it is gone; or whoever has it is asked, and does not listen
+        with suppress(UnknownSession, TimeoutError):  # it was deleted, or its owner does not react in time
             await self._send(StopTurn(session=child, by=AGENT))
             async with asyncio.timeout(_STOPPING_MAY_TAKE):
                 await _until_it_rests(record)
@@ -106,9 +109,9 @@ class Children:
         await self._stop_all([child_id(parent.session, call.call.id) for call in open_tasks(parent)])
 
     async def ends(self, parent: State) -> dict[CallId, Outcome] | None:
-        """Of children whose parent has lost its owner: what is known of them; None while one is at work or waits for
-        people, for then its parent waits too. One that lost its own owner in mid-turn is stopped, and nobody knows
-        how it would have ended."""
+        """The known outcomes of the open tasks of a parent that has lost its owner. None while a child is at work or
+        waits for people, because its parent then waits too. A child that lost its own owner in mid-turn is stopped,
+        and gets no outcome here: nobody knows how it would have ended."""
         known: dict[CallId, Outcome] = {}
         lost: list[SessionId] = []
         busy = False
@@ -128,13 +131,14 @@ class Children:
         return None if busy else known
 
     async def tighten(self, parent: State, by: By) -> None:
-        """No child at work may do more than its parent may now."""
+        """Restrict every child at work to what its parent may do now."""
         for call in open_tasks(parent):
             record = await self._records.record(child_id(parent.session, call.call.id))
             await record.append(lambda state: _taken_away(state, parent, by))
 
     async def delete(self, parent: State, by: By) -> None:
-        """Before their parent is, so that none is left without one."""
+        """Delete the children of a session. Called before the session itself is deleted, so that no child is
+        orphaned."""
         for child in children(parent):
             await self._send(DeleteSession(session=child, by=by))
 
@@ -144,14 +148,15 @@ class Children:
                 group.create_task(self.stop(each))
 
     async def _outcome(self, record: Record, ended: TurnEnded | None) -> Finished | Failed:
-        """The commands that it left running end with it, for nobody who looks at the parent knows of them."""
+        """How the task ended. The background commands that the child left running are stopped, because nobody who
+        looks at the parent knows of them."""
         if record.state.deleted:
             return Failed("the session of this task was deleted before it ended")
         return _told(ended, await self._end_commands(record))
 
     async def _end_commands(self, record: Record) -> list[BackgroundCommand]:
         left = background.running(record.state)
-        with suppress(UnknownSession, TimeoutError):  # as above
+        with suppress(UnknownSession, TimeoutError):  # as in `stop`
             for each in left:
                 await self._send(StopBackground(session=record.session, background=each.id, by=AGENT))
             async with asyncio.timeout(_STOPPING_MAY_TAKE):
@@ -172,7 +177,7 @@ async def _until_it_rests(record: Record) -> None:
 
 
 async def _ending(record: Record) -> TurnEnded | None:
-    """Of the turn that was the task; people may have sent other prompts there."""
+    """The end of the turn that worked on the task; people may have sent other prompts to the child."""
     turn, after = None, 0
     while page := await record.read(after):
         for each in page:
@@ -185,7 +190,8 @@ async def _ending(record: Record) -> TurnEnded | None:
 
 
 def _taken_away(child: State, parent: State, by: By) -> list[AnyEvent]:
-    """What was approved in the child itself stays so."""
+    """The events that take from a child what its parent may no longer do. Approvals that a person gave in the child
+    itself are kept."""
     own, of_parent = child.settings, parent.settings
     if child.deleted or own is None or of_parent is None:
         return []
@@ -201,7 +207,8 @@ def _taken_away(child: State, parent: State, by: By) -> list[AnyEvent]:
 
 
 def _in_both(own: tuple[str, ...], of_parent: tuple[str, ...]) -> tuple[str, ...]:
-    """Tools that both lists allow. An empty list would allow everything, and a todo list is never forbidden."""
+    """The tools that both lists allow. An empty list would allow every tool; so if nothing is left, the result is
+    `todo`, which is never forbidden."""
     if own == of_parent or not of_parent:
         return own
     if not own:
@@ -217,7 +224,7 @@ def _tools(allowed: tuple[str, ...]) -> list[str]:
 
 
 def _told(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finished | Failed:
-    """What the parent's model hears."""
+    """The result of the task call, as the parent's model reads it."""
     if ended is None:
         return Failed("the task was stopped before it began")
     names = ", ".join(map(background.name, left))
@@ -231,7 +238,7 @@ def _told(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finishe
 
 
 def _shown(text: str) -> str:
-    """The beginning counts."""
+    """The text of the child, cut at its end if it is too long: the beginning matters most."""
     if len(text) <= _SHOWN_CHARS:
         return text
     return f"{text[:_SHOWN_CHARS]}\n[cut: {len(text) - _SHOWN_CHARS} more characters are in the session of the task]"

@@ -1,4 +1,4 @@
-"""What is looked up on the disk before a command is judged: where links lead, and whether it would show secrets."""
+"""Disk lookups before a shell command is judged: where symlinks lead, and whether it would show secret files."""
 
 import os
 import re
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _MOST_ENTRIES = 100_000
 _MOST_HOPS = 16
 _SECONDS = 1.0
-# Nobody keeps secrets of their own in these.
+# Folders in which people keep no secrets of their own; they are not searched.
 _OF_OTHERS = {".git", "node_modules", "site-packages", "__pycache__"}
 _GIVES_ACCESS = re.compile(rb"_(?:auth|authToken|password)\s*=\s*(?!\$)\S")
 _OF_OUR_HOME = ("sessions.db", "web.token")
 
 
 class Sought(Struct, frozen=True):
-    """What is to be looked up for one command: found out from its text alone."""
+    """What to look up for one command, found from the text of the command alone."""
 
     folders: tuple[str, ...]
     home: str = ""
@@ -46,7 +46,7 @@ def facts_about(command: str, folders: tuple[str, ...], rules: Rules, home: str)
 def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) -> Sought:
     from coderelay.policy.shell.command_paths import paths_of
     from coderelay.policy.shell.danger import words_in
-    from coderelay.policy.shell.shown_files import contents_of  # with the first command: most turns have none
+    from coderelay.policy.shell.shown_files import contents_of  # imported late: most turns run no command
 
     text = without_rights(command)
     strict = (*rules.commands.deny, *rules.commands.ask)
@@ -61,10 +61,10 @@ def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) 
 
 
 def look_up(sought: Sought) -> DiskFacts:
-    """Takes at most about a second, in a large tree."""
+    """Do the lookup. It takes about a second at most, even in a large tree."""
     try:
         return _look_up(sought)
-    except (OSError, RecursionError):  # links that are exchanged meanwhile, or that lead to links without end
+    except (OSError, RecursionError):  # links that change meanwhile, or endless chains of links
         return DiskFacts(too_many=True)
 
 
@@ -80,7 +80,8 @@ def _look_up(sought: Sought) -> DiskFacts:
 
 
 def _targets(sought: Sought, search: "_Search") -> list[str]:
-    """Where links in the session's folders lead that a command names, or a pattern of it could mean."""
+    """The targets of symlinks inside the session's folders that the command names or that one of its globs could
+    match."""
     found = [path for each in sought.named if _is_inside(each, sought.folders) for path in search.expanded(each)]
     roots = {os.path.realpath(folder): folder for folder in sought.folders}
     targets = {_in_folder(os.path.realpath(path), roots) for path in found}
@@ -92,13 +93,13 @@ def _is_inside(path: str, folders: Sequence[str]) -> bool:
 
 
 def _in_folder(real: str, roots: Mapping[str, str]) -> str:
-    """As the session names it, whose folder may itself be behind a link."""
+    """A real path as the session names it, since the session's folder may itself be behind a symlink."""
     root = next((each for each in roots if real == each or real.startswith(f"{each}/")), None)
     return real if root is None else roots[root] + real[len(root) :]
 
 
 def _hops(word: str, sought: Sought) -> tuple[str, ...]:
-    """The paths that a word stands for as a program or as a script, link by link."""
+    """The paths that a word stands for as a program or a script, one for each symlink on the way."""
     path = re.sub(r"^\$(?:PWD|\{PWD\})(?=/)", ".", word)
     path = os.path.join(sought.home, path[2:]) if path.startswith("~/") and sought.home else path
     if not re.fullmatch(r"[\w./+@%:,=-]+", path):
@@ -119,7 +120,7 @@ def _chain(path: str) -> Iterator[str]:
 
 
 class _Search:
-    """On the disk, until it has looked at too much."""
+    """A search of the disk with a limit on time and entries. `too_many` says that it gave up."""
 
     def __init__(self, folders: tuple[str, ...], until: float) -> None:
         self._folders = folders
@@ -130,7 +131,7 @@ class _Search:
 
     def secrets(self, contents: "Contents") -> Iterator[str]:
         if not _is_inside(contents.path, self._folders):
-            return  # that is asked about anyway
+            return  # paths outside the session's folders are asked about anyway
         if contents.tracked:
             yield from self._tracked(contents)
             return
@@ -141,7 +142,7 @@ class _Search:
                 yield secret
 
     def expanded(self, path: str) -> list[str]:
-        """The paths that a pattern of the shell becomes."""
+        """The existing paths that a shell glob expands to."""
         if not set("*?") & set(path):
             return [path]
         found = ["/"]
@@ -160,7 +161,7 @@ class _Search:
         return [each for each in found if os.path.lexists(each)] if not self.too_many else []
 
     def _entries(self, folder: str) -> "Iterator[os.DirEntry[str]]":
-        """One by one: a folder may hold millions."""
+        """The entries of a folder, one by one: there may be millions."""
         with suppress(OSError), os.scandir(folder) as found:
             for entry in found:
                 self._entries_seen += 1
@@ -172,7 +173,8 @@ class _Search:
                 yield entry
 
     def _named(self, path: str) -> str | None:
-        """The folder of the session may itself be called anything."""
+        """The kind of secret that a path names, or None. Only the part below the session's folder counts: the folder
+        itself may be called anything."""
         return secret_place(_below_all(path, (*self._folders, *self._real)))
 
     def _tracked(self, contents: "Contents") -> Iterator[str]:
@@ -213,7 +215,8 @@ def _is_looked_at(name: str, contents: "Contents") -> bool:
 
 
 def _holds_secret(path: str, place: str) -> bool:
-    """Two kinds are often part of a project, and are looked into."""
+    """Whether something with the name of a secret really holds one. `.coder` and `.npmrc` are often an ordinary part
+    of a project, so their contents are checked."""
     try:
         if place == ".coder":
             return any(os.path.lexists(os.path.join(path, name)) for name in _OF_OUR_HOME)
@@ -225,5 +228,5 @@ def _holds_secret(path: str, place: str) -> bool:
 
 
 def _below_all(path: str, folders: Sequence[str]) -> str:
-    """What is left of a path below the innermost of these folders."""
+    """The rest of a path below the innermost of these folders."""
     return path[max((len(each) for each in folders if _is_inside(path, (each,))), default=0) :]

@@ -1,4 +1,4 @@
-"""What each command does. The decision is the session's; here it is written."""
+"""Carries out commands: the session package decides which events follow, and this module appends them."""
 
 from coderelay.host.can_run import folder_exists
 from coderelay.host.record import Decide, Record

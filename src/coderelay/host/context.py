@@ -1,4 +1,4 @@
-"""What everything in a host shares."""
+"""The shared context of a host: its store, agents, folders, processes and other services."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Send = Callable[[Command], Awaitable[Outcome]]
-"""`Host.send`, for those behind it that do something to another session than their own."""
+"""The type of `Host.send`, for code behind the host that sends commands to sessions other than its own."""
 
 
 class HostContext(Struct, frozen=True, dict=True):
@@ -55,7 +55,7 @@ class HostContext(Struct, frozen=True, dict=True):
 
     @cached_property
     def backgrounds(self) -> "Backgrounds":
-        from coderelay.host.background import Backgrounds  # with the first of them: most processes have none
+        from coderelay.host.background import Backgrounds  # imported late: most processes have none
 
         return Backgrounds(self.ownership)
 

@@ -1,5 +1,7 @@
-"""Asks that wait only so long. Whoever attends the session when the time is over closes it: nobody answered,
-so it is denied. Silence is never consent."""
+"""Deadlines of asks: an ask that nobody answers in time is denied.
+
+Whichever process attends the session at that time closes the ask. Silence is never consent.
+"""
 
 import time
 from collections.abc import Iterable
@@ -16,7 +18,7 @@ TOO_LATE = "nobody answered in time"
 
 
 def now() -> int:
-    """The wall clock, in milliseconds: what the log and its deadlines are written in."""
+    """The wall clock in milliseconds, the unit of the log and of its deadlines."""
     return time.time_ns() // 1_000_000
 
 
@@ -25,12 +27,12 @@ def is_due(record: Record, now: int) -> bool:
 
 
 async def expire(records: Iterable[Record], now: int) -> list[Record]:
-    """Close what is over; returns the sessions that can go on."""
+    """Deny the asks whose deadline has passed; returns the sessions that can go on."""
     due = [record for record in records if is_due(record, now)]
     for record in due:
         for ask in record.state.open_asks():
             if ask.deadline is not None and ask.deadline <= now:
                 command = AnswerAsk(session=record.session, ask=ask.id, decision=Deny(TOO_LATE), by=NOBODY)
-                with suppress(UnknownSession):  # deleted at this very moment
+                with suppress(UnknownSession):  # the session was deleted just now
                     await record.append(lambda state, command=command: decide.answer(state, command))
     return due

@@ -1,4 +1,4 @@
-"""Live pieces to and from the other processes on this machine."""
+"""Exchange of live output (text that is still being written) with the other processes on this machine."""
 
 from collections.abc import Collection, Mapping
 
@@ -14,17 +14,17 @@ _SWEEP_SECONDS = 300.0
 
 
 class Outgoing:
-    """A follower that stands for all followers elsewhere."""
+    """The follower of one session that collects live pieces for all followers in other processes."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
         self._pieces = list(record.saying)
 
     def wake(self) -> None:
-        pass  # the log itself reaches the others without us
+        pass  # other processes read the log themselves
 
     def fail(self, error: Exception) -> None:
-        pass  # they will find out for themselves
+        pass  # other processes find out for themselves
 
     def show(self, live: Live) -> None:
         self._pieces.append((self._record.state.head, live))
@@ -35,8 +35,8 @@ class Outgoing:
 
 
 class Exchange:
-    """Called again and again by the look-out. Does nothing for the first moments of a process, so that a
-    short run pays nothing for others that may follow."""
+    """Sends and receives live pieces; the polling loop of `Wakeups` calls `tick` again and again. It does nothing in
+    the first moments of a process, so that a short run pays nothing for followers that may never come."""
 
     def __init__(self, file: LiveFile, starts_at: float) -> None:
         self._file = file
@@ -97,7 +97,7 @@ class Exchange:
         self._show(records, pieces)
 
     def _show(self, records: Mapping[SessionId, Record], pieces: list[LivePiece]) -> None:
-        """Each once, and none that the log has overtaken."""
+        """Show each piece once, and none that the log has overtaken."""
         for piece in pieces:
             record = records.get(piece.session)
             if record is None or piece.number <= self._shown.get(piece.session, 0):

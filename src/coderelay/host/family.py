@@ -1,4 +1,4 @@
-"""Sessions and those that work for them, read from the log."""
+"""Parent and child sessions: queries about which sessions belong together, read from the log."""
 
 from coderelay.host.records import Records
 from coderelay.protocol.ids import SessionId
@@ -10,7 +10,7 @@ from coderelay.store.store import Store
 
 
 async def family_of(records: Records, state: State) -> list[State]:
-    """A session, the one that it works for, and all that work for that one."""
+    """A session, its parent if it has one, and all children of that parent (or else of the session itself)."""
     parent = state.settings.parent if state.settings is not None else None
     head = state if parent is None else (await records.record(parent)).state
     others = [(await records.record(each)).state for each in children(head) if each != state.session]
@@ -18,7 +18,7 @@ async def family_of(records: Records, state: State) -> list[State]:
 
 
 async def waits_for(records: Records, child: State) -> State | None:
-    """The session whose open turn waits for what this one does."""
+    """The parent of this session, if its open turn waits for what this session does."""
     settings = child.settings
     if settings is None or settings.parent is None:
         return None
@@ -27,6 +27,7 @@ async def waits_for(records: Records, child: State) -> State | None:
 
 
 async def without_children(store: Store, query: ListSessions) -> list[Summary]:
+    """The sessions that a query asks for, without child sessions."""
     limit = query.limit
     words = query.text.casefold().split()
     while True:

@@ -1,4 +1,4 @@
-"""Replay from a cursor, then follow: the log in order, with live pieces where they belong."""
+"""The event feed of a session: replays the log from a cursor, then follows it, with live pieces in their places."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -9,7 +9,7 @@ from coderelay.protocol.live import Live, Placed, join
 
 
 class Feed:
-    """One follower of one session. What is live is joined while it waits, so a slow follower sees fewer,
+    """One follower of one session. Live pieces are joined while the follower is busy, so a slow one gets fewer,
     longer pieces."""
 
     def __init__(self, record: Record, after: int) -> None:

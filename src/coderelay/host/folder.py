@@ -1,4 +1,4 @@
-"""One folder in which sessions work: everything that is configured there, in one object."""
+"""A folder in which sessions work, with its configuration: settings, permission rules, hooks, skills."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 class Folder(Struct, frozen=True, dict=True):
-    """What holds for the sessions of one folder. It never changes: when a file of the configuration does, the folder
-    gets another one. Use it for one step and ask `Folders` again for the next."""
+    """The configuration that applies to the sessions of one folder. The object never changes: when a configuration
+    file does, the folder gets a new one. Use it for one step, and ask `Folders` again for the next."""
 
     path: str
     config: Config
@@ -40,22 +40,22 @@ class Folder(Struct, frozen=True, dict=True):
 
     @cached_property
     def rules(self) -> Rules:
-        """Raises BadInput if one cannot be read."""
+        """The permission rules. Raises BadInput if one cannot be read."""
         written = self.settings.permissions
         return read_rules(tool_specs(), written.allow, written.ask, written.deny)
 
     @property
     def person_home(self) -> str:
-        """What `~/` means in rules."""
+        """The home directory that `~/` stands for in rules."""
         return os.path.expanduser("~")
 
     @property
     def skills_run(self) -> bool:
-        """Whether nobody is asked while a skill that the agent chose is in use."""
+        """Whether calls run without asking while a skill that the agent chose is in use."""
         return self.settings.skills.auto_approve == "run"
 
     def hidden(self, paths: Iterable[str], mode: Mode, folders: tuple[str, ...]) -> set[str]:
-        """Those of these files that may not be read unasked, whatever else a call of a tool does."""
+        """Those of these files that may not be read without asking, whatever else a tool call does."""
 
         def on_paths(rules: Iterable[Rule]) -> tuple[Rule, ...]:
             return tuple(rule for rule in rules if is_about_paths(rule, "read"))
@@ -68,16 +68,16 @@ class Folder(Struct, frozen=True, dict=True):
 
     @property
     def sandbox(self) -> str:
-        """What commands run in here. The first to ask may have to wait until it has been tried."""
+        """The kind of sandbox for commands here. The first caller may have to wait while it is tried out."""
         if not self.settings.sandbox.enabled:
             return "none"
-        from coderelay.workspace.sandbox.detect import rung_here  # with the first command
+        from coderelay.workspace.sandbox.detect import rung_here  # imported late, with the first command
 
         return rung_here(self.config.home)
 
     @cached_property
     def hooks(self) -> "Hooks | None":
-        """None where there are none, as most people have none: then nothing is loaded for them."""
+        """The hooks of the folder. None if there are none, as for most people: then no code for them is loaded."""
         if not self.settings.hooks:
             return None
         from coderelay.host.hooks.hook import hooks_of
@@ -87,7 +87,7 @@ class Folder(Struct, frozen=True, dict=True):
 
 
 class Folders:
-    """Each folder as its configuration stands now."""
+    """Looks up folders, each with its current configuration."""
 
     def __init__(
         self, configs: CurrentConfig, env: Mapping[str, str], processes: Processes, secrets: Secrets
@@ -99,7 +99,8 @@ class Folders:
         self._known: dict[str, Folder] = {}
 
     def of(self, path: str) -> Folder:
-        """The same object until its configuration changes. Raises BadInput if what is written there is wrong."""
+        """The folder at this path: the same object until its configuration changes. Raises BadInput if the
+        configuration is wrong."""
         config = self._configs.of(path)
         known = self._known.get(path)
         if known is None or known.config is not config:
@@ -108,13 +109,14 @@ class Folders:
         return known
 
     def texts(self, path: str) -> "FolderTexts":
-        """Skills and custom commands there, which are looked for anew each time and need no configuration."""
-        from coderelay.config.texts.texts import FolderTexts  # when people look, or an agent chooses a skill
+        """The skills and custom commands of a folder. They are searched for anew each time and need no
+        configuration."""
+        from coderelay.config.texts.texts import FolderTexts  # imported late, for lists of skills and commands
 
         return FolderTexts(home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands)
 
     def skills(self, path: str) -> SkillsShown:
-        """Those that an agent may choose. Where there are none, as most people have none, nothing is loaded."""
+        """The skills that an agent may choose. If there are none, as for most people, no code for them is loaded."""
         theirs, own = text_folders("skills", home=self._configs.home, user_home=self._user_home, folder=path)
         if not any(map(os.path.isdir, (*theirs, *own))):
             return SkillsShown()
@@ -126,7 +128,7 @@ class Folders:
         return self._env.get("HOME", "")
 
     def _keys(self, settings: Settings) -> list[str]:
-        """The values of the variables that are configured to hold keys, whatever they are called."""
+        """The values of the environment variables that are configured to hold keys, whatever their names."""
         feishu = settings.feishu
         variables = [feishu.app_secret_env, feishu.encrypt_key_env, feishu.verification_token_env]
         variables += [each.api_key_env for each in settings.providers.values()]
@@ -134,7 +136,8 @@ class Folders:
 
 
 def _built_in_commands() -> frozenset[str]:
-    """Loaded where a person has commands of their own: the records of ours bring their functions along."""
+    """The names of the built-in slash commands. Loaded only for a person with custom commands, because the table of
+    the built-in ones imports their functions too."""
     from coderelay.client.slash_commands import NAMES
 
     return NAMES

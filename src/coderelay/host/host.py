@@ -1,4 +1,4 @@
-"""The door: a Client on the log, in this process."""
+"""The host: the in-process Client, which carries out commands, answers queries and follows sessions."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -84,17 +84,19 @@ if TYPE_CHECKING:
 
 
 class Host:
+    """A Client on the log, in this process."""
+
     def __init__(self, context: HostContext) -> None:
         self.context = context
         self.store = context.store
         self.record = context.records.record
         self._records = context.records
-        self._wakeups = Wakeups(context, lambda command: self.send(command))  # late: tests put their own there
+        self._wakeups = Wakeups(context, lambda command: self.send(command))  # late: tests replace `send`
         self._is_closed = False
 
     async def check(self) -> None:
-        """Raises StoreFailed if this process could own no session: known before a prompt is admitted, it costs nobody
-        anything."""
+        """Raises StoreFailed if this process could own no session. Checked before a prompt is admitted, this costs
+        nobody anything."""
         await self.context.ownership.me()
 
     async def send(self, command: Command) -> Outcome:
@@ -119,15 +121,15 @@ class Host:
             if await self._remember(record, command):
                 await self._answer_those_covered(record, command)
             if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self._records, record.state)):
-                await self.send(StopTurn(session=parent.session, by=command.by))  # all that the turn does
+                await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             if record.state.turn is None and not record.state.deleted:
-                write_snapshot(record, self.context.agents)  # a plan was decided, and with it the turn has ended
+                write_snapshot(record, self.context.agents)  # the decision on a plan has ended the turn
         self._wakeups.wake(record)
         return outcome
 
     async def get(self, query: Query[Value]) -> Value:
         self._refuse_when_closed()
-        return cast("Value", await self._answer(cast("AnyQuery", query)))  # each query says what its answer is
+        return cast("Value", await self._answer(cast("AnyQuery", query)))  # the query's type says what its answer is
 
     async def _answer(self, query: AnyQuery) -> object:
         match query:
@@ -202,12 +204,13 @@ class Host:
         await self.context.close()
 
     def _refuse_when_closed(self) -> None:
-        """A late request would enter the owners again, and nobody would ever leave them."""
+        """A late request would register this process as an owner again, and nothing would ever unregister it."""
         if self._is_closed:
             raise StoreFailed("this host was closed", "Nothing was changed.")
 
     async def _undo(self, record: Record, command: UndoTurn) -> Outcome:
-        """The files first: if this process dies in between, the same undo again finds them done."""
+        """Undo the last turn. The files are restored before the event is written: if this process dies in between,
+        the same undo finds them done."""
         settings = decide.require(record.state)
         if not folder_exists(settings.cwd):
             raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
@@ -219,7 +222,7 @@ class Host:
         return Undone(event.restored, event.removed, event.conflicts, record.state.head)
 
     def _children(self) -> "Children":
-        from coderelay.host.children import Children  # most processes have none
+        from coderelay.host.children import Children  # imported late: most processes have none
 
         return Children(self.context, self.send)
 
@@ -230,14 +233,14 @@ class Host:
         return settings.cwd
 
     async def _look(self, query: "Look") -> object:
-        from coderelay.host.session_queries import look  # only people look
+        from coderelay.host.session_queries import look  # imported late: only people ask for this
 
         state = (await self.record(query.session)).state
         decide.require(state)
         return look(query, state, self.context)
 
     async def _look_around(self, query: "Around") -> object:
-        from coderelay.host.machine_queries import Lookout  # only people look
+        from coderelay.host.machine_queries import Lookout  # imported late: only people ask for this
 
         state = (await self.record(query.session)).state
         decide.require(state)
@@ -275,13 +278,14 @@ class Host:
         return [*record.state.approvals.values(), *await self._records.approvals()]
 
     async def _answer_those_covered(self, record: Record, command: AnswerAsk) -> None:
-        """What waits in the same batch and would not be asked about now. If this process dies before, it is asked."""
+        """Answer the open asks of the same batch that would not be asked now, after the new approval. If this process
+        dies before that, the person is asked."""
         for ask in await self.context.judging.now_allowed(record.state, permissions_open(record.state)):
             await carry_out(record, replace(command, ask=ask.id, decision=Allow()))
 
     async def _remember(self, record: Record, command: AnswerAsk) -> bool:
-        """An answer for more than one call is kept where the next call will be judged. After the answer itself:
-        if this process dies in between, the person is asked once more."""
+        """Store an answer for more than one call as an approval, where the next call will be judged. This follows the
+        answer itself: if this process dies in between, the person is asked once more."""
         asked, decision, settings = record.state.asks.get(command.ask), command.decision, record.state.settings
         if not isinstance(decision, Allow) or decision.scope == "once" or settings is None:
             return False

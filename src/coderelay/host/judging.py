@@ -1,4 +1,4 @@
-"""What today's policy says of a session's calls: when they are proposed, and again when they are to start."""
+"""Judges a session's calls by the current policy: when they are proposed, and again before they start."""
 
 import asyncio
 import os
@@ -29,12 +29,15 @@ from coderelay.workspace.files.folders import is_in, real_path
 
 
 class Judging:
+    """Applies the policy of a session's folder, with the approvals in force, to the session's calls."""
+
     def __init__(self, records: Records, folders: Folders) -> None:
         self._records = records
         self._folders = folders
 
     async def judge(self, state: State, calls: Sequence[Call], needs: Sequence[Need]) -> tuple[Judged, ...]:
-        """The calls of a message, all together. The needs are as they are stored and shown: reasons quote them."""
+        """Judge the calls of one message, all together. The needs must be in the form that is stored and shown,
+        because the reasons quote them."""
         facts = await self._facts(state, needs)
         verdicts = self._verdicts(state, needs, (), facts)
         if any(each.verdict == "ask" for each in verdicts):
@@ -44,20 +47,20 @@ class Judging:
         )
 
     async def now_allowed(self, state: State, asks: Sequence[PermissionAsk]) -> list[PermissionAsk]:
-        """Those that were asked because of the policy alone, and would not be now: something was approved since. What
-        a hook wanted to be asked stays so."""
+        """The asks that only the policy caused and that it would not cause now, since something was approved
+        meanwhile. Asks that a hook wanted stay open."""
         needs = [self._need(state, state.calls[each.call_id], each.need) for each in asks]
         try:
             facts = await self._facts(state, needs)
             unapproved = self._verdicts(replace(state, approvals={}), needs, (), facts)
             verdicts = self._verdicts(state, needs, await self._records.approvals(), facts)
         except BadInput:
-            return []  # what is written wrong loosens nothing
+            return []  # a wrong configuration loosens nothing
         both = zip(asks, unapproved, verdicts, strict=True)
         return [ask for ask, before, today in both if before.reason == ask.reason and today.verdict == "allow"]
 
     async def second_look(self, state: State) -> SecondLook:
-        """For calls that were judged before."""
+        """The check of calls that were judged earlier, against the policy of today."""
         waiting = [each for each in state.open_calls() if each.started_epoch is None and settled(each) is None]
         beyond: Sequence[Approval] = ()
         known: dict[str, DiskFacts] = {}
@@ -72,11 +75,11 @@ class Judging:
             if any(each.verdict == "ask" for each in self._verdicts(state, needs, (), facts)):
                 beyond = await self._records.approvals()
         except BadInput:
-            pass  # the look itself says so
+            pass  # `look` reports it
 
         def look(state: State, call: CallState) -> Denied | PermissionAsk | None:
-            """Stricter wins over what was said before; what a person allowed stays so unless it is denied, or was
-            allowed because of a sandbox that is not there now."""
+            """The stricter verdict wins over the earlier one. What a person allowed stays allowed unless it is denied
+            now, or was allowed because of a sandbox that is not there any more."""
             if call.judged.need.kind == "ask":
                 return None
             need = self._need(state, call)
@@ -96,14 +99,14 @@ class Judging:
         return look
 
     def _need(self, state: State, call: CallState, need: Need | None = None) -> Need:
-        """As it is today: this process may have no sandbox where the one that judged it had one."""
+        """The need with today's sandbox: this process may have none where the one that judged the call had one."""
         need = need or call.judged.need
         if need.sandbox in ("", "none") or state.settings is None:
             return need
         return replace(need, sandbox=self._folders.of(state.settings.cwd).sandbox)
 
     def shown(self, state: State, beyond: Iterable[Approval]) -> PermissionsShown:
-        """Everything that counts for a session now. Raises BadInput."""
+        """The permissions that apply to a session now, for people to read. Raises BadInput."""
         settings = state.settings
         assert settings is not None
         folder = self._folders.of(settings.cwd)
@@ -124,7 +127,7 @@ class Judging:
         )
 
     async def _facts(self, state: State, needs: Sequence[Need]) -> list[DiskFacts]:
-        """What the disk says about the commands among the needs. Raises BadInput."""
+        """The disk facts about the commands among the needs, looked up in a thread. Raises BadInput."""
         settings = state.settings
         assert settings is not None
         sought = [self._sought(settings, need) for need in needs]
@@ -133,7 +136,8 @@ class Judging:
         return await asyncio.to_thread(lambda: [NO_FACTS if each is None else look_up(each) for each in sought])
 
     def _facts_now(self, state: State, need: Need) -> DiskFacts:
-        """Of a command that nobody has looked at yet, or only in a mode in which nothing is looked at."""
+        """The disk facts about a command that were not looked up before, or only in a mode in which nothing is looked
+        up."""
         sought = self._sought(state.settings, need) if state.settings is not None else None
         return NO_FACTS if sought is None else look_up(sought)
 
@@ -173,7 +177,7 @@ class Judging:
 
 
 def _lost_its_sandbox(call: CallState, today: Need) -> bool:
-    """Since a person was asked."""
+    """Whether the call was to run in a sandbox when a person was asked, and would run without one now."""
     ask = call.judged.ask
     asked = ask.need if isinstance(ask, PermissionAsk) else call.judged.need
     confined = asked.sandbox in SANDBOXES and "outside" not in asked.rights
@@ -181,7 +185,8 @@ def _lost_its_sandbox(call: CallState, today: Need) -> bool:
 
 
 def _with_targets(need: Need) -> Need:
-    """Where links lead counts as well as what they are called. Of commands that is in the facts about them."""
+    """The need with the targets of symlinks added to its paths: both names are judged. For commands, the targets are
+    in their disk facts."""
     if need.kind not in ("read", "edit") or need.problem is not None:
         return need
     targets = [real for path in need.paths if (real := _real(path)) != path]
@@ -189,7 +194,8 @@ def _with_targets(need: Need) -> Need:
 
 
 def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
-    """A folder may have been taken from the session since its turn began; the tools have those of that time."""
+    """Deny paths outside the session's current folders. A folder may have been removed from the session since the
+    turn began, and the tools still have the folders of that time."""
     if need.kind not in ("read", "edit") or need.problem is not None:
         return None
     roots = [os.path.realpath(folder) for folder in folders]
@@ -200,7 +206,8 @@ def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
 
 
 def _real(path: str) -> str:
-    """Where it leads. If a running command exchanges links all the time, that cannot be told: then outside."""
+    """Where the path leads. A running command may exchange symlinks all the time so that this cannot be told: then it
+    counts as outside."""
     try:
         return real_path(path)
     except OSError:
@@ -208,7 +215,8 @@ def _real(path: str) -> str:
 
 
 def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:
-    """What is denied stays so, and a question is no permission: nobody but a person can answer it."""
+    """Turn an ask into an allow, because a skill is in use. A denial stays one, and so does a question to the person:
+    nobody else can answer it."""
     if verdict.verdict != "ask" or need.kind == "ask":
         return verdict
     return Verdict(

@@ -1,7 +1,7 @@
-"""What a command writes while it runs, for people to look at meanwhile.
+"""Live output of a running command, for people to watch meanwhile.
 
-Hidden as its result will be, a few times a second, and no more than somebody could read. A command that is over
-within the first moment is never shown: its result is there at once.
+Secrets are masked as they will be in the result. Output is shown a few times a second, and no more than somebody
+could read. A command that ends within the first moment is never shown live: its result is there at once.
 """
 
 import asyncio
@@ -19,12 +19,14 @@ _KEPT = 64 * 1024
 _LONGEST_LINE = 16_000
 _LONGEST_WORD = 4_000
 _LEFT_OUT = "\n…\n"
-_LIKE_A_KEY = re.compile("[A-Za-z0-9]{3}")  # a row of dots is none
+_LIKE_A_KEY = re.compile("[A-Za-z0-9]{3}")  # a row of dots is no key
 _FIRST_WORD = re.compile(r"\A\S*\s*")
 _OPENED_BLOCK = re.compile(r"(-----BEGIN [A-Z0-9 ]{1,80}-----)\s*\Z")
 
 
 class LiveOutput:
+    """The live output of one call: collects what its command writes and shows it in masked pieces."""
+
     def __init__(self, call: CallId, hide: Callable[[str], str], show: Callable[[OutputDelta], None]) -> None:
         self._call = call
         self._show = show
@@ -43,7 +45,7 @@ class LiveOutput:
             self._timer = asyncio.get_running_loop().call_later(SECONDS, self._tell)
 
     def end(self) -> str:
-        """Nothing is shown from here on. What it had written, its middle left out if that is much."""
+        """Stop showing. Returns what the command had written, with the middle left out if it is long."""
         if self._timer is not None:
             self._timer.cancel()
         return self._kept.text()[0].rstrip("\n")
@@ -58,30 +60,30 @@ class LiveOutput:
 
 
 class MaskedLines:
-    """Keeps the line that is being written, so that a key is found even if it comes in pieces."""
+    """Masks growing text. It keeps the unfinished line, so that a key is found even if it arrives in pieces."""
 
     def __init__(self, hide: Callable[[str], str]) -> None:
         self._hide = hide
         self._line = ""
-        self._done = 0  # how much of the line was looked at
-        self._shown = ""  # and what became of that
+        self._done = 0  # how much of the line has been masked
+        self._shown = ""  # the masked form of that part
 
     def grow(self, text: str) -> str:
-        """What of it can be shown now."""
+        """Add text, and return what can be shown now."""
         self._line += text
         end = max(self._done, _end_of_clear_text(self._line))
         whole = self._hide(self._line[:end])
-        fresh = whole[_alike(self._shown, whole) :]  # the first letters of a key may have been shown
+        fresh = whole[_alike(self._shown, whole) :]  # the first letters of a key may be shown already
         self._begin_anew(end)
         return fresh
 
     def after_gap(self, text: str) -> str:
-        """The first word may be the end of another one."""
+        """Go on after output that was left out. The first word is dropped: it may be the end of a longer one."""
         self._line, self._done, self._shown = "", 0, ""
         return _LEFT_OUT + self.grow(_FIRST_WORD.sub("", text))
 
     def _begin_anew(self, end: int) -> None:
-        """At the start of the line, or of a block that has no end yet."""
+        """Forget the text before the current line, or before a key block that has no end yet."""
         start = self._line.rfind("\n", 0, end) + 1
         block = self._line.rfind("-----BEGIN ", 0, end)
         if block >= 0 and "-----END " not in self._line[block:end]:
@@ -93,7 +95,7 @@ class MaskedLines:
 
 
 def _alike(one: str, other: str) -> int:
-    """How much both begin with."""
+    """The length of the common prefix."""
     if other.startswith(one):
         return len(one)
     pairs = enumerate(zip(one, other, strict=False))
@@ -101,7 +103,8 @@ def _alike(one: str, other: str) -> int:
 
 
 def _end_of_clear_text(line: str) -> int:
-    """Where what may be the beginning of a key begins: the last word, or what follows the first line of a key."""
+    """Where text starts that may be the beginning of a key: the last word, or what follows the first line of a key
+    block."""
     end = len(line) - len(_maybe_half(line))
     opened = _OPENED_BLOCK.search(line, max(0, end - _LONGEST_WORD), end)
     return end if opened is None else opened.end(1)

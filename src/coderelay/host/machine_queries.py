@@ -1,4 +1,4 @@
-"""Answers to what is around a session: models and agents it could have, its turns, and where it is kept and run."""
+"""Answers queries about a session's surroundings: models, agents, past turns, files, where it is stored and run."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -16,27 +16,29 @@ Around = ListModels | ListAgents | ListTurns | ListFiles | ShowHost
 
 
 class Machine(Protocol):
-    """What the machine has besides sessions. `log_name` is where the log is, without any secret in it."""
+    """What the machine offers besides sessions. `log_name` says where the log is, without any secret in it."""
 
     @property
     def log_name(self) -> str: ...
 
     async def offered_models(self, cwd: str) -> list[ModelShown]:
-        """Those that can be used in a folder. Raises BadInput if what is written there is wrong."""
+        """The models that can be used in a folder. Raises BadInput if its configuration is wrong."""
         ...
 
     def servers(self, cwd: str) -> Servers:
-        """The MCP servers of a folder. Raises BadInput if what is written there is wrong."""
+        """The MCP servers of a folder. Raises BadInput if its configuration is wrong."""
         ...
 
     async def files_in(self, folder: str) -> FilesShown: ...
 
     def programs(self) -> Sequence[str]:
-        """Agents of others that are installed."""
+        """The names of third-party agent programs that are installed."""
         ...
 
 
 class Lookout:
+    """Answers these queries for one host. It is not the look-out of `wakeups`, which polls."""
+
     def __init__(self, context: HostContext) -> None:
         self._machine = context.machine
         self._agents = context.agents

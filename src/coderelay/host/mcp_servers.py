@@ -1,4 +1,4 @@
-"""MCP servers as the host knows them: something that a folder may have."""
+"""Interface of a folder's MCP servers, as the host uses them."""
 
 from typing import Protocol
 
@@ -10,11 +10,13 @@ class Servers(Protocol):
     async def rows(self) -> list[ServerRow]: ...
 
     async def text(self, server: str, what: str, rest: str) -> str:
-        """Of a prompt or a resource. Raises BadInput."""
+        """The text of a prompt or a resource. Raises BadInput."""
         ...
 
 
 class NoServers:
+    """The servers of a folder that has none configured."""
+
     async def rows(self) -> list[ServerRow]:
         return []
 

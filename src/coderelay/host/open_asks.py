@@ -1,4 +1,4 @@
-"""Asks: how one about a call is opened, and across sessions what is open and what became of the others."""
+"""Asks: opens one about a call, lists the open ones across sessions, and finds one by its id."""
 
 import logging
 
@@ -44,7 +44,7 @@ async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]
 
 
 async def _family(records: Records, session: SessionId) -> list[Summary]:
-    """Those that wait: who asks for a child asks for its parent."""
+    """The sessions with open asks among this one and its children: to ask about a parent includes its children."""
     own = await records.summary(session)
     ids = children((await records.record(session)).state) if own.children else []
     found = [own, *[await records.store.session(each) for each in ids]]
@@ -52,8 +52,8 @@ async def _family(records: Records, session: SessionId) -> list[Summary]:
 
 
 async def find_ask(records: Records, text: str) -> AskRow:
-    """Raises UnknownAsk, or BadInput if the text is too short to be clear. An ask's id begins with the first
-    characters of its session's id, so that only those sessions are looked at."""
+    """Find an ask by the beginning of its id. Raises UnknownAsk, or BadInput if the text is too short to be clear. An
+    ask's id begins with the first characters of its session's id, so only the sessions that match are read."""
     beginning, dash, _ = text.partition("-")
     sessions = await records.store.named(beginning) if beginning else []
     found = _meant(text, [row for each in sessions if each.open_asks for row in await _open_rows(records, each)])
@@ -65,13 +65,13 @@ async def find_ask(records: Records, text: str) -> AskRow:
 
 
 def _meant(text: str, rows: list[AskRow]) -> list[AskRow]:
-    """One at most."""
+    """The row that the text means; one at most."""
     meant = the_id_meant(text, [row.ask.id for row in rows])
     return [row for row in rows if row.ask.id == meant]
 
 
 async def _open_rows(records: Records, summary: Summary) -> list[AskRow]:
-    """Read from where its asks were opened: a waiting session may be long."""
+    """The open asks of a session. The log is read only from where they were opened: a waiting session may be long."""
     try:
         asks = tail.open_asks(await _read_after(records.store, summary.id, summary.asks_after))
     except StoreDamaged as error:
@@ -92,7 +92,7 @@ async def _read_after(store: Store, session: SessionId, after: int) -> list[Reco
 
 
 async def _all_rows(records: Records, summary: Summary) -> list[AskRow]:
-    """Those that are decided, too."""
+    """All asks of a session, including those that are decided."""
     try:
         record = await records.record(summary.id)
     except StoreDamaged as error:

@@ -1,4 +1,4 @@
-"""Whose session is it? One owner at a time; the living keep theirs."""
+"""Ownership of sessions: one process at a time owns a session, and a living owner keeps it."""
 
 import time
 from collections.abc import Callable
@@ -13,15 +13,18 @@ _MOST_BETWEEN_LOOKS = 1.0
 
 
 class _Watched(Struct):
+    """An owner's last heartbeat counter, and for how many seconds it was seen to stand still."""
+
     counter: int
     looked_at: float
     still: float = 0.0
 
 
 class Ownership:
-    """A dead owner is followed at once. A living one only if its counter stood still for long enough,
-    in time this process itself was awake to watch: neither a suspended machine nor a stepped clock
-    takes anything from anyone."""
+    """Decides whether the session of another process may be taken over. The session of a dead owner may be taken at
+    once; that of a living one only if its heartbeat counter has stood still for long enough, counting only time in
+    which this process itself was awake to watch. So neither a suspended machine nor a stepped clock takes a session
+    from anyone."""
 
     def __init__(
         self,
@@ -42,8 +45,8 @@ class Ownership:
         await self._owners.beat()
 
     async def may_follow(self, owner: OwnerId | None) -> bool:
-        """Whether the session of `owner` may be taken. Must be asked about once a second to find out
-        that a living owner stands still."""
+        """Whether the session of `owner` may be taken over. A stalled but living owner is only noticed if this is
+        called about once a second."""
         if owner is None or owner == await self._owners.me():
             return True
         seen = await self._owners.look(owner)
@@ -53,7 +56,7 @@ class Ownership:
         return self._stood_still(owner, seen.counter)
 
     async def is_elsewhere(self, owner: OwnerId) -> bool:
-        """Whether this is another process that lives."""
+        """Whether the owner is another process, and alive."""
         return owner != await self._owners.me() and not isinstance(await self._owners.look(owner), Dead)
 
     async def close(self) -> None:
@@ -65,7 +68,7 @@ class Ownership:
         if watched is None or watched.counter != counter:
             self._watched[owner] = _Watched(counter, now)
             return False
-        # A long gap between two looks says that this process slept too; it proves nothing.
+        # A long gap between two looks means that this process slept too, so it proves nothing.
         watched.still += min(now - watched.looked_at, _MOST_BETWEEN_LOOKS)
         watched.looked_at = now
         return watched.still >= self._still_seconds

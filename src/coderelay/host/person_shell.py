@@ -1,4 +1,4 @@
-"""Runs the person's own commands: in their environment, unconfined, for as long as they have patience."""
+"""Runs the person's own shell commands (`!`): in their environment, without a sandbox or a time limit."""
 
 import os
 
@@ -16,6 +16,8 @@ from coderelay.workspace.processes.supervision import FinishedCommand as Ended
 
 
 class Shell:
+    """The runner of shell turns, in the place of an agent."""
+
     def __init__(self, context: HostContext) -> None:
         self._context = context
 
@@ -31,7 +33,7 @@ class Shell:
 
     async def _effect(self, turn: HostTurn, call: Call) -> Finished | Failed:
         command, cwd = turn.state.calls[call.id].judged.need.command, turn.settings.cwd
-        env = own_environment(os.environ)  # what was learned of other programs' files is not in it
+        env = own_environment(os.environ)  # without variables learned from other programs' files
         shell = find_program("bash", env.get("PATH", ""), ()) or "/bin/bash"
         try:
             ended = await self._context.processes.run(
@@ -54,8 +56,8 @@ class Shell:
         return _finished(ended)
 
     def _output_bytes(self, cwd: str) -> int:
-        """How much is kept of what a command writes, and as much of its errors. Where the configuration is wrong, the
-        command may be there to mend it."""
+        """How many bytes are kept of a command's output, and as many of its errors. If the configuration is wrong,
+        the default applies: the command may be there to mend it."""
         try:
             return self._context.folders.of(cwd).settings.bash.output_bytes
         except BadInput:
@@ -63,7 +65,7 @@ class Shell:
 
 
 def _finished(ended: Ended) -> Finished:
-    """A signal counts as shells count it."""
+    """The result of a command. A signal becomes the exit code 128 + n, as in shells."""
     code = ended.exit_code if ended.exit_code is not None else 128 + (ended.signal or 0)
     return Finished(
         output=ended.output.rstrip("\n"),

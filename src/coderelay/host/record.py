@@ -1,4 +1,4 @@
-"""One session as this process knows it: its state, and the one way to change it."""
+"""The record of a session in this process: its state, and the only way to append to its log."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -21,7 +21,7 @@ _OUTPUT_CHARS = 30_000
 
 
 class Follower(Protocol):
-    """Somebody who wants to know. `show` comes before the log holds what is shown."""
+    """A listener of one session. `show` is called before the log holds what is shown."""
 
     def wake(self) -> None: ...
     def show(self, live: Live) -> None: ...
@@ -29,13 +29,13 @@ class Follower(Protocol):
 
 
 class Record:
-    """`state` is the log up to `state.head`, maybe a little behind what other processes wrote."""
+    """`state` is the log folded up to `state.head`, which may lag a little behind what other processes wrote."""
 
     def __init__(self, session: SessionId, store: Store) -> None:
         self.session = session
         self.state = State(session)
         self.followers: set[Follower] = set()
-        self.saying: list[Placed] = []  # what is being said or written, for whoever comes in the middle of it
+        self.saying: list[Placed] = []  # live pieces so far, for followers that join midway
         self.watchers: set[Callable[[State], None]] = set()
         self.answered_here = False
         self._moved = asyncio.Event()
@@ -43,19 +43,20 @@ class Record:
         self._lock = asyncio.Lock()
 
     async def append(self, decide: Decide, *, epoch: int | None = None) -> list[Recorded]:
-        """Append what `decide` makes of the state. If somebody was faster, read on and decide again.
+        """Append the events that `decide` returns for the state. If another process appended first, read its events
+        and decide again.
 
-        Carried out whole even if the caller is cancelled.
+        The append is completed even if the caller is cancelled.
         """
         return await carried_out(self._append(decide, epoch))
 
     async def sync(self) -> None:
-        """Read what others appended."""
+        """Read what other processes appended."""
         async with self._lock:
             await self._read_on()
 
     async def moves(self, head: int, seconds: float) -> bool:
-        """Wait for the log to go beyond `head`; False if it did not in that time."""
+        """Wait until the log goes beyond `head`; False if it does not within that time."""
         try:
             async with asyncio.timeout(seconds):
                 while self.state.head <= head:
@@ -70,7 +71,7 @@ class Record:
     def show(self, live: Live) -> None:
         if not isinstance(live, Notice):
             if self.saying and self._is_of_another(live):
-                self.saying.clear()  # an attempt that broke off
+                self.saying.clear()  # left over from an attempt that broke off
             self.saying.append((self.state.head, live))
             if isinstance(live, OutputDelta) and len(self.saying) > _PIECES:
                 self.saying = [_end_of(each) for each in join(self.saying)]
@@ -118,13 +119,14 @@ class Record:
 
 
 async def carried_out(work: Coroutine[Any, Any, T]) -> T:
-    """Carry it out whole, also if the caller is cancelled; then its failure, which nobody asks for, is not told."""
+    """Complete the work even if the caller is cancelled. In that case its failure is dropped, since nobody waits for
+    it."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
     return await asyncio.shield(task)
 
 
 def _end_of(placed: Placed) -> Placed:
-    """A command may write for hours; whoever comes then sees the end of it."""
+    """A piece cut to its end: a command may write for hours, and whoever joins then sees the last of it."""
     after, live = placed
     return (after, OutputDelta(live.call_id, live.text[-_OUTPUT_CHARS:])) if isinstance(live, OutputDelta) else placed

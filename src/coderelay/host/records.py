@@ -1,4 +1,4 @@
-"""The sessions that this process has read, each as one record."""
+"""The session records of this process, one for each session that it has read."""
 
 from coderelay.host.deadlines import now
 from coderelay.host.record import Record
@@ -15,7 +15,7 @@ class Records:
         self._known: dict[SessionId, Record] = {}
 
     async def record(self, session: SessionId) -> Record:
-        """The session as it stands now."""
+        """The record of a session, brought up to date with the log."""
         record = self._known.get(session)
         if record is None:
             record = self._known[session] = Record(session, self.store)
@@ -30,6 +30,6 @@ class Records:
         return found
 
     async def approvals(self) -> list[Approval]:
-        """What was approved beyond one session and has not expired."""
+        """Approvals that reach beyond one session and have not expired."""
         known = (await self.record(APPROVALS)).state.approvals.values()
         return [each for each in known if each.expires is None or each.expires > now()]

@@ -1,4 +1,4 @@
-"""The session as a file beside the work: `.coder/sessions/<id>.json`, for people to read offline."""
+"""Writes the snapshot file of a session, `.coder/sessions/<id>.json`, for people to read offline."""
 
 import os
 from collections.abc import Mapping
@@ -24,19 +24,19 @@ def export_state(state: State, agents: Mapping[str, Agent]) -> dict[str, Any]:
 
 
 def write_snapshot(record: Record, agents: Mapping[str, Agent]) -> None:
-    """The log is the truth, so people are only told if the file cannot be written."""
+    """Write the snapshot file. The log is the truth, so people only get a notice if the file cannot be written."""
     problem = _write(record.state, agents)
     if problem is not None:
         record.show(Notice(problem))
 
 
 def _write(state: State, agents: Mapping[str, Agent]) -> str | None:
-    """Returns what went wrong."""
+    """Returns what went wrong, if anything."""
     assert state.settings is not None
     folder = os.path.join(state.settings.cwd, ".coder")
     try:
         content = msgspec.json.format(msgspec.json.encode(export_state(state, agents)), indent=1)
-    except BadInput as refused:  # the configuration is wrong; commands of the person's own run all the same
+    except BadInput as refused:  # wrong configuration; the person's own commands still run
         return f"the session file is not written: {refused}"
     if any(os.path.islink(path) for path in (folder, os.path.join(folder, "sessions"))):
         return f"the session file is not written: {folder} leads elsewhere"

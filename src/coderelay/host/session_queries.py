@@ -1,4 +1,4 @@
-"""Answers to what people want to see of a session: its tools, skills and commands, and how full the window is."""
+"""Answers queries about a session: its tools, skills and commands, and how full the context window is."""
 
 from coderelay.agents.agent import Agent, Description
 from coderelay.client.tool_specs import tool_specs

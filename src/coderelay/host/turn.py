@@ -1,4 +1,4 @@
-"""What an agent is lent: the open turn of a session this process owns."""
+"""The open turn of a session that this process owns: the interface through which an agent acts."""
 
 import asyncio
 import time
@@ -29,8 +29,8 @@ Effect = Callable[[Call], Awaitable[Outcome]]
 
 
 class HostTurn:
-    """Belongs to one claim: when the session has another owner, or none while it waits for people, nothing
-    more can be written through it."""
+    """A turn under one claim. Once the session has another owner, or none because it waits for people, nothing more
+    can be written through this object."""
 
     def __init__(self, record: Record, epoch: int, me: OwnerId, context: HostContext, send: Send) -> None:
         assert record.state.turn is not None
@@ -66,8 +66,9 @@ class HostTurn:
         return self._background
 
     async def give_task(self, call: CallId, description: str, prompt: str) -> Finished:
-        """If this process only leaves, the child stays as it is; the next owner asks its log how it ended."""
-        from coderelay.host.children import Children  # with the first task: most turns give none
+        """Run a task in a child session. If this process merely shuts down, the child is left as it is, and the next
+        owner reads from its log how it ended."""
+        from coderelay.host.children import Children  # imported late: most turns give no task
 
         children = Children(self._context, self._send)
         child = await children.open(self.state, call, description)
@@ -81,11 +82,11 @@ class HostTurn:
             raise
 
     def left_at_work(self, call: CallId) -> bool:
-        """Its child is there, and nobody wants it to end."""
+        """Whether the call has opened a child session that nobody wants to end."""
         return call in self._tasks and not self.is_stopped
 
     def show(self, live: Live) -> None:
-        """A notice may quote a server, a file or another program."""
+        """Show a live piece. Notices are masked, because they may quote a server, a file or another program."""
         self._record.show(
             Notice(self._context.secrets.hide(with_template(live.text, live.said)))
             if isinstance(live, Notice)
@@ -93,18 +94,18 @@ class HostTurn:
         )
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:
-        from coderelay.host.live_output import LiveOutput  # with the first command: most turns have none
+        from coderelay.host.live_output import LiveOutput  # imported late: most turns run no command
 
         self._listening[call] = LiveOutput(call, self._context.secrets.hide, self.show)
         return self._listening[call].hear
 
     def end_listening(self, call: CallId) -> str:
-        """What the command of a call has written; nothing more of it is shown."""
+        """Returns what the command of a call has written; nothing more of it is shown live."""
         live = self._listening.pop(call, None)
         return "" if live is None else live.end()
 
     async def set_up(self) -> None:
-        """Before the agent begins: what hooks want the session's commands to have."""
+        """Run the setup hooks before the agent begins, and record what they want the session's commands to have."""
         hooks = self._hooks
         if hooks is None or self.state.environment is not None:
             return
@@ -114,7 +115,7 @@ class HostTurn:
 
     @property
     def _hooks(self) -> "Hooks | None":
-        """As they are configured now; none have to do with the person's own commands. Raises BadInput."""
+        """The hooks as configured now. None apply to the person's own commands. Raises BadInput."""
         return None if self._is_shell else self._context.folders.of(self.settings.cwd).hooks
 
     async def take_steering(self) -> None:
@@ -142,7 +143,7 @@ class HostTurn:
                 judged = await hooks.tighten(self, message.calls, judged)
                 why_go_on = await hooks.why_go_on(self, message) if final else ""
         except asyncio.CancelledError:
-            if self.is_stopped:  # what was said is kept; nothing follows from it
+            if self.is_stopped:  # the message is kept; nothing follows from it
                 await self._write(
                     lambda state: progress.after_message(state, message, judged, final=final, now=now())
                 )
@@ -165,7 +166,7 @@ class HostTurn:
         await self._write(lambda state: progress.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
 
     async def look_at(self, call: Call, finished: Finished) -> Finished:
-        """A call that has just succeeded, with what hooks have to say of it."""
+        """The result of a call that has just succeeded, with the feedback of hooks."""
         hooks = self._hooks
         return finished if hooks is None else await hooks.look_at(self, call, finished)
 
@@ -199,7 +200,8 @@ class HostTurn:
         return turn is not None and turn.stop_requested
 
     async def _start(self, calls: Sequence[Call]) -> list[Call]:
-        """Those that may run now. Most calls were started in the append before; then this writes nothing."""
+        """Start those of the calls that may run now, and return them. Most calls were started in the append before;
+        then this writes nothing."""
         fresh = any(self.state.calls[call.id].started_epoch is None for call in calls)
         look = await self._context.judging.second_look(self.state) if fresh else None
 
@@ -268,8 +270,8 @@ class HostTurn:
 
 
 class _Running:
-    """One call while it acts. Until it has ended, nobody knows whether it had an effect. `cut`: its effect is known,
-    but nothing may follow it; `left_at_work`: it goes on without this process, so that it has no end yet."""
+    """One call while it runs. Until it has ended, nobody knows whether it had an effect. `cut`: its effect is known,
+    but nothing may follow it. `left_at_work`: it goes on without this process, so it has no end yet."""
 
     def __init__(self, call: Call, effect: Effect, turn: HostTurn) -> None:
         self.call = call
@@ -305,7 +307,8 @@ class _Running:
         self.cut = False
 
     def ended(self) -> Outcome:
-        """Beside others, a call cannot go back to waiting: it is for the model to try it alone."""
+        """The outcome to write. A call that must ask while it runs beside others cannot go back to waiting: it fails,
+        and the model may try it alone."""
         if isinstance(self.outcome, MustAsk):
             return Failed(f"{self.outcome.message}; call it on its own")
         if not self._begun and self._turn.is_stopped:

@@ -1,4 +1,4 @@
-"""The files of a turn: as they were before it changed any, as it left them, and back again."""
+"""Snapshots of the files of turns as git trees: taken before and after changes, compared, and undone."""
 
 import os
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ _MOST_NAMED = 20
 
 
 class TurnTrees:
-    """Files as trees, which the workspace keeps; a log only has their names, which mean nothing to the session."""
+    """Implements `TurnFiles` with git trees. The workspace keeps the trees; the log holds only their names, which
+    mean nothing to the session."""
 
     def __init__(self, trees: Trees) -> None:
         self._trees = trees
@@ -36,7 +37,7 @@ class TurnTrees:
         try:
             wider = await self._trees.keep(tree, _beneath(tree.folder, paths))
         except (CoderError, OSError):
-            return taken  # the change itself must not fail for it; an undo says what it does not cover
+            return taken  # the change must not fail because of this; an undo says what it does not cover
         return taken if wider == tree else msgspec.structs.replace(taken, tree=_encode(wider))
 
     async def after(self, folder: str) -> str:
@@ -84,14 +85,15 @@ class TurnTrees:
 
 
 def _own_parts(turn: PastTurn) -> list[tuple[Snapshot, Snapshot]]:
-    """What the turn itself did, the latest first: between two parts it waited, and somebody else changed files."""
+    """The pairs of snapshots between which the turn itself acted, the latest first. Between two pairs it waited, and
+    somebody else changed files."""
     starts = [turn.before, *(each.found for each in turn.waited)]
     ends = [*(each.left for each in turn.waited), turn.after]
     return [(_decode(before), _decode(after)) for before, after in zip(starts, ends, strict=True)][::-1]
 
 
 def _beneath(folder: str, paths: Sequence[str]) -> list[str]:
-    """Their paths are real ones, whatever the folder is called."""
+    """The paths relative to the folder. The paths are real ones, so the folder is resolved first."""
     real = os.path.realpath(folder)
     return [os.path.relpath(path, real) for path in paths if path.startswith(os.path.join(real, ""))]
 

@@ -1,5 +1,7 @@
-"""The long tasks of a host, born here but for those of background commands: a worker per busy session, and one
-look-out."""
+"""The long-running tasks of a host: a worker for each busy session, and one polling loop, the look-out.
+
+Apart from those of background commands, all long-running tasks are created here.
+"""
 
 import asyncio
 import logging
@@ -25,6 +27,8 @@ _REST_SECONDS = 2.0
 
 
 class Wakeups:
+    """Starts workers for sessions that have something to do, and runs the look-out for attended sessions."""
+
     def __init__(self, context: HostContext, send: Send) -> None:
         self._context = context
         self._send = send
@@ -37,7 +41,7 @@ class Wakeups:
         self._closing = False
 
     def attend(self, record: Record) -> None:
-        """From now on, what other processes do to this session is noticed here."""
+        """From now on, notice what other processes do to this session."""
         self._newly_attended = self._newly_attended or record.session not in self._records
         self._records[record.session] = record
         if self._look_out is None:
@@ -45,7 +49,7 @@ class Wakeups:
             self._look_out.add_done_callback(self._blinded)
 
     def wake(self, record: Record) -> None:
-        """The session may have something to do."""
+        """The session may have something to do: start a worker, or another one when the present one is done."""
         if self._closing:
             return
         self.attend(record)
@@ -58,7 +62,7 @@ class Wakeups:
         task.add_done_callback(lambda _: self._finished(record))
 
     async def close(self) -> None:
-        """Workers leave their turns as they are; what is being written is finished first."""
+        """Stop everything. Workers leave their turns as they are; what is being written is finished first."""
         self._closing = True
         if self._look_out is not None:
             self._look_out.cancel()
@@ -79,15 +83,17 @@ class Wakeups:
             self.wake(record)
 
     def _blinded(self, look_out: asyncio.Task[None]) -> None:
-        """Without a look-out nobody would be told anything any more; so this, at least, they are told."""
+        """The look-out failed. Without it followers would never hear anything again, so they are told of this at
+        least."""
         if not look_out.cancelled() and (error := look_out.exception()) is not None:
             log.error("the look-out failed", exc_info=error)
             for record in self._records.values():
                 record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
 
     async def _look(self) -> None:
-        """Follow the log of attended sessions, the lives of their owners, and show our own. A log that cannot be used
-        now may be usable again: whoever follows is told, and the look-out stays."""
+        """The polling loop: follow the logs of attended sessions, watch whether their owners live, and send our own
+        heartbeat. A log that cannot be used now may be usable again later, so followers are told of the failure and
+        the loop goes on."""
         look = _Look()
         while True:
             await asyncio.sleep(LOOK_SECONDS)
@@ -101,7 +107,7 @@ class Wakeups:
     async def _look_once(self, look: "_Look") -> None:
         now = time.monotonic()
         seen = self._context.store.change_counter()
-        if seen != look.counter or self._newly_attended:  # it may have moved between the reading and the attending
+        if seen != look.counter or self._newly_attended:  # it may have moved before it was attended
             self._newly_attended = False
             await self._read_on()
             look.counter = seen
@@ -125,8 +131,8 @@ class Wakeups:
                     self.wake(record)
 
     def _look_at_owners(self) -> None:
-        """A session that needs an owner and has one elsewhere is ours when that one dies. One whose log could not be
-        written a moment ago rests a little."""
+        """Wake sessions that need an owner: one that another process owns becomes ours when that process dies. A
+        session whose log could not be written a moment ago rests a little first."""
         now = time.monotonic()
         for record in tuple(self._records.values()):
             is_free = record.session not in self._workers and now >= self._resting.get(record.session, 0.0)
@@ -135,7 +141,7 @@ class Wakeups:
 
 
 class _Look(Struct):
-    """What was seen last, and when."""
+    """What the look-out saw last, and when it last did its slower tasks."""
 
     counter: int | None = None
     owners_at: float = 0.0

@@ -1,4 +1,4 @@
-"""Drives one session for as long as it needs an owner and this process may be that owner."""
+"""The worker of one session: drives it as long as it needs an owner and this process may be that owner."""
 
 import asyncio
 import logging
@@ -34,12 +34,14 @@ FILES_LEFT_SECONDS = 10.0
 
 
 class Runner(Protocol):
-    """Whoever goes on with a turn until it has ended or waits for people. Raises when it cannot."""
+    """Something that carries on a turn until it ends or waits for people. Raises if it cannot."""
 
     async def run(self, turn: HostTurn) -> None: ...
 
 
 class Worker:
+    """Claims one session and runs its turns, with the session's agent or the person's shell."""
+
     def __init__(self, record: Record, context: HostContext, send: Send) -> None:
         self._record = record
         self._context = context
@@ -50,7 +52,7 @@ class Worker:
         self._is_taken_over = False
 
     async def run(self) -> None:
-        """Until the session rests, waits for people, or belongs to somebody else."""
+        """Run until the session rests, waits for people, or belongs to another process."""
         try:
             while not self._leaving and (epoch := await self._claim()) is not None:
                 await self._carry_on(epoch)
@@ -61,19 +63,20 @@ class Worker:
             self._record.fail(error)
 
     def leave(self) -> None:
-        """Stop driving, and leave the turn as it is for the next owner."""
+        """Stop driving the session, and leave its turn as it is for the next owner."""
         self._leaving = True
         if self._agent_task is not None:
             self._agent_task.cancel()
 
     def _tell_taken_over(self) -> None:
-        """This process stood still for so long that another one claimed its session. Told once."""
+        """Tell followers, once, that this process stalled for so long that another one claimed the session."""
         if not self._is_taken_over:
             self._is_taken_over = True
             self._record.show(Notice("another process has taken over this session and goes on with it"))
 
     async def _claim(self) -> int | None:
-        """The epoch of our claim, as it was written: the state may have moved on to another owner's since."""
+        """Claim the session if it needs an owner and we may be that; returns the epoch of the claim as it was
+        written, since the state may have moved on to another owner's."""
         await self._record.sync()
         await self._give_way()
         while needs_owner(self._record.state):
@@ -82,7 +85,7 @@ class Worker:
                 return None
             if owner != await self._context.ownership.me():
                 if owner is not None:
-                    await asyncio.to_thread(end_orphans)  # before anybody is told how the commands of that one ended
+                    await asyncio.to_thread(end_orphans)  # before anybody is told how its commands ended
                 await self._record.append(lambda state, owner=owner: cut_off(state, owner))
             ends = isinstance(next_action(self._record.state), EndTurn)
             if (children := await self._ends_of_children(ends)) is None:
@@ -100,8 +103,8 @@ class Worker:
         return None
 
     async def _give_way(self) -> None:
-        """After an answer, the process that had the session and still has it before its eyes comes first; then
-        the one where the answer was given; then any."""
+        """After an answer, the process that had the session and still attends it comes first; then the one where the
+        answer was given; then any other."""
         state = self._record.state
         if state.owner is not None or state.last_owner is None or not needs_owner(state):
             return
@@ -111,11 +114,12 @@ class Worker:
             await self._record.moves(state.head, seconds)
 
     async def _ends_of_children(self, ends: bool) -> Mapping[CallId, Outcome] | None:
-        """Of calls that a dead owner left; None while they are at work. `ends`: the turn is only to be ended."""
+        """The outcomes of task calls that a dead owner left open; None while their children are at work. `ends`: the
+        turn is only to be ended, so the children are stopped."""
         state = self._record.state
         if not open_tasks(state) or (not ends and why_not(state, self._context.agents) is not None):
             return {}
-        from coderelay.host.children import Children  # most sessions give no tasks
+        from coderelay.host.children import Children  # imported late: most sessions give no tasks
 
         children = Children(self._context, self._send)
         if ends:
@@ -124,7 +128,7 @@ class Worker:
         return await children.ends(state)
 
     async def _gone(self) -> list[BackgroundId]:
-        """Background commands whose processes are."""
+        """The background commands that are over because the processes that ran them are dead."""
         running = background.running(self._record.state)
         return [each.id for each in running if await self._context.backgrounds.is_gone(each)]
 
@@ -138,8 +142,8 @@ class Worker:
         look: progress.SecondLook | None,
         children: Mapping[CallId, Outcome],
     ) -> list[AnyEvent]:
-        """Nothing, if it is not the session that was looked at any more. `tree` is the files as the turn left them,
-        if it is only to be ended."""
+        """The events of the claim; none if the session has changed since it was looked at. `tree` is the snapshot of
+        the files as the turn left them, if it is only to be ended."""
         if not needs_owner(state) or state.owner != owner:
             return []
         if not isinstance(next_action(state), EndTurn) and why_not(state, self._context.agents) is not None:
@@ -162,7 +166,7 @@ class Worker:
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
 
     def _max_steps(self, state: State) -> int:
-        """Of the next turn. Raises BadInput if what is written in the folder is wrong."""
+        """The step limit of the next turn. Raises BadInput if the folder's configuration is wrong."""
         if state.settings is None or shell.is_next(state):
             return 1
         return self._context.folders.of(state.settings.cwd).settings.max_steps
@@ -179,14 +183,15 @@ class Worker:
             write_snapshot(self._record, self._context.agents)
 
     async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
-        """Returns why the turn failed, if it did. A stop, a deletion or a new owner cancels the agent."""
+        """Run the agent on the turn. Returns why the turn failed, if it did. A stop, a deletion or a new owner
+        cancels the agent."""
         task = self._agent_task = asyncio.create_task(_run(agent, turn))
 
         def watch(state: State) -> None:
             if state.epoch != turn.epoch and not state.deleted:
                 self._tell_taken_over()
             if state.epoch != turn.epoch or state.turn is None or state.turn.stop_requested:
-                self._record.watchers.discard(watch)  # once: the agent is still writing down how it was cut short
+                self._record.watchers.discard(watch)  # cancel once: the agent still writes how it was cut short
                 task.cancel()
 
         self._record.watchers.add(watch)
@@ -203,7 +208,8 @@ class Worker:
         return None if task.cancelled() else _why_failed(task.exception())
 
     async def _settle(self, epoch: int, error: str | None) -> None:
-        """End a turn that its agent left open. One that waits for people has no owner: it is not ours to end."""
+        """End a turn that its agent left open. A turn that waits for people has no owner, so it is not ours to
+        end."""
         me = await self._context.ownership.me()
         if self._record.state.turn is None or self._record.state.owner != me:
             return
@@ -218,7 +224,8 @@ class Worker:
         await self._record.append(decide, epoch=epoch)
 
     async def _files_left(self) -> str:
-        """Nobody who stops a turn waits long for git: rather it cannot be undone."""
+        """The snapshot of the files as the turn leaves them. Whoever stops a turn must not wait long for git: on a
+        timeout there is none, and the turn cannot be undone."""
         try:
             async with asyncio.timeout(FILES_LEFT_SECONDS):
                 return await files_left(self._record.state, self._context.turn_files)
@@ -226,16 +233,16 @@ class Worker:
             return ""
 
     def _agent(self, state: State) -> Agent | None:
-        """An open turn is ended by the agent that began it, whatever was chosen for the next."""
+        """The agent of the session. An open turn is ended by the agent that began it, whatever was chosen since."""
         if state.settings is None:
             return None
         return self._context.agents.get(state.turn.started.agent if state.turn is not None else state.settings.agent)
 
     def _runner(self, state: State) -> Runner | None:
-        """No agent has to do with the person's own commands."""
+        """What runs the turn: an agent, or for the person's own commands the shell."""
         if not shell.is_next(state):
             return self._agent(state)
-        from coderelay.host.person_shell import Shell  # with the first command of the person's own
+        from coderelay.host.person_shell import Shell  # imported late, with the first of these commands
 
         return Shell(self._context)
 
@@ -256,7 +263,8 @@ def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:
 
 
 def _why_failed(error: BaseException | None) -> str | None:
-    """The door around one turn: whatever went wrong ends the turn, is told once and logged once."""
+    """The error boundary of a turn: whatever went wrong ends the turn, is reported once and logged once. Errors of
+    ownership and of the store are raised again."""
     match error:
         case None:
             return None

@@ -1,4 +1,4 @@
-"""The workspaces of turns, and the sandboxes in which their commands run."""
+"""Opens the workspaces of turns, and the sandboxes in which their commands run."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,8 @@ class Workspaces:
         self._sandboxes: Sandboxes | None = None
 
     def open(self, turn: Turn) -> Workspace:
-        """What is configured counts as it stands when a command begins or a file is read."""
+        """The workspace of a turn. The configuration is read whenever a command begins or a file is read, so changes
+        take effect at once."""
 
         def wanted() -> CommandContext:
             written = self._folders.of(turn.settings.cwd).settings.sandbox
@@ -50,11 +51,11 @@ class Workspaces:
         )
 
     def recover(self) -> list[str]:
-        """What had to be mended in workspaces because a process was killed while its commands ran."""
+        """Mend workspaces in which a process was killed while its commands ran; returns what was mended."""
         places = os.path.join(self._home, "sandboxes")
         if not os.path.isdir(places) or not {*os.listdir(places)} - _ALWAYS_IN_SANDBOXES:
             return []
-        from coderelay.workspace.sandbox.private_folder import recover  # there is hardly ever anything to mend
+        from coderelay.workspace.sandbox.private_folder import recover  # late: there is hardly ever anything to mend
 
         return recover(self._home)
 
@@ -64,7 +65,7 @@ class Workspaces:
 
     def _sandbox(self, session: str, folders: tuple[str, ...]) -> "Sandbox":
         if self._sandboxes is None:
-            from coderelay.workspace.sandbox.sandbox import Sandboxes  # with the first command
+            from coderelay.workspace.sandbox.sandbox import Sandboxes  # imported late, with the first command
 
             self._sandboxes = Sandboxes(self._home, command_environment(self._env))
         return self._sandboxes.open(session, folders)

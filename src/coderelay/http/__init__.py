@@ -1,11 +1,13 @@
-"""HTTP/1.1 as model providers need it: post a body, read a streamed answer, keep the connection.
+"""An HTTP/1.1 client with what model providers need: POST a body, stream the response, reuse the connection.
 
-Our own because a general client costs more to import than the rest of a turn together
-(docs/decisions/0002-http-client.md). `client.py` is the door; from there inwards:
+It is our own because a general client takes longer to import than the rest of a turn takes together
+(docs/decisions/0002-http-client.md). `client.py` is the entry point; from there inwards:
 
-client    a request, its answer, and the connection kept for the next one
-dial      a wire to the server: through a proxy if there is one, encrypted if the address says so
-wire      bytes in and out of one socket
-head      the status and the headers of an answer
-body      its body, taken out of the form it travels in; knows no socket
+client    sends a request, returns its response, and keeps the connection for the next one
+page      fetches one web page from a given IP address
+dial      connects to the server, through a proxy if there is one, with TLS if the URL is https
+wire      sends and receives the bytes of one socket
+body      reads the status and headers of a response, and decodes its body (sized, chunked or until the end)
+address   parses URLs
+failures  the exceptions
 """

@@ -1,19 +1,20 @@
-"""Where a server is, taken from a URL that a person wrote."""
+"""Parses the URL of a server, as a person wrote it, into scheme, host, port, path and query."""
 
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-_KEPT = "/%:@!$&'()*+,;=~"  # what a path may hold as it is; the rest is quoted
+_KEPT = "/%:@!$&'()*+,;=~"  # the characters that stay as they are in a path; all others are percent-encoded
 
 
 class Address(Struct, frozen=True):
-    """A user and a password in the URL are left out: this is shown in messages and sent as Host."""
+    """The address of a server. A user and a password in the URL are left out, because the address is shown in
+    messages and sent as the Host header."""
 
     secure: bool
     host: str
     port: int
-    path: str  # without a slash at its end
+    path: str  # without a trailing slash
     query: str
 
     @property
@@ -22,7 +23,7 @@ class Address(Struct, frozen=True):
 
     @property
     def netloc(self) -> str:
-        """Host and port as a Host header has them: a usual port is left out."""
+        """Host and port as the Host header has them: the default port is left out."""
         return _bracketed(self.host) if self.port == _usual_port(self.secure) else self.host_and_port
 
     @property
@@ -34,11 +35,11 @@ class Address(Struct, frozen=True):
 
 
 def parse_address(url: str) -> Address | None:
-    """None if it is not the URL of an HTTP server."""
+    """Return None if it is not the URL of an HTTP server."""
     try:
         parts = urlsplit(url.strip())
         host, port = _ascii(parts.hostname or ""), parts.port
-    except ValueError:  # a port that is no number, half a bracket, a name that IDNA refuses
+    except ValueError:  # a port that is not a number, an unbalanced bracket, a name that IDNA refuses
         return None
     if parts.scheme not in ("http", "https") or not _is_host(host) or port == 0:
         return None
@@ -48,7 +49,7 @@ def parse_address(url: str) -> Address | None:
 
 
 def without_user(url: str) -> str:
-    """The URL as it may be shown, whether or not it makes sense."""
+    """Return the URL without user and password, so that it may be shown. The URL need not be valid."""
     before, at, rest = url.rpartition("@")
     scheme, slashes, _ = before.partition("//")
     return f"{scheme}{slashes}{rest}" if at and slashes else rest

@@ -1,4 +1,4 @@
-"""The body of an answer, taken out of the form it travels in."""
+"""Parses the head (status and headers) of an HTTP response, and decodes its body: sized, chunked or until the end."""
 
 import re
 from typing import Protocol
@@ -11,7 +11,7 @@ from coderelay.http.wire import Wire
 _LINE_BYTES = 16 * 1024
 _TRAILER_BYTES = 64 * 1024
 _SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\n]*)?")
-_BOUNDARY = re.compile(rb"\r\n([1-9a-fA-F][0-9a-fA-F]{0,14})\r\n")  # between two chunks, as most servers write it
+_BOUNDARY = re.compile(rb"\r\n([1-9a-fA-F][0-9a-fA-F]{0,14})\r\n")  # between two chunks, in the form most servers use
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _HEAD_BYTES = 64 * 1024
 _STATUS_LINE = re.compile(r"HTTP/1\.([01]) ([1-9][0-9]{2})(?: .*)?")
@@ -20,20 +20,23 @@ _END = re.compile(rb"\n\r?\n")
 
 
 class Body(Protocol):
-    """Feed it what arrives, and nothing at all once when the connection has ended."""
+    """An incremental decoder of a response body. Feed it the data as it arrives, and empty data once when the
+    connection has ended."""
 
     finished: bool
-    clean: bool  # nothing follows its end, so the connection can carry another answer
+    clean: bool  # no data follows the body's end, so the connection can be reused
 
     def feed(self, data: bytes) -> bytes:
-        """The bytes of the body in `data`. Raises Broken."""
+        """Return the bytes of the body that `data` contains. Raises Broken."""
         ...
 
 
 class Head(Struct, frozen=True):
-    minor: int  # of HTTP/1.0 or 1.1
+    """The status line and the headers of a response."""
+
+    minor: int  # 0 for HTTP/1.0, 1 for HTTP/1.1
     status: int
-    headers: dict[str, str]  # names in lower case; what came more than once is joined with a comma
+    headers: dict[str, str]  # names in lower case; repeated headers are joined with a comma
 
     @property
     def keeps_connection(self) -> bool:
@@ -75,7 +78,7 @@ class SizedBody:
 
 
 class UnboundedBody:
-    """The end of the connection is the end of the answer."""
+    """The body ends when the connection ends."""
 
     def __init__(self) -> None:
         self.finished = False
@@ -87,6 +90,8 @@ class UnboundedBody:
 
 
 class UnreadableBody:
+    """The body has an encoding that was not asked for. Reading it raises Broken."""
+
     def __init__(self, coding: str) -> None:
         self.finished = False
         self.clean = False
@@ -97,13 +102,14 @@ class UnreadableBody:
 
 
 class ChunkedBody:
-    """Chunks are handed on as they arrive, whole or not; extensions and trailers are skipped."""
+    """Pieces are returned as they arrive, whether or not a chunk is complete; chunk extensions and trailers are
+    skipped."""
 
     def __init__(self) -> None:
         self.finished = False
         self.clean = True
-        self._left = 0  # bytes of the current chunk that are still to come
-        self._line = b""  # a line that has only half arrived
+        self._left = 0  # bytes of the current chunk that have not arrived yet
+        self._line = b""  # the part of an incomplete line that has arrived
         self._expected = self._size_line
         self._trailer_bytes = 0
 
@@ -157,7 +163,7 @@ class ChunkedBody:
 
 
 def _length(values: list[str]) -> int:
-    """A length may be repeated, but not differ."""
+    """Content-Length may be repeated, but all values must be equal."""
     if len(set(values)) != 1 or _LENGTH.fullmatch(values[0]) is None:
         raise Broken("sent an answer without a usable length")
     return int(values[0])
@@ -172,7 +178,7 @@ def _no_size() -> Broken:
 
 
 async def receive_head(wire: Wire, idle_seconds: float | None) -> tuple[Head, bytes]:
-    """The head, and what of the body came along. Interim answers (1xx) are skipped."""
+    """Return the head, and the part of the body that arrived with it. Interim responses (1xx) are skipped."""
     data, at = bytearray(), 0
     while True:
         start, end = await _receive_end(wire, data, at, idle_seconds)
@@ -199,7 +205,8 @@ def parse_head(data: bytes) -> Head:
 
 
 async def _receive_end(wire: Wire, data: bytearray, at: int, idle_seconds: float | None) -> tuple[int, int]:
-    """Where the empty line after the head at `at` begins and ends in `data`, which grows until it is there."""
+    """Return where the empty line after the head at `at` begins and ends in `data`. Receives into `data` until it is
+    there."""
     searched = at
     while (found := _END.search(data, searched)) is None:
         if len(data) > _HEAD_BYTES:
@@ -209,7 +216,7 @@ async def _receive_end(wire: Wire, data: bytearray, at: int, idle_seconds: float
         if not piece:
             raise Broken("broke off in the head of its answer") if data else Unanswered()
         data += piece
-        if not _BEGIN.startswith(data[at : at + len(_BEGIN)]):  # said at once: it may send no more
+        if not _BEGIN.startswith(data[at : at + len(_BEGIN)]):  # fail at once: the server may send no more
             raise _not_http()
     return found.start(), found.end()
 

@@ -1,4 +1,4 @@
-"""Requests to one server, and the connection kept for the next one."""
+"""The HTTP client for one server, which keeps its connection for the next request."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -14,10 +14,11 @@ from coderelay.protocol.translatable import say
 
 
 class HttpClient:
-    """`env` names proxies and certificates the way other programs' environments do.
+    """Sends requests to the server at `base_url`. `env` names proxies and certificates with the usual environment
+    variables.
 
-    An unused connection is kept for `keep_seconds` only: a router may have forgotten an older one
-    without telling, and then a request would wait in vain.
+    An idle connection is kept for `keep_seconds` only: a router may have dropped an older one silently, and then a
+    request would wait in vain.
     """
 
     def __init__(
@@ -42,13 +43,13 @@ class HttpClient:
         self._kept: tuple[Wire, float] | None = None
 
     def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager["Response"]:
-        """As `post`."""
+        """Like `post`, without a body."""
         return self._request(self._head("GET", path, headers, {}), b"")
 
     def post(self, path: str, headers: Mapping[str, str], body: bytes) -> AbstractAsyncContextManager["Response"]:
-        """Raises ModelFailed, also for what goes wrong while the answer is read.
+        """Raises ModelFailed, also for failures while the response is read.
 
-        A connection is kept if its answer was read to the end, and closed otherwise.
+        The connection is kept if the response was read to its end, and closed otherwise.
         """
         return self._request(self._head("POST", path, headers, {"content-length": str(len(body))}), body)
 
@@ -77,7 +78,7 @@ class HttpClient:
     async def _ask(self, head: bytes, body: bytes) -> "Response":
         kept = self._take_kept()
         if kept is not None:
-            with suppress(Unanswered):  # the server closed it while it lay idle: nothing was answered, so ask anew
+            with suppress(Unanswered):  # the server closed it while it was idle and sent no answer, so retry
                 return await self._exchange(kept, head, body)
         wire = await dial(self._address, self._proxy, self._env, self._connect_seconds)
         return await self._exchange(wire, head, body)
@@ -116,6 +117,8 @@ class HttpClient:
 
 
 class Response:
+    """The response to a request. Its body is read on demand."""
+
     def __init__(self, wire: Wire, head: Head, rest: bytes, idle_seconds: float) -> None:
         self.status = head.status
         self.headers = head.headers
@@ -126,7 +129,7 @@ class Response:
         self._idle_seconds = idle_seconds
 
     async def receive(self) -> bytes:
-        """The next bytes of the body, as many as have arrived; nothing at its end. Raises Broken."""
+        """Return the next bytes of the body, as many as have arrived, or empty bytes at its end. Raises Broken."""
         while not self._body.finished:
             data, self._rest = self._rest, b""
             piece = self._body.feed(data or await self.wire.receive(self._idle_seconds))
@@ -141,7 +144,8 @@ class Response:
         return bytes(body[:limit])
 
     async def finish(self, seconds: float) -> None:
-        """Read what is left so that the connection can be kept, which is worth no more than `seconds`."""
+        """Read the rest of the body so that the connection can be kept, which is worth waiting no longer than
+        `seconds`."""
         with suppress(TimeoutError, Broken):
             async with asyncio.timeout(seconds):
                 while await self.receive():
@@ -154,7 +158,7 @@ class Response:
 
 
 def _field(name: str, value: str) -> str:
-    """Never shows the value: it may be a key."""
+    """The error message never shows the value, which may be an API key."""
     if not (value.isascii() and value.isprintable()):
         raise ModelFailed(f"the header {name} has a line break or another character that cannot be sent")
     return f"{name}: {value}"

@@ -1,4 +1,4 @@
-"""A wire to a server, ready for HTTP: through the proxy if there is one, encrypted if the address says so."""
+"""Opens connections to a server: through a proxy if there is one, with TLS if the URL is https."""
 
 import asyncio
 import os
@@ -20,15 +20,15 @@ from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
-_NEXT_ADDRESS_SECONDS = 5.0  # a name may have an address that swallows what is sent to it, often an IPv6 one
+_NEXT_ADDRESS_SECONDS = 5.0  # some addresses never respond, often an IPv6 one
 _Trust = asyncio.Future[ssl.SSLContext]
 _HINT = "If the server can be trusted, let SSL_CERT_FILE name a file with its certificate, or its issuer's (PEM)."
 
 
 class Proxy(Struct, frozen=True):
     address: Address
-    authorization: str  # the value of Proxy-Authorization, or nothing
-    variable: str  # where it was named
+    authorization: str  # the value of the Proxy-Authorization header, or empty
+    variable: str  # the environment variable that names it
 
     @property
     def name(self) -> str:
@@ -40,7 +40,8 @@ class Proxy(Struct, frozen=True):
 
 
 async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], seconds: float) -> Wire:
-    """Raises Broken. `seconds` are for everything together."""
+    """Return a connection that is ready for HTTP. `seconds` is the time limit for all steps together. Raises
+    Broken."""
     secure = address.secure or (proxy is not None and proxy.address.secure)
     trust = load_trust(env) if secure else None
     try:
@@ -69,7 +70,7 @@ async def _dial_proxy(address: Address, proxy: Proxy, trust: _Trust | None) -> W
 
 
 async def _connect(address: Address) -> Wire:
-    """The addresses of a name are tried in turn; if all fail, the first failure is the one to tell."""
+    """Try the addresses of the host name in turn. If all fail, the first failure is reported."""
     loop = asyncio.get_running_loop()
     try:
         *others, last = await _resolve(address)
@@ -90,7 +91,7 @@ async def _resolve(address: Address) -> list[str]:
     try:
         return [str(ip_address(address.host))]
     except ValueError:
-        pass  # a name
+        pass  # it is a name
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
@@ -138,7 +139,7 @@ def _said_of(who: str) -> Generator[None]:
 
 
 def _unreachable(error: OSError | UnicodeError) -> Broken:
-    """The system's own words for it, where it has some."""
+    """Use the operating system's own error message, where there is one."""
     if isinstance(error, OSError) and error.errno and error.errno > 0:
         return Broken(say("cannot be reached: {why}", why=os.strerror(error.errno)))
     words = (error.strerror if isinstance(error, OSError) else str(error)) or "the connection broke"
@@ -146,11 +147,13 @@ def _unreachable(error: OSError | UnicodeError) -> Broken:
 
 
 def load_trust(env: Mapping[str, str]) -> asyncio.Future[ssl.SSLContext]:
-    """Begins at once and in a thread: the first time in a process it takes as long as connecting does."""
+    """Start loading the trusted certificates at once, in a thread: the first time in a process, it takes as long as
+    connecting does."""
     loading = asyncio.get_running_loop().run_in_executor(
         None, _context, env.get("SSL_CERT_FILE", ""), env.get("SSL_CERT_DIR", "")
     )
-    loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # connecting may fail first
+    # Connecting may fail first, and then nobody awaits this: the exception is retrieved so asyncio does not warn.
+    loading.add_done_callback(lambda done: done.cancelled() or done.exception())
     return loading
 
 
@@ -166,7 +169,7 @@ def tls_failure(error: ssl.SSLError) -> Broken:
 def _context(file: str, directory: str) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=file or None, capath=directory or None)
-    except OSError as error:  # an SSLError too, for a file without a certificate
+    except OSError as error:  # includes SSLError, for a file without a certificate
         raise _unusable(file, directory, error) from error
     context.set_alpn_protocols(["http/1.1"])
     return context
@@ -186,7 +189,7 @@ def _named(file: str, directory: str) -> tuple[tuple[str, str], ...]:
 
 
 def proxy_for(address: Address, env: Mapping[str, str]) -> Proxy | None:
-    """Raises ModelFailed if a proxy is named that cannot be used."""
+    """Return the proxy that the environment names for this address. Raises ModelFailed if it cannot be used."""
     if _is_loopback(address.host) or any(_covers(each, address) for each in _no_proxy(env)):
         return None
     for name in (f"{address.scheme}_proxy", "all_proxy"):
@@ -226,13 +229,14 @@ def _is_loopback(host: str) -> bool:
 
 
 def _covers(entry: str, address: Address) -> bool:
-    """An entry is `*`, a domain with all below it, an IP address or a network; a port may follow."""
+    """Return whether an entry of `no_proxy` matches. An entry is `*`, a domain including its subdomains, an IP
+    address or a network; a port may follow."""
     if entry == "*":
         return True
     try:
         return ip_address(address.host) in ip_network(entry.strip("[]"), strict=False)
     except ValueError:
-        pass  # a name on one side or the other, or a port
+        pass  # one of the two is a name, or the entry has a port
     name, colon, port = entry.rpartition(":")
     if not colon or not port.isdigit():
         name, port = entry, str(address.port)

@@ -1,10 +1,10 @@
-"""How an exchange goes wrong."""
+"""The exceptions of an HTTP exchange."""
 
 
 class Broken(Exception):
-    """The other side misbehaved. `what` ends a sentence that begins with its name: "was silent for 300 s".
+    """The server or proxy misbehaved. `what` completes a sentence that begins with its name: "was silent for 300 s".
 
-    `who` is that name if it is not the server's own, so that a failing proxy is not taken for the server.
+    `who` is that name if it is not the server's own, so that the failure of a proxy is not blamed on the server.
     """
 
     def __init__(self, what: str, *, who: str = "", hint: str = "", retryable: bool = True) -> None:
@@ -16,7 +16,7 @@ class Broken(Exception):
 
 
 class Unanswered(Broken):
-    """The connection ended before the first byte of an answer."""
+    """The connection ended before the first byte of a response."""
 
     def __init__(self) -> None:
         super().__init__("closed the connection without an answer")

@@ -1,6 +1,6 @@
-"""One page, from the very machine that somebody has looked at.
+"""Fetches one web page, connecting to an IP address that the caller has already checked.
 
-In this room because it is made of the same parts as `client`; what uses it is a tool, which is handed it by `app`.
+It is in this package because it is made of the same parts as `client`. A tool uses it, which gets it from `app`.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _KEPT = "/%:@!$&'()*+,;=~?"
 
 
 class PageClient:
-    """`env` names proxies and certificates the way other programs' environments do."""
+    """`env` names proxies and certificates with the usual environment variables."""
 
     def __init__(self, env: Mapping[str, str], *, connect_seconds: float = 10.0, idle_seconds: float = 20.0) -> None:
         self._env = env
@@ -31,13 +31,14 @@ class PageClient:
         self._idle_seconds = idle_seconds
 
     def goes_through_proxy(self, url: str) -> bool:
-        """Then the proxy resolves the name, and where it leads cannot be fixed here. Raises ToolFailed."""
+        """If so, the proxy resolves the host name, and the IP address cannot be fixed here. Raises ToolFailed."""
         return self._proxy(_address(url)) is not None
 
     @asynccontextmanager
     async def get(self, url: str, place: str, headers: Mapping[str, str]) -> AsyncGenerator[Response]:
-        """`place` is the IP address to connect to, whatever the name in `url` leads to by now; with a proxy it is not
-        looked at. The body comes as it is encoded. Raises ToolFailed, also for what goes wrong while it is read."""
+        """`place` is the IP address to connect to, whatever the host name in `url` resolves to by now; with a proxy
+        it is ignored. The body is returned with its content encoding. Raises ToolFailed, also for failures while the
+        body is read."""
         address = _address(url)
         proxy = self._proxy(address)
         try:
@@ -66,7 +67,7 @@ class PageClient:
         return wire
 
     async def _encrypt(self, wire: Wire, host: str) -> None:
-        """With the certificate of the name that was asked for, wherever the wire leads."""
+        """The certificate must be that of the host name in the URL, whatever address the connection leads to."""
         try:
             async with asyncio.timeout(self._connect_seconds):
                 await wire.start_tls(await load_trust(self._env), host)
@@ -74,7 +75,7 @@ class PageClient:
             wire.close()
             if isinstance(error, ssl.SSLError):
                 raise tls_failure(error) from error
-            if isinstance(error, OSError):  # a TimeoutError too
+            if isinstance(error, OSError):  # includes TimeoutError
                 raise Broken("broke off while the connection was being encrypted") from error
             raise
 
@@ -97,7 +98,7 @@ def _request(url: str, address: Address, proxy: Proxy | None, headers: Mapping[s
 
 
 def _response(wire: Wire, head: Head, rest: bytes, idle_seconds: float) -> Response:
-    """A compressed body is for the caller to unpack, who knows how much of it is wanted."""
+    """The caller decompresses the body, since only the caller knows how much of it is wanted."""
     plain = {name: value for name, value in head.headers.items() if name != "content-encoding"}
     response = Response(wire, replace(head, headers=plain), rest, idle_seconds)
     response.headers = head.headers

@@ -1,4 +1,4 @@
-"""Bytes in and out of one socket."""
+"""One socket connection: sends bytes, and receives them with an idle timeout."""
 
 import asyncio
 import socket
@@ -14,13 +14,13 @@ _KEEPALIVE_SECONDS = 60
 
 
 class Wire(asyncio.BufferedProtocol):
-    """Made by `dial`, and closed by whoever dialled.
+    """Created by `dial`, and closed by the caller of `dial`.
 
-    A buffered protocol, because the plain one allocates 256 KiB for every read, which is felt when an
-    answer comes token by token.
+    It is a buffered protocol because a plain one allocates 256 KiB for every read, which is noticeable when a
+    response arrives token by token.
     """
 
-    _transport: asyncio.Transport  # from `connection_made` on
+    _transport: asyncio.Transport  # set by `connection_made`
 
     def __init__(self) -> None:
         self._buffer = memoryview(bytearray(_BUFFER_BYTES))
@@ -28,7 +28,7 @@ class Wire(asyncio.BufferedProtocol):
         self._arrived_bytes = 0
         self._paused = False
         self._ended = False  # nothing more will arrive
-        self._lost = False  # the transport is gone, and must not be touched any more: in Python 3.11 it may raise
+        self._lost = False  # the transport is gone and must not be used any more: in Python 3.11 it may raise
         self._waiter: asyncio.Future[None] | None = None
         self._deadline: float | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -36,18 +36,19 @@ class Wire(asyncio.BufferedProtocol):
     async def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         loop = asyncio.get_running_loop()
         encrypted = await loop.start_tls(self._transport, self, context, server_hostname=host)
-        if encrypted is None:  # lost in the moment it was ready
+        if encrypted is None:  # the connection was lost just as TLS was ready
             raise ConnectionResetError
         self._transport = encrypted
 
     def send(self, *parts: bytes) -> None:
-        """Does not wait, and does not fail: if the connection has ended, the next `receive` tells."""
+        """Does not wait and does not fail: if the connection has ended, the next `receive` reports it."""
         if not self._lost:
-            for part in parts:  # not writelines, which copies them together
+            for part in parts:  # not writelines, which copies the parts into one
                 self._transport.write(part)
 
     async def receive(self, seconds: float | None) -> bytes:
-        """What has arrived; nothing means that the connection has ended. Raises Broken after `seconds`."""
+        """Return what has arrived. Empty bytes mean that the connection has ended. Raises Broken after `seconds`
+        without data."""
         if not self._arrived and not self._ended:
             await self._arrival(seconds)
         data = b"".join(self._arrived)
@@ -60,7 +61,8 @@ class Wire(asyncio.BufferedProtocol):
 
     @property
     def is_quiet(self) -> bool:
-        """Open, all sent, and nothing has arrived: fit for another request."""
+        """The connection is open, everything was sent, and nothing has arrived: it can be used for another
+        request."""
         return not self._ended and not self._arrived and not self._transport.get_write_buffer_size()
 
     def close(self) -> None:
@@ -83,8 +85,8 @@ class Wire(asyncio.BufferedProtocol):
             self._waiter = None
 
     def _look_at(self, deadline: float) -> None:
-        """One timer for many reads, because one for each is felt too: it looks when it was first due, and waits on if
-        something has arrived meanwhile."""
+        """One timer serves many reads, because a timer for each read is noticeable too: it fires when it was first
+        due, and is set again if data has arrived meanwhile."""
         if self._timer is not None and self._timer.when() <= deadline:
             return
         self._stop_looking()
@@ -104,7 +106,7 @@ class Wire(asyncio.BufferedProtocol):
             self._timer.cancel()
             self._timer = None
 
-    # What asyncio calls.
+    # Callbacks of asyncio.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -126,7 +128,7 @@ class Wire(asyncio.BufferedProtocol):
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """A reset is an end like any other; where it is too early, the reader of the answer says so."""
+        """A reset is treated like a normal end; if it comes too early, the reader of the response reports it."""
         self._ended = self._lost = True
         self._wake()
 
@@ -136,7 +138,7 @@ class Wire(asyncio.BufferedProtocol):
 
 
 def _keep_alive(sock: socket.socket) -> None:
-    """A model may think for minutes without a word; routers forget connections sooner than that."""
+    """A model may think for minutes without sending anything; routers drop silent connections sooner than that."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if hasattr(socket, "TCP_KEEPIDLE"):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _KEEPALIVE_SECONDS)

@@ -1,1 +1,1 @@
-"""May this run? Pure: the same call, rules and mode always get the same verdict."""
+"""Permission policy for tool calls. Pure: the same call, rules and mode always get the same verdict."""

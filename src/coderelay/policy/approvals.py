@@ -1,4 +1,4 @@
-"""What was approved for more than one call, and what that covers."""
+"""Remembered approvals: how one is made from an answer, when it counts, and which later calls it covers."""
 
 from collections.abc import Iterable
 
@@ -7,16 +7,17 @@ from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 
 SANDBOXES = ("bubblewrap", "sandlock")
-"""What a command may run in; whatever else is said of it means no sandbox."""
+"""The values of `Need.sandbox` that mean a sandbox; any other value means none."""
 
 LASTS_DAYS = 30
-"""How long an approval counts that outlives its session."""
+"""How many days an approval counts that outlives its session."""
 
 _DAY_MS = 86_400_000
 
 
 def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = None) -> Approval:
-    """`now` is milliseconds since 1970; without it, the approval does not end by itself."""
+    """The approval that an answer to this ask gives. `now` is in milliseconds since 1970; without it, the approval
+    does not expire."""
     need = ask.need
     lasts = scope in ("project", "person") and now is not None
     return Approval(
@@ -38,7 +39,7 @@ def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = No
 
 
 def in_force(approvals: Iterable[Approval], cwd: str, now: int | None = None) -> tuple[Approval, ...]:
-    """Those that count in this folder, and still do."""
+    """The approvals that count in this folder and have not expired."""
     return tuple(
         each
         for each in approvals
@@ -48,15 +49,15 @@ def in_force(approvals: Iterable[Approval], cwd: str, now: int | None = None) ->
 
 
 def wanted(need: Need) -> tuple[Right, ...]:
-    """What a call wants beyond the sandbox: what it says, and what its command says."""
+    """The rights that a call wants beyond the sandbox: those it declares and those its command text asks for."""
     if need.command is None:
         return need.rights
     return tuple(sorted({*need.rights, *rights_of(need.command)}))
 
 
 def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> bool:
-    """Exactly the same command, one of the same words that wants no rights, the same tool on exactly the same paths,
-    or the same tool of the same MCP server."""
+    """Whether an approval covers this call: exactly the same command, a command with the same remembered words that
+    wants no rights, the same tool on exactly the same paths, or the same tool of the same MCP server."""
     if approval.tool != need.tool or approval.server != need.server:
         return False
     if approval.server:
@@ -78,7 +79,7 @@ def _covers_command(approval: Approval, need: Need, folders: tuple[str, ...]) ->
     if approval.command == need.command:
         return True
     if not approval.words or rights or approval.rights:
-        return False  # what was given a right is the very text that a person saw
+        return False  # a right was given only to the exact text that a person saw
     from coderelay.policy.shell.approval_prefixes import Signature, covers_command  # with the first approved command
 
     return covers_command(Signature(approval.words, approval.prefix), need.command, folders)

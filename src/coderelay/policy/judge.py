@@ -1,7 +1,8 @@
-"""One judge for all agents. Looks at what calls would touch; never at who proposes them.
+"""The permission check for tool calls: allow, ask or deny, by one judge for all agents.
 
-The order for each call: is the tool enabled here at all; what do the rules, the table of the mode and earlier
-approvals say; and of a command, is it dangerous. A `yolo` session skips all but the first for shell commands.
+The judge looks at what calls would touch, never at who proposes them. The order for each call: is the tool enabled
+here at all; what do the rules, the table of the mode and earlier approvals say; and of a command, is it dangerous.
+A `yolo` session skips all but the first for shell commands.
 """
 
 from collections.abc import Sequence
@@ -21,9 +22,9 @@ from coderelay.protocol.translatable import say, with_template
 
 
 class Policy(Struct, frozen=True):
-    """What counts for a session. No `allowed_tools` means all of them. `home` is what `~/` in rules means;
-    `network`: every command has it, so that none must ask for it. `tools` knows which tools the names in
-    `allowed_tools` stand for."""
+    """The permission settings of a session. Empty `allowed_tools` mean that all tools are allowed. `home` is the
+    folder that `~/` in rules stands for. If `network` is true, every command has the network and none must ask for
+    it. `tools` knows which tools the names in `allowed_tools` stand for."""
 
     mode: Mode
     allowed_tools: tuple[str, ...] = ()
@@ -41,7 +42,8 @@ class Policy(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """`words` is what may be remembered of a command that is asked about; with `prefix`, more may follow them."""
+    """The judge's verdict on one call. If a command is asked about, `words` are those that an approval may remember;
+    with `prefix`, more words may follow them."""
 
     verdict: ModeAnswer
     reason: str = ""
@@ -60,7 +62,7 @@ _DOES: dict[Kind, str] = {
 
 
 def judge(batch: Sequence[Need], policy: Policy, facts: Sequence[DiskFacts] = ()) -> list[Verdict]:
-    """A verdict for every call of a batch, before any of them runs. `facts` are about these calls, in their order."""
+    """A verdict for every call of a batch, before any of them runs. `facts` has one entry per call, in order."""
     found = facts or [NO_FACTS] * len(batch)
     return [_judge_one(need, policy, about) for need, about in zip(batch, found, strict=True)]
 
@@ -116,7 +118,7 @@ def _secret(need: Need, policy: Policy) -> str | None:
 
 
 def _why_obeyed(need: Need, policy: Policy) -> str | None:
-    """Why another program would act on what this call writes, although nobody runs it."""
+    """The reason to ask if this call edits an obeyed file, which another program acts on although nobody runs it."""
     if need.kind != "edit":
         return None
     for path in need.paths:
@@ -128,12 +130,13 @@ def _why_obeyed(need: Need, policy: Policy) -> str | None:
 
 
 def _names_obeyed_file(rule: Rule) -> bool:
-    """A rule that allows all changes, or those in a folder, does not mean such a file that happens to be there."""
+    """Whether an allow rule names an obeyed file itself. A rule that allows all changes, or all changes in a folder,
+    does not cover an obeyed file that happens to be there."""
     return rule.about == "path" and (obeyed_by(rule.target) is not None or is_package_json(rule.target))
 
 
 def _inside(path: str, folders: tuple[str, ...]) -> str:
-    """Below the session's folder: that may itself be called anything."""
+    """The path relative to the session's folder, whose own name must not count as an obeyed or secret place."""
     folder = max((each for each in folders if path.startswith(f"{each}/")), key=len, default="")
     return path[len(folder) :]
 
@@ -147,7 +150,7 @@ def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
             "deny" if denied else "ask",
             say("{tool} runs a command, {reason}", tool=need.tool, reason=named(policy.mode, policy.preset)),
         )
-    from coderelay.policy.shell.command_verdict import judge_command  # with the first command: most turns have none
+    from coderelay.policy.shell.command_verdict import judge_command  # imported late: most turns have no command
 
     found = judge_command(
         need.command,

@@ -1,5 +1,7 @@
-"""What each preset says, as a table. A preset is what mode `default` means; the tables of the modes are in
-`protocol/modes`."""
+"""The permission tables of the presets: allow, ask or deny for each kind of call and command.
+
+A preset says what mode `default` means; the tables of the other modes are in `protocol/modes`.
+"""
 
 from typing import Literal
 
@@ -43,12 +45,13 @@ def table_of(mode: Mode, preset: Preset) -> Table:
 
 
 def files_others_obey(table: Table) -> Cell:
-    """To write one is a way out of the sandbox: another program starts, outside of it, what the file names."""
+    """What the table says about editing obeyed files. Writing one is a way out of the sandbox, because another
+    program starts what the file names outside of it; so it counts like a command outside."""
     return table.rights["outside"]
 
 
 def named(mode: Mode, preset: Preset) -> str:
-    """Which table counts, for a reason."""
+    """Names the table that applies, the mode or the preset, for the reason of a verdict."""
     return (
         say("preset is {preset}", preset=preset)
         if mode == "default" and preset != "balanced"
@@ -57,7 +60,7 @@ def named(mode: Mode, preset: Preset) -> str:
 
 
 def in_words(table: Table) -> list[tuple[str, Cell]]:
-    """The rows of a table for people."""
+    """The rows of a table, described for people."""
     return [
         ("read files", table.calls["read"]),
         ("change files", table.calls["edit"]),

@@ -1,4 +1,4 @@
-"""Paths as people write them in rules: like lines of a `.gitignore`, or from `~/` or `/`."""
+"""Glob matching for permission rules: path patterns like lines of a `.gitignore` (or from `~/` or `/`), and hosts."""
 
 import posixpath
 import re
@@ -14,20 +14,21 @@ _NAMED = r"(?i)(?<![a-z0-9+.-])[a-z0-9+.-]+://([^/?#\s'\"\\]*)"
 
 
 def matches(pattern: str, path: str, folders: Iterable[str], home: str, *, any_case: bool) -> bool:
-    """Is this path, or a folder it is in, what the pattern means? `path` is as a tool or a command names it;
-    what is relative is so to the first of the `folders`, a pattern to any of them."""
+    """Whether the pattern matches this path or a folder that contains it. `path` is as a tool or a command names it.
+    A relative path starts from the first of the `folders`, a relative pattern from any of them. Rules that ask or
+    deny (strict rules) set `any_case`, which ignores case; rules that allow do not."""
     roots = tuple(folders)
     full = posixpath.normpath(posixpath.join(roots[0] if roots else "/", _at_home(path, home)))
     if full.count("/") > _DEEPEST:
-        return any_case  # to compare each folder with each `**` would take long; a strict rule means it
+        return any_case  # comparing each folder with each `**` would take long, so only a strict rule matches
     if pattern.startswith(("/", "~/")):
         return _matches(_at_home(pattern, home), full, any_case)
     return any(_matches(_anchored(pattern, root), full, any_case) for root in roots)
 
 
 def may_meet(pattern: str, path: str, folders: Iterable[str], home: str, *, deep: bool) -> bool:
-    """Could this absolute path, which may hold `*` and `?` of the shell, become one that the pattern means? With
-    `deep`, all below it counts too. In any case of letters."""
+    """Whether this absolute path, which may hold the shell wildcards `*` and `?`, could expand to a path that the
+    pattern matches. With `deep`, everything below the path counts too. Case is ignored."""
     whole = [_at_home(pattern, home)] if pattern.startswith(("/", "~/")) else [_anchored(pattern, f) for f in folders]
     parts = _parts(posixpath.normpath(path))
     return any(_meet(parts, _parts(each.rstrip("/")), deep) for each in whole)
@@ -38,7 +39,7 @@ def _parts(path: str) -> list[str]:
 
 
 def _meet(path: list[str], pattern: list[str], deep: bool) -> bool:
-    """Step by step, with all places in the pattern where the path may be by then."""
+    """Matches part by part, keeping the set of all positions in the pattern that the path may have reached."""
     places = _without_stars({0}, pattern)
     for name in path:
         if len(pattern) in places:
@@ -49,7 +50,7 @@ def _meet(path: list[str], pattern: list[str], deep: bool) -> bool:
 
 
 def _without_stars(places: set[int], pattern: list[str]) -> set[int]:
-    """`**` may mean no folder at all."""
+    """Adds the positions behind each `**`, which may match no folder at all."""
     for at, part in enumerate(pattern):
         if part == "**" and at in places:
             places = places | {at + 1}
@@ -57,9 +58,10 @@ def _without_stars(places: set[int], pattern: list[str]) -> set[int]:
 
 
 def _name_may_be(name: str, pattern: str) -> bool:
-    """Two patterns are compared by how they begin and end alone."""
+    """Whether one path part could match one pattern part. If both hold wildcards, only their literal beginnings and
+    endings are compared."""
     if name[:1] in ("*", "?") and pattern[:1] == ".":
-        return False  # the shell means no such name
+        return False  # a leading wildcard of the shell does not match a hidden file
     one, other = (re.split(r"[*?\[]", each, maxsplit=1)[0] for each in (name, pattern))
     if not (one.startswith(other) or other.startswith(one)):
         return False
@@ -76,7 +78,7 @@ def _at_home(path: str, home: str) -> str:
 
 
 def _anchored(pattern: str, root: str) -> str:
-    """Without a slash before its end, a pattern counts at any depth."""
+    """The pattern below `root`. A pattern without a slash before its end matches at any depth."""
     inside = pattern.removeprefix("./")
     deep = "" if "/" in inside.rstrip("/") else "**/"
     return f"{_escaped(root.rstrip('/'))}/{deep}{inside}"
@@ -87,7 +89,7 @@ def _escaped(root: str) -> str:
 
 
 def _matches(pattern: str, full: str, any_case: bool) -> bool:
-    """Of a rule that is strict, `folder/**` means the folder too."""
+    """In a strict rule (`any_case`), `folder/**` matches the folder itself too."""
     return _compiled(pattern.removesuffix("/**") if any_case else pattern, any_case).fullmatch(full) is not None
 
 
@@ -119,7 +121,7 @@ def _regex(piece: str) -> str:
 
 
 def host_of(address: str) -> str | None:
-    """None for an address in any form but the usual one: a login or an escape may hide where it leads."""
+    """The host name of a URL. None for a URL of an unusual form: a login or an escape may hide where it leads."""
     found = re.fullmatch(_ADDRESS, address)
     if found is None:
         return None
@@ -128,7 +130,7 @@ def host_of(address: str) -> str | None:
 
 
 def hosts_named(text: str) -> list[str]:
-    """Of every address in a text, even of an odd one: what stands where the name would."""
+    """What stands in the place of the host name in every URL in a text, even in a malformed URL."""
     return [part.rpartition("@")[2].partition(":")[0].rstrip(".").lower() for part in re.findall(_NAMED, text)]
 
 

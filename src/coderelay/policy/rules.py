@@ -1,10 +1,10 @@
-"""Rules of the person's own: `allow`, `ask` and `deny` over tools, paths, commands and hosts.
+"""The person's permission rules: parsing and matching of `allow`, `ask` and `deny` on tools, paths, commands, hosts.
 
 edit                      every call of the tool
-edit(src/**)              calls on these paths, as in a `.gitignore`; also from `~/` or `/`
+edit(src/**)              calls on these paths, with patterns as in a `.gitignore`, or starting with `~/` or `/`
 bash(git push)            commands that begin with these words
-web_fetch(docs.python.org), network(*.example.com)    calls to these machines
-mcp__server__*            tools of another program
+web_fetch(docs.python.org), network(*.example.com)    calls to these hosts
+mcp__server__*            tools of an MCP server
 """
 
 import re
@@ -29,8 +29,9 @@ _ODD_IN_PATHS = r"[\x00-\x1f\x7f(){}\\]|^!|^~(?!/)|(?:^|/)\.\.(?:/|$)|//|^/$"
 
 
 class Rule(Struct, frozen=True):
-    """`name` and `target` as written, in small letters; no target means every call. `tools` are those that the name
-    stands for; of a rule about paths, `reads` says whether these read them or change them."""
+    """One parsed rule. `text` is the rule as written, `name` its tool name in lower case and `target` what is in its
+    brackets; an empty target means every call. `tools` are the tools that the name stands for. Of a rule about paths,
+    `reads` says whether these tools read the paths or change them."""
 
     text: str
     name: str
@@ -45,7 +46,7 @@ class Rule(Struct, frozen=True):
 
 
 class CommandRules(Struct, frozen=True):
-    """Those about commands, as the words a command begins with; no words mean every command."""
+    """The rules about commands, each as the words that a command begins with; no words mean every command."""
 
     allow: tuple[tuple[str, ...], ...] = ()
     ask: tuple[tuple[str, ...], ...] = ()
@@ -63,20 +64,20 @@ NO_RULES = CommandRules()
 
 
 class OddRule(Exception):
-    """Nobody can say what this rule means; the message says why."""
+    """The rule cannot be parsed; the message says why."""
 
 
 @lru_cache(maxsize=32)
 def read_rules(
     tools: ToolSpecs, allow: tuple[str, ...] = (), ask: tuple[str, ...] = (), deny: tuple[str, ...] = ()
 ) -> Rules:
-    """Raises OddRule."""
+    """Parses the rules of all three lists. Raises OddRule."""
     may, must_ask, never = (tuple(read_rule(tools, text) for text in texts) for texts in (allow, ask, deny))
     return Rules(may, must_ask, never, CommandRules(_vectors(may), _vectors(must_ask), _vectors(never)))
 
 
 def read_rule(tools: ToolSpecs, text: str) -> Rule:
-    """`tools` are those that a rule can name. Raises OddRule."""
+    """Parses one rule; `tools` are the tools that a rule can name. Raises OddRule."""
     written = re.fullmatch(_WRITTEN, text.strip())
     if written is None:
         raise OddRule("it is not NAME or NAME(WHAT)")
@@ -104,14 +105,15 @@ def read_rule(tools: ToolSpecs, text: str) -> Rule:
 
 
 def _readers(tools: ToolSpecs, name: str) -> frozenset[str]:
-    """`read(path)` means whatever reads files, by the tool `read` or by another one."""
+    """The tools that a rule `read(path)` covers: every tool that reads files, not only `read`."""
     if name != "read":
         return frozenset()
     return frozenset(spec.name for spec in tools if spec.kind == "read" and spec.rule_target == "path")
 
 
 def _checked_words(target: str) -> str:
-    """`npm run *` and `npm run:*` mean the same as `npm run`: whole words, and more may follow."""
+    """The words of a command rule. `npm run *` and `npm run:*` mean the same as `npm run`: whole words, and more may
+    follow."""
     words = re.sub(r"(:|\s+)\*$", "", target)
     if odd := re.search(_ODD_IN_WORDS, words):
         raise OddRule(f"{odd.group()!r} is not part of plain words")
@@ -123,14 +125,14 @@ def _vectors(rules: Iterable[Rule]) -> tuple[tuple[str, ...], ...]:
 
 
 class PathBase(Struct, frozen=True):
-    """What paths in rules are relative to."""
+    """The folders that relative paths in rules start from, and the `home` folder that `~/` stands for."""
 
     folders: tuple[str, ...] = ()
     home: str = ""
 
 
 def find_rule(rules: Iterable[Rule], need: Need, place: PathBase, *, whole: bool = False) -> Rule | None:
-    """The first rule that means any part of what a call touches, or the `whole` of it, as one that allows must."""
+    """The first rule that matches any part of what a call touches, or the `whole` of it, as an allow rule must."""
     return next((rule for rule in rules if _is_about(rule, need, whole) and _touches(rule, need, place, whole)), None)
 
 
@@ -145,16 +147,16 @@ def _touches(rule: Rule, need: Need, place: PathBase, whole: bool) -> bool:
             found = [_means(rule, path, place, any_case=not whole) for path in need.paths]
             return bool(found) and (all(found) if whole else any(found))
         case "words":
-            return False  # commands are read word by word
+            return False  # commands are judged in `policy/shell`, word by word
 
 
 def is_about_paths(rule: Rule, kind: Literal["read", "edit"]) -> bool:
-    """Whether the rule speaks of reading or of changing paths, whatever does it."""
+    """Whether the rule is about reading paths or about changing them, whatever tool does so."""
     return rule.about == "path" and rule.reads == (kind == "read")
 
 
 def means_path(rule: Rule, path: str, place: PathBase) -> bool:
-    """For rules that ask or deny: some file systems take many spellings for one name."""
+    """Whether a rule that asks or denies matches the path. Case is ignored, because some file systems ignore it."""
     return _means(rule, path, place, any_case=True)
 
 
@@ -163,8 +165,8 @@ def _means(rule: Rule, path: str, place: PathBase, *, any_case: bool) -> bool:
 
 
 def _is_about(rule: Rule, need: Need, whole: bool) -> bool:
-    """A tool that had to be called otherwise, because there is another one like it, is still denied or asked about;
-    what allows one does not allow the other."""
+    """Whether the rule names the tool of this call. A tool that was renamed because another tool has the same name is
+    still denied or asked about under its original name; a rule that allows the one does not allow the other."""
     if rule.name == _NETWORK:
         return need.kind == "network"
     names = [need.tool] if whole or not need.plain else [need.tool, need.plain]

@@ -1,1 +1,1 @@
-"""The words everything else speaks: data only, no behaviour beyond encoding."""
+"""The data types that all other packages share: events, commands, queries, errors. No behaviour beyond encoding."""

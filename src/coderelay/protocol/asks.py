@@ -1,9 +1,8 @@
-"""What a person must decide, and the decision.
+"""Asks: what a person must decide (a permission, questions, a plan, a budget), the decisions, and approvals.
 
-Four kinds of ask: may this call run, what is the answer to these questions, is this plan approved, may more be
-spent. An ask is opened once; exactly one answer, or the end of its turn, closes it. Every kind may be denied; apart
-from that it is `answered_by` one kind of decision, and `misfit` is what a person is told who tries another. How each
-kind is shown and which words answer it is in `client/ask_text`.
+An ask is opened once; exactly one answer, or the end of its turn, closes it. Every kind can be denied. Apart from
+that, each kind is `answered_by` one type of decision, and `misfit` is the message for a person who gives another. How
+each kind is shown and which words answer it is in `client/ask_text`.
 """
 
 from typing import ClassVar, Literal
@@ -19,7 +18,7 @@ PlanOption = Literal["smart", "default", "keep", "feedback"]
 
 
 class By(Struct, frozen=True):
-    """Who did something, and through which surface."""
+    """Who did something, and from which surface."""
 
     who: str
     via: str
@@ -29,8 +28,8 @@ class By(Struct, frozen=True):
 
 
 class Allow(Struct, frozen=True, tag="allow", omit_defaults=True):
-    """`scope` says for how much more than this call: the same thing again in this session, in this folder,
-    or wherever this person works."""
+    """Permission granted. `scope` says how far it reaches beyond this call: the same action again in this session, in
+    this folder, or wherever this person works."""
 
     scope: Scope = "once"
 
@@ -44,14 +43,15 @@ class DenyAndStop(Struct, frozen=True, tag="deny_and_stop"):
 
 
 class Answers(Struct, frozen=True, tag="answers"):
-    """By the text of each question: a label, several labels joined by a comma, or free text."""
+    """Answers keyed by the text of the question. An answer is a label, several labels joined by a comma, or free
+    text."""
 
     answers: dict[str, str]
 
 
 class PlanDecision(Struct, frozen=True, tag="plan", omit_defaults=True):
-    """`smart` and `default` approve the plan and change to that mode; `keep` stays in plan mode; `feedback`
-    stays there and says what to change."""
+    """`smart` and `default` approve the plan and switch to that mode. `keep` stays in plan mode. `feedback` stays in
+    plan mode and says what to change."""
 
     option: PlanOption
     feedback: str = ""
@@ -61,7 +61,7 @@ Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 
 
 class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
-    """May this call run? `said` is the `reason` with its template and values."""
+    """Asks whether a call may run. `said` is the `reason` with its template and values."""
 
     answered_by: ClassVar[type[Struct]] = Allow
     misfit: ClassVar[str] = "this asks for permission: allow or deny it"
@@ -78,7 +78,7 @@ class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
 
 
 class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
-    """The answers become the result of the call. `deadline` is milliseconds since 1970."""
+    """Questions of the agent; the answers become the result of the call. `deadline` is in milliseconds since 1970."""
 
     answered_by: ClassVar[type[Struct]] = Answers
     misfit: ClassVar[str] = "this is a question: answer it or deny it"
@@ -90,7 +90,8 @@ class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
 
 
 class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
-    """Is this plan approved? Without a call if the agent ended its turn in plan mode without asking."""
+    """Asks whether a plan is approved. There is no `call_id` if the agent ended its turn in plan mode without asking
+    for approval."""
 
     answered_by: ClassVar[type[Struct]] = PlanDecision
     misfit: ClassVar[str] = "this is a plan: smart, default, keep or feedback"
@@ -102,8 +103,8 @@ class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
 
 
 class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
-    """The budget is used up; may the turn go on? Allowed, the budget of that `span` (`session`, or a day like
-    2026-11-15) becomes `until`. All in US dollars."""
+    """The budget is used up; asks whether the turn may go on. If allowed, the budget of that `span` (`session`, or a
+    day like 2026-11-15) is raised to `until`. All amounts are in US dollars."""
 
     answered_by: ClassVar[type[Struct]] = Allow
     misfit: ClassVar[str] = "this asks for permission: allow or deny it"
@@ -124,10 +125,11 @@ Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk
 
 
 class Approval(Struct, frozen=True, omit_defaults=True):
-    """Something that need not be asked again: exactly this command, commands of these words, this tool on exactly
-    these paths, or this tool of this MCP server whatever it is told; never with more rights, and never without a
-    `sandbox` if it was given for a command in one; and with changed install
-    `scripts` only if it was given for such a change. `expires` is milliseconds since 1970."""
+    """An action that is allowed without asking again: exactly this command, commands of these `words` (with `prefix`,
+    more words may follow), this tool on exactly these paths, or this tool of this MCP server with any arguments. It
+    never covers more rights than it was given for. If it was given for a command in a `sandbox`, it never covers that
+    command without one. It covers changed install `scripts` only if it was given for such a change. `expires` is in
+    milliseconds since 1970."""
 
     id: AskId
     scope: Scope

@@ -1,4 +1,4 @@
-"""Commands that run in the background: how one ended, and one in a line."""
+"""Background commands: how one ended, and one as a row of a list."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from coderelay.protocol.translatable import say
 
 
 class Exited(Struct, frozen=True, tag="exited", omit_defaults=True):
-    """By itself with an exit code, or by a signal."""
+    """The command ended by itself with an exit code, or was ended by a signal."""
 
     exit_code: int | None = None
     signal: int | None = None
@@ -19,7 +19,7 @@ class StoppedBy(Struct, frozen=True, tag="stopped"):
 
 
 class Gone(Struct, frozen=True, tag="gone"):
-    """With the process that had it, or because that one was closed."""
+    """The command ended because the process that held it ended or was closed."""
 
 
 End = Exited | StoppedBy | Gone
@@ -38,7 +38,7 @@ def in_words(end: End) -> str:
 
 
 class BackgroundRow(Struct, frozen=True, omit_defaults=True):
-    """`end` is None as long as it runs; `started_at` is milliseconds since 1970."""
+    """One background command. `end` is None while it runs; `started_at` is in milliseconds since 1970."""
 
     id: BackgroundId
     command: str

@@ -1,4 +1,4 @@
-"""A tool call: what the model wants, what it would touch, how it ended."""
+"""Tool calls: the call, what it would touch (its need), the declaration of a tool (its spec), and the outcome."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
@@ -11,16 +11,16 @@ from coderelay.protocol.translatable import Translatable, keep_templates, say, w
 
 Kind = Literal["read", "edit", "command", "network", "mcp", "ask"]
 Right = Literal["network", "outside"]
-"""What a command may want beyond the sandbox: to reach other machines, or to run outside of it altogether."""
+"""What a command may want beyond the sandbox: network access, or to run outside the sandbox altogether."""
 Effect = Literal["read", "edit", "build", "run", "stop"]
-"""What a command does at worst. `build` runs known tests and builds; `stop` is what nobody means."""
+"""The worst effect of a command. `build` runs known tests and builds; `stop` is a command that nobody can have meant
+to run."""
 Cell = Literal["allow", "sandboxed", "ask", "deny"]
-"""What a mode or a preset says of a call. `sandboxed` allows what runs in a sandbox, because it does; without one it
-asks."""
+"""What a mode or preset says of a call. `sandboxed` allows the call if it runs in a sandbox, and asks otherwise."""
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
-    """One tool call of an assistant message. `arguments` is the JSON text as the model wrote it."""
+    """One tool call of an assistant message. `arguments` is the JSON text exactly as the model wrote it."""
 
     id: CallId
     name: str
@@ -34,7 +34,7 @@ class Option(Struct, frozen=True, omit_defaults=True):
 
 
 class Question(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """Something an agent wants to know. Without options, the answer is free text."""
+    """A question of an agent to the person. Without options, the answer is free text."""
 
     question: str
     header: str = ""
@@ -43,17 +43,21 @@ class Question(Struct, frozen=True, omit_defaults=True, rename="camel"):
 
 
 class Need(Struct, frozen=True, omit_defaults=True):
-    """What a call would touch, found out without running it. Shown to people and judged.
+    """What a call would touch, determined without running it. People see it and the policy judges it.
 
-    `diff` is what it would change, as a unified diff; `scripts` are those of its paths where it would change programs
-    that a package manager starts by itself. `problem` says why the call cannot run at all (unknown
-    tool, bad arguments); such a call is never asked about and ends as Failed with that text.
-    Of a command: `words` is the shortest rule that is safe to remember (with `prefix`, more words may follow),
-    `sandbox` what it would run in (`none` is said, nothing is not known), `rights` what it wants beyond that,
-    `folder` where it would run if that is not the session's own.
-    Of a tool of an MCP server: `server` is a mark of which program or address that is, `server_tool` what the tool is
-    called there. `plain` is the name that it would have if nothing else were called so, empty if it has that one.
-    `said` is the `problem` with its template and values, or the `title` if that is a text of ours.
+    `diff` is the change it would make, as a unified diff. `scripts` are those of its paths where it would change
+    programs that a package manager runs by itself. `problem` says why the call cannot run at all (unknown tool,
+    invalid arguments); such a call is never asked about and ends as Failed with that text.
+
+    Of a command: `words` is the shortest rule that is safe to remember (with `prefix`, more words may follow).
+    `sandbox` is what the command would run in (`none` means no sandbox, empty means not known), `rights` is what it
+    wants beyond that, and `folder` is where it would run if not in the session's own folder.
+
+    Of a tool of an MCP server: `server` is a fingerprint of the program or address, and `server_tool` is the tool's
+    name on that server. `plain` is the name that the tool would have without a name clash, and is empty if it has
+    that name.
+
+    `said` is the template and values of the `problem`, or of the `title` if coderelay wrote it.
     """
 
     tool: str
@@ -82,33 +86,33 @@ class Need(Struct, frozen=True, omit_defaults=True):
 
 
 RuleTarget = Literal["path", "command", "host"]
-"""What the brackets of a permission rule hold: `edit(src/**)`, `bash(git push)`, `web_fetch(docs.python.org)`."""
+"""What the brackets of a permission rule contain: `edit(src/**)`, `bash(git push)`, `web_fetch(docs.python.org)`."""
 ResultShown = Literal["output", "markdown", "summary", "todos"]
-"""What people see of a call that ended well: its output, as plain text or as Markdown; the one-line summary only;
-or the list of todos that the call gave."""
+"""What people see of a successful call: its output, as plain text or as Markdown; only the one-line summary; or the
+todo list that the call set."""
 
 
 class ToolSpec(Struct, frozen=True):
-    """All that is known of a tool without running it. The file of the tool declares it, everybody else reads it.
+    """The declaration of a tool: all that is known of it without running it. The tool's own file declares it;
+    everything else reads it.
 
-    A model is told the `name`, the `description` and the `parameters` (a JSON schema). `kind` is what a call does
+    The model gets the `name`, the `description` and the `parameters` (a JSON schema). `kind` is what a call does
     unless its need says otherwise. `plain` is the name that the tool would have if no other tool had that name.
 
     Front ends and hooks made for Claude know the tool as `outside_name` (the same name if empty), and its arguments
-    by the names that `outside_arguments` gives them. `outside_extra` makes fields that they expect besides, out of
-    the arguments.
+    by the names in `outside_arguments`. `outside_extra` computes further fields that they expect from the arguments.
 
-    A permission rule or a list of tools means this tool by its name, by its outside name and by those in
-    `covered_by`. `rule_target` is what such a rule may have in brackets. A list of tools never takes away a tool that
-    is `always_allowed`.
+    A permission rule or a list of tools can refer to this tool by its name, by its outside name and by the names in
+    `covered_by`. `rule_target` is what the brackets of such a rule may contain. A list of tools never removes a tool
+    that is `always_allowed`.
 
-    A session that works for another one does without a tool that is `not_for_children`, and is told this reason.
-    Models with a small context are offered the tools `for_small_models` only.
+    A child session does not get a tool that has a `not_for_children` text, and is told that text as the reason.
+    Models with a small context are offered only the tools that are `for_small_models`.
 
-    `headline` is the argument that people are shown of a call that could not be understood (all of them if it is
-    empty or not declared), `result_shown` what they are shown of a call that ended well. `chinese` is the first
-    sentence of the description in Chinese; `chinese_results` has the summaries and failures that people see of a
-    call, from English to Chinese, with the same `{places}`.
+    `headline` is the argument that people see of a call that could not be decoded (all arguments if it is empty or
+    not declared). `result_shown` is what they see of a successful call. `chinese` is the first sentence of the
+    description in Chinese; `chinese_results` maps the English summaries and failures that people see to Chinese, with
+    the same `{placeholders}`.
     """
 
     name: str
@@ -131,22 +135,22 @@ class ToolSpec(Struct, frozen=True):
 
 
 def first_sentence(description: str) -> str:
-    """What people, and models with a small context, are told of a tool."""
+    """The short description of a tool, for people and for models with a small context."""
     sentence, dot, _ = " ".join(description.split()).partition(". ")
     return f"{sentence}." if dot else sentence
 
 
 class Seen(Struct, frozen=True):
-    """A file the model knows the content of. `mark` is another one as soon as the file has changed."""
+    """A file whose content the model knows. `mark` is a fingerprint that differs once the file has changed."""
 
     path: str
     mark: str
 
 
 class CommandEnd(Struct, frozen=True, omit_defaults=True):
-    """How a command ended: by itself with an `exit_code`, or by a `signal`. The `cause` is set if it did not end by
-    itself: it took too long, it was about to fill a disk, it could not be started, or how it ended is not known
-    because its supervisor is gone."""
+    """How a command ended: with an `exit_code`, or by a `signal`. `cause` is set if it did not end by itself: it
+    timed out, it was about to fill a disk, it could not be started, or its end is not known because its supervisor
+    died."""
 
     exit_code: int | None = None
     signal: int | None = None
@@ -154,12 +158,13 @@ class CommandEnd(Struct, frozen=True, omit_defaults=True):
 
 
 class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
-    """`background` is the command that it left running, `over` one of those that the model now knows has ended,
-    `skill` the one whose instructions this is. `feedback` is what the person's hooks have to say of it.
+    """The call succeeded. `background` is the command that it left running; `over` is a background command whose end
+    the model now knows of; `skill` is the skill whose instructions the output contains. `feedback` is what the
+    person's hooks say about the call.
 
-    Of a command of the person's own there is an `exit_code` (more than 128: ended by a signal), and `errors` is what
-    it wrote to standard error, which is not in the `output` then. `end` is how a command of the model's ended.
-    `said` is the `summary` with its template and values.
+    For a command that the person ran (`!`), `exit_code` is set (above 128: ended by a signal), and `errors` is its
+    standard error, which is then not part of `output`. `end` is how a command of the model ended. `said` is the
+    `summary` with its template and values.
     """
 
     output: str
@@ -180,9 +185,9 @@ class Finished(Struct, frozen=True, tag="finished", omit_defaults=True):
 
 
 class Failed(Struct, frozen=True, tag="failed", omit_defaults=True):
-    """The tool ran and reports an error, or could not be run at all. If it ran a command, `end` is how that one
-    ended, and the `message` is one line about it, followed by what the command wrote. `said` is the `summary`, or the
-    `message` if there is no summary, with its template and values."""
+    """The tool ran and reports an error, or could not run at all. If it ran a command, `end` is how that command
+    ended, and `message` is one line about it followed by the command's output. `said` is the template and values of
+    the `summary`, or of the `message` if there is no summary."""
 
     message: str
     summary: str = ""
@@ -202,22 +207,22 @@ class Denied(Struct, frozen=True, tag="denied", omit_defaults=True):
 
 
 class Stopped(Struct, frozen=True, tag="stopped", omit_defaults=True):
-    """The turn was stopped. `started` tells whether the call may have had an effect, `output` is what its command had
-    written by then."""
+    """The turn was stopped. `started` says whether the call may have had an effect; `output` is what its command had
+    written until then."""
 
     started: bool
     output: str = ""
 
 
 class Unknown(Struct, frozen=True, tag="unknown"):
-    """It had started when its owner went away. It may have run, and is never run again."""
+    """The call had started when its owner process died. It may have run, and is never run again."""
 
 
 Outcome = Finished | Failed | Denied | Stopped | Unknown
 
 
 def one_line(outcome: Outcome) -> str:
-    """How a call ended, for people."""
+    """How a call ended, as one line for people."""
     match outcome:
         case Finished():
             return with_template(outcome.summary or "done", outcome.said)
@@ -232,7 +237,7 @@ def one_line(outcome: Outcome) -> str:
 
 
 class ToolSpecs:
-    """Built once, from the list of tools, and handed to the rooms that may not import the tools."""
+    """The specs of all tools. Built once from the list of tools, for packages that may not import the tools."""
 
     def __init__(self, specs: Iterable[ToolSpec]) -> None:
         self._specs = {spec.name: spec for spec in specs}
@@ -241,20 +246,22 @@ class ToolSpecs:
         return iter(self._specs.values())
 
     def spec_of(self, tool: str) -> ToolSpec:
-        """A tool of another program, or one of an older version, has a spec that says nothing but its name."""
+        """The spec of a tool. A tool of another program or of an older version gets a spec that has only its name."""
         return self._specs.get(tool) or ToolSpec(tool, "", {})
 
     def called(self, name: str) -> ToolSpec | None:
-        """The tool that has this name here or outside. The name is in small letters."""
+        """The tool with this name or outside name. The name must be in lower case."""
         return next((spec for spec in self if name in (spec.name, spec.outside_name.lower())), None)
 
     def covered_by(self, name: str) -> frozenset[str]:
-        """The tools that a name in a rule or in a list of tools stands for. The name is in small letters."""
+        """The names of the tools that a name in a rule or in a list of tools refers to. The name must be in lower
+        case."""
         found = (spec.name for spec in self if name in (spec.name, spec.outside_name.lower(), *spec.covered_by))
         return frozenset(found) or frozenset({name})
 
     def is_allowed(self, tool: str, allowed: tuple[str, ...]) -> bool:
-        """Names compare without case or blanks around them. An empty list allows everything."""
+        """Whether a list of tools allows a tool. Case and surrounding blanks are ignored. An empty list allows
+        everything."""
         if not allowed or self.spec_of(tool).always_allowed:
             return True
         names = [name.strip().lower() for name in allowed]
@@ -264,7 +271,8 @@ class ToolSpecs:
         return self.spec_of(tool).outside_name or tool
 
     def outside_input(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """A field that the tool does not know never takes the place of one that it uses."""
+        """The arguments under their outside names. An argument that the tool does not know never overwrites one that
+        it uses."""
         spec = self.spec_of(tool)
         renamed = spec.outside_arguments
         others = {name: value for name, value in arguments.items() if name not in renamed}
@@ -276,6 +284,6 @@ NO_SPECS = ToolSpecs(())
 
 
 def _means_server(name: str, tool: str) -> bool:
-    """`mcp__server__*` and `mcp__server` stand for all tools of that server."""
+    """`mcp__server__*` and `mcp__server` stand for all tools of that MCP server."""
     beginning = name[:-1] if name.endswith("__*") else f"{name}__" if name.count("__") == 1 else ""
     return beginning.startswith("mcp__") and tool.startswith(beginning)

@@ -1,4 +1,4 @@
-"""Events to bytes and back, in two steps: the kind first, then the body it promises."""
+"""Encodes events to JSON bytes and decodes them in two steps: first the kind, then the body of that kind."""
 
 from functools import cache
 from typing import Any, get_args
@@ -24,8 +24,9 @@ def kind_of(event: AnyEvent) -> str:
 
 
 def decode(kind: str, body: bytes | str) -> AnyEvent:
-    """A kind this version does not know is kept as it is. A known kind with a body it cannot read
-    is damage (msgspec.ValidationError), since a new meaning always comes with a new kind."""
+    """An event of a kind that this version does not know becomes Unrecognised and keeps its body unchanged. A known
+    kind with an invalid body is damage and raises msgspec.ValidationError, since a changed meaning always gets a new
+    kind."""
     event_type = _types().get(kind)
     if event_type is None:
         return Unrecognised(kind, msgspec.json.decode(body, type=dict[str, Any]))

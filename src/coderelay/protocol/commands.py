@@ -1,4 +1,7 @@
-"""What anyone may ask a session to do. Every command says who, and through which surface."""
+"""Commands: everything a client can ask a session to do, and the outcomes.
+
+Every command says who sent it and from which surface.
+"""
 
 from msgspec import Struct
 
@@ -9,7 +12,8 @@ from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, Sessio
 
 
 class CreateSession(Struct, frozen=True, kw_only=True):
-    """With a `parent`, it works for that call of another session."""
+    """Create a session. With a `parent`, it is a child session that works for the call `parent_call` of that
+    session."""
 
     session: SessionId
     cwd: str
@@ -39,9 +43,9 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
 
 
 class SendPrompt(Struct, frozen=True, kw_only=True):
-    """Queue a prompt. The same `prompt_id` again changes nothing. One that is to `steer` joins the open turn at its
-    next step; if none is open any more, it gets a turn as any other. `typed` is the command that a person wrote, if
-    `text` is what that stands for."""
+    """Queue a prompt. Sending the same `prompt_id` again changes nothing. With `steer`, the prompt joins the open
+    turn at its next step; if no turn is open any more, it gets a turn of its own. `typed` is the slash command that
+    the person typed, if `text` is its expansion."""
 
     session: SessionId
     prompt_id: PromptId
@@ -55,8 +59,8 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
 
 
 class EditPrompt(Struct, frozen=True, kw_only=True):
-    """Change the words of a prompt that waits, or the command of one that is there to run it. Changes nothing if its
-    turn has begun."""
+    """Change the text of a queued prompt, or the command of a queued RunShell. Changes nothing if its turn has
+    begun."""
 
     session: SessionId
     prompt_id: PromptId
@@ -65,8 +69,8 @@ class EditPrompt(Struct, frozen=True, kw_only=True):
 
 
 class RunShell(Struct, frozen=True, kw_only=True):
-    """Queue a command that a person runs as their own: nobody judges it, nothing confines it, no model is asked. Only
-    for who sits at the machine, so only from the terminal; anything else is refused."""
+    """Queue a command that the person runs with their own rights: no policy check, no sandbox and no model. It is
+    meant for the person at the machine, so it is refused from every surface but the terminal."""
 
     session: SessionId
     prompt_id: PromptId
@@ -75,7 +79,7 @@ class RunShell(Struct, frozen=True, kw_only=True):
 
 
 class CompactHistory(Struct, frozen=True, kw_only=True):
-    """Queue the making of a summary, which the model is told from then on instead of what came before."""
+    """Queue a compaction: a summary is made, and the model gets it from then on in place of the earlier history."""
 
     session: SessionId
     prompt_id: PromptId
@@ -83,7 +87,7 @@ class CompactHistory(Struct, frozen=True, kw_only=True):
 
 
 class RecallPrompt(Struct, frozen=True, kw_only=True):
-    """Take a prompt back. Changes nothing if its turn has begun."""
+    """Remove a prompt from the queue. Changes nothing if its turn has begun."""
 
     session: SessionId
     prompt_id: PromptId
@@ -98,7 +102,8 @@ class AnswerAsk(Struct, frozen=True, kw_only=True):
 
 
 class RevokeApproval(Struct, frozen=True, kw_only=True):
-    """Ask again about what was approved. `session` is where the approval was given, APPROVALS if for more."""
+    """Revoke an approval. `session` is the session it was given in, or APPROVALS if it counts for more than one
+    session."""
 
     session: SessionId
     approval: AskId
@@ -111,8 +116,8 @@ class StopTurn(Struct, frozen=True, kw_only=True):
 
 
 class StopBackground(Struct, frozen=True, kw_only=True):
-    """End a background command and all it started. The process that has it does so a moment later; if that one is
-    gone, the command is too, and this says so in the log."""
+    """End a background command and everything it started. The process that holds the command does so shortly
+    afterwards. If that process has ended, the command has ended too, and this records it in the log."""
 
     session: SessionId
     background: BackgroundId
@@ -120,22 +125,22 @@ class StopBackground(Struct, frozen=True, kw_only=True):
 
 
 class UndoTurn(Struct, frozen=True, kw_only=True):
-    """Bring the files back to where they were before the last turn that was not undone, and the conversation with
-    them. Only the host that has the folder can do it, and only while no turn is open."""
+    """Restore the files, and the conversation, to their state before the last turn that is not undone yet. Only the
+    host that has the folder can do this, and only while no turn is open."""
 
     session: SessionId
     by: By
 
 
 class OpenSession(Struct, frozen=True, kw_only=True):
-    """Attend a session: carry on what a crash cut off, and take over if its owner dies."""
+    """Attend a session: resume what a crash interrupted, and take over if its owner dies."""
 
     session: SessionId
     by: By
 
 
 class WriteSnapshot(Struct, frozen=True, kw_only=True):
-    """Write the session's file beside the work now, as the end of every turn does. The log stays as it is."""
+    """Write the session's snapshot file now, as happens at the end of every turn. The log does not change."""
 
     session: SessionId
     by: By
@@ -166,19 +171,19 @@ Command = (
 
 
 class Accepted(Struct, frozen=True, tag="accepted"):
-    """It is on disk; `head` is where the log stands now."""
+    """The command is on disk; `head` is the number of the last event in the log."""
 
     head: int
 
 
 class Unchanged(Struct, frozen=True, tag="unchanged"):
-    """There was nothing to do; the log stands at `head`."""
+    """There was nothing to do; `head` is the number of the last event in the log."""
 
     head: int
 
 
 class Answered(Struct, frozen=True, tag="answered"):
-    """The ask was decided before: by whom, and how."""
+    """The ask had been answered already: `decision` is the earlier answer, and `by` says who gave it."""
 
     decision: Decision | None
     by: By | None
@@ -186,7 +191,8 @@ class Answered(Struct, frozen=True, tag="answered"):
 
 
 class Undone(Struct, frozen=True, tag="undone"):
-    """A turn was undone: these files are as before it, those are gone, these stay as they are, with the reason."""
+    """A turn was undone. `restored` files have their earlier content again, `removed` files were deleted, and
+    `conflicts` were left as they are, each with the reason."""
 
     restored: tuple[str, ...]
     removed: tuple[str, ...]

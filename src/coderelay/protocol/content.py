@@ -1,4 +1,4 @@
-"""What a message is made of, and what it cost."""
+"""The parts of a message (text, thinking, images, notes), and its token usage and cost."""
 
 from msgspec import Struct
 
@@ -8,9 +8,9 @@ class Text(Struct, frozen=True, tag="text"):
 
 
 class Seal(Struct, frozen=True):
-    """What a provider wants back unchanged with a thought or a call, and what means nothing to anyone else.
+    """Opaque data that a provider wants back unchanged with a thought or a call, such as a signature.
 
-    `by` names the wire form and the model that can read it; to any other it is not sent.
+    `by` names the wire format and the model that can read it. It is never sent to any other.
     """
 
     by: str
@@ -23,7 +23,7 @@ class Thinking(Struct, frozen=True, tag="thinking", omit_defaults=True):
 
 
 class Image(Struct, frozen=True):
-    """`data` is base64."""
+    """An image. `data` is base64."""
 
     media_type: str
     data: str
@@ -33,16 +33,16 @@ Block = Text | Thinking
 
 
 class Note(Struct, frozen=True):
-    """Something a model is told besides the conversation: where it is, what has changed. The latest note on a topic
-    is what the model knows of it."""
+    """Something a model is told besides the conversation, such as its environment or a change. The latest note on a
+    topic replaces the earlier ones."""
 
     topic: str
     text: str
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """`input_tokens` counts everything that was sent, read from a cache or not; `output_tokens` everything that
-    came, thoughts included."""
+    """Token counts. `input_tokens` counts everything that was sent, including what was read from a cache.
+    `output_tokens` counts everything that was received, including reasoning."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -61,7 +61,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 
 
 def plus(cost: float | None, more: float | None) -> float | None:
-    """Costs added up; None where none of them is known."""
+    """The sum of two costs. An unknown cost (None) is ignored; the sum is None only if both are unknown."""
     if more is None:
         return cost
     return more if cost is None else cost + more

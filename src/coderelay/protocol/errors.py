@@ -1,28 +1,28 @@
-"""The error tree.
+"""The exceptions that coderelay raises, as one tree.
 
 CoderError
-├── Refusal               expected; the person or program asking can act on it
-│   ├── BadInput          what was given is wrong: names it, and what is right
+├── Refusal               expected; the person or program that asked can act on it
+│   ├── BadInput          the input is invalid; the message says what is wrong and what would be valid
 │   ├── UnknownSession
 │   ├── UnknownAsk
 │   ├── UnknownApproval
-│   ├── CannotRun         nothing here can run this session (no key, no folder, no agent)
-│   └── NoRepository  TooMuch    (workspace) nothing to undo or compare with
+│   ├── CannotRun         this process cannot run the session (no key, no folder, no agent)
+│   └── NoRepository  TooMuch    (workspace) there is nothing to undo or to compare with
 ├── StoreFailed           the log cannot be used; nothing was changed
 │   ├── StoreDamaged  StoreNewer  StoreLocked  StoreReadOnly  StoreFull
-├── HeadMoved             somebody appended first: read the tail and decide again
-├── Fenced                somebody else owns the session now: stop at once
+├── HeadMoved             another writer appended first: read the new events and decide again
+├── Fenced                another process owns the session now: stop at once
 ├── ModelFailed           the provider failed or refused
-├── GitFailed             (workspace) git could not do it
-├── ToolFailed            a tool reports an error; becomes a result, never ends a turn
-└── MustAsk               a call found, before it had any effect, that it must ask first
+├── GitFailed             (workspace) a git command failed
+├── ToolFailed            a tool reports an error; it becomes the result of the call and never ends a turn
+└── MustAsk               a call found, before it had any effect, that it needs permission first
 """
 
 from coderelay.protocol.translatable import join_texts, say
 
 
 class CoderError(Exception):
-    """`message` says what is wrong; `hint` what to do about it."""
+    """Base class. `message` says what is wrong, `hint` says what to do about it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -103,9 +103,10 @@ class Fenced(CoderError):
 
 
 class ModelFailed(CoderError):
-    """`status` is the HTTP status, if there was an answer; `retryable` whether trying again may help, and
-    `retry_after` the seconds to wait before it if the server said so; `too_long` that the request is more than
-    the model can take; `what` is what the server did, without its name, if the message says no more than that."""
+    """The provider failed or refused. `status` is the HTTP status if there was a response. `retryable` says whether a
+    retry may help, and `retry_after` is the number of seconds to wait before it, if the server gave one. `too_long`
+    means that the request exceeds the model's context window. `what` is what the server did, without the server's
+    name; it is set only if the message says no more than that."""
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ class ModelFailed(CoderError):
 
 
 class ToolFailed(CoderError):
-    """The `summary` is the first line of the message. What else the model is told is given as `detail`."""
+    """A tool reports an error. `summary` is the first line of `message`; `detail` is further text for the model."""
 
     def __init__(self, message: str, hint: str = "", *, detail: str = "") -> None:
         super().__init__(f"{message}\n{detail}" if detail else message, hint)
@@ -135,7 +136,8 @@ class ToolFailed(CoderError):
 
 
 class MustAsk(CoderError):
-    """Raised by a tool that has not acted yet. Its batch waits for a person, then the call starts anew."""
+    """Raised by a tool that has not acted yet. Its batch waits for a person's answer, then the call starts again from
+    the beginning."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -1,24 +1,24 @@
-"""What happened. Only these rows are truth; everything else can be rebuilt from them.
+"""The event types of the session log. The log is the source of truth; everything else can be rebuilt from it.
 
-A session's life, in order:
+The life of a session, in order:
 
     session.created
-      prompt.admitted                     any time, by anyone; waits in the queue, where it may be
-      prompt.edited  prompt.recalled      changed and from where it may be taken back
+      prompt.admitted                     any time, by anyone; the prompt waits in the queue
+      prompt.edited  prompt.recalled      while it waits, it can be changed or removed
       session.claimed  turn.started       one owner at a time, a higher epoch each time
         message.added  batch.opened       the calls of one message, judged together
-          ask.answered …  batch.resumed   only if someone had to be asked
+          ask.answered …  batch.resumed   only if a person had to be asked
           tree.taken                      the files before the first call of a turn that may change some
           call.started  call.ended        per call, in the message's order
         prompt.taken                      a prompt that was sent to steer joins the open turn
-        history.compacted                 what came before is now a summary
-        message.added                     … until one has no calls
-        turn.prolonged                    a hook wants the model to go on behind that one, once
-          child.opened                    a call has a session of its own at work
+        history.compacted                 a summary replaces the earlier history
+        message.added                     … until a message has no calls
+        turn.prolonged                    a hook makes the model go on after that message, once
+          child.opened                    a call has opened a child session
       turn.ended
-      turn.undone                         its files, and the conversation with them
-      background.stop_requested           any time, of a command that a call.ended left running
-      background.ended                    any time, once for each of them
+      turn.undone                         the files and the conversation are restored
+      background.stop_requested           any time, for a command that a call.ended left running
+      background.ended                    any time, once for each such command
     session.deleted
 """
 
@@ -37,9 +37,9 @@ from coderelay.protocol.translatable import Translatable, keep_templates
 if TYPE_CHECKING:
     from coderelay.protocol.modes import Mode
 else:
-    Mode = Literal[MODE_NAMES]  # the same; `modes` has no typing
+    Mode = Literal[MODE_NAMES]  # the same type; `modes` does not import typing at run time
 Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
-"""What mode `default` means."""
+"""What mode `default` allows."""
 
 Ending = Literal["done", "failed", "stopped", "step_limit"]
 StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]
@@ -49,12 +49,12 @@ Author = Literal["model", "workflow", "person"]
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
-    """Base of all that is written to the log."""
+    """Base of all events."""
 
 
 class SessionCreated(Event, frozen=True, tag="session.created"):
-    """Always the first event. `folders` may be used besides `cwd`, where commands run and what an undo covers.
-    A child works for `parent_call` of the session `parent`."""
+    """Always the first event. `cwd` is where commands run and what an undo covers; `folders` may be used besides it.
+    A child session works for the call `parent_call` of the session `parent`."""
 
     cwd: str
     agent: str
@@ -71,7 +71,7 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
-    """Settings changed; those left out stay as they were."""
+    """Settings changed; fields that are None stay as they were."""
 
     by: By
     title: str | None = None
@@ -85,9 +85,9 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
 
 
 class SessionClaimed(Event, frozen=True, tag="session.claimed"):
-    """A process took the session to run it. Older epochs can write nothing from here on.
+    """A process took the session to run it. From here on, owners with an older epoch cannot write.
 
-    Ends with the turn, with a batch that waits for people, or with the next claim.
+    The claim ends with the turn, with a batch that waits for people, or with the next claim.
     """
 
     owner: OwnerId
@@ -95,17 +95,17 @@ class SessionClaimed(Event, frozen=True, tag="session.claimed"):
 
 
 class SessionDeleted(Event, frozen=True, tag="session.deleted"):
-    """Nothing follows. The store erases all earlier events of the session with this append."""
+    """The last event. With this append, the store erases all earlier events of the session."""
 
     by: By
 
 
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
-    """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for their
-    answer, for ever if it is left out. One that is to `steer` joins an open turn at its next step. The task
-    `compact` is no prompt for the model: the turn makes a summary of what came before. Neither is `shell`: the turn
-    runs `text` as a command of the person's own. `typed` is the command that a person wrote, if `text` is what that
-    stands for."""
+    """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer,
+    for ever if it is None. With `steer`, the prompt joins an open turn at its next step. With the task `compact` the
+    model gets no prompt: the turn summarises the earlier history. With the task `shell` it gets none either: the turn
+    runs `text` as the person's own command. `typed` is the slash command that the person typed, if `text` is its
+    expansion."""
 
     prompt_id: PromptId
     text: str
@@ -119,12 +119,12 @@ class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
 
     @property
     def said(self) -> str:
-        """What the person wrote."""
+        """What the person typed."""
         return f"!{self.text}" if self.task == "shell" else self.typed or self.text
 
 
 class PromptEdited(Event, frozen=True, tag="prompt.edited"):
-    """A prompt that waits has other words now; its place in the queue stays."""
+    """The text of a queued prompt was replaced; its place in the queue stays."""
 
     prompt_id: PromptId
     text: str
@@ -132,14 +132,14 @@ class PromptEdited(Event, frozen=True, tag="prompt.edited"):
 
 
 class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
-    """A prompt was taken back before its turn began. It never will."""
+    """A prompt was removed from the queue before its turn began. It will never get a turn."""
 
     prompt_id: PromptId
     by: By
 
 
 class PromptTaken(Event, frozen=True, tag="prompt.taken"):
-    """A waiting prompt joins the open turn, between two steps of it. It gets no turn of its own."""
+    """A queued prompt joins the open turn, between two steps. It gets no turn of its own."""
 
     prompt_id: PromptId
     turn_id: TurnId
@@ -148,13 +148,13 @@ class PromptTaken(Event, frozen=True, tag="prompt.taken"):
 
     @property
     def said(self) -> str:
-        """What the person wrote."""
+        """What the person typed."""
         return self.typed or self.text
 
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
-    """The oldest waiting prompt begins. Exactly one turn.ended follows. Of the task `shell`, the message with its one
-    call follows at once, and that call is started."""
+    """The turn of the oldest queued prompt begins. Exactly one turn.ended follows. With the task `shell`, the message
+    with its one call follows at once, and that call is started."""
 
     turn_id: TurnId
     prompt_id: PromptId
@@ -171,17 +171,17 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
 
     @property
     def said(self) -> str:
-        """What the person wrote."""
+        """What the person typed."""
         return f"!{self.text}" if self.task == "shell" else self.typed or self.text
 
 
 class MessageAdded(Event, frozen=True, tag="message.added"):
-    """A finished message of the model. With calls, its batch is opened in the same append. `notes` are what the
-    model was told just before it, `cost` is in US dollars if the price is known. One that is `to_check` proposes
-    nothing more, but what the turn has done is to be checked before it ends.
+    """A complete message of the model. If it has calls, its batch is opened in the same append. `notes` are what the
+    model was told just before the message; `cost` is in US dollars, None if the price is not known. A message that is
+    `to_check` proposes no calls, but the work of the turn is to be checked before the turn ends.
 
-    The workflow is an author too: it begins a list, checks the work; and so is the person, whose one call is a
-    command of their own. The model hears of these as a user would tell it.
+    The workflow can be the author too, when it starts a todo list or checks the work, and so can the person, whose
+    one call is a command of their own. The model gets such messages in the role of the user.
     """
 
     message_id: MessageId
@@ -198,8 +198,8 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
 
 
 class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
-    """What a hook wants the session's commands to have besides, from now on, and what it wants the model to know.
-    At most once in a session."""
+    """A hook has set environment `variables` for the session's commands from now on; `told` is what it wants the
+    model to know. At most once in a session."""
 
     turn_id: TurnId
     variables: dict[str, str] = {}
@@ -207,8 +207,8 @@ class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
 
 
 class TurnProlonged(Event, frozen=True, tag="turn.prolonged"):
-    """The message before has no calls and would have ended the turn, but hooks of the person have something against
-    it: the model is told what, and goes on. At most once in a turn."""
+    """The previous message has no calls and would have ended the turn, but the person's hooks object: the model is
+    told the `reason` and goes on. At most once in a turn."""
 
     turn_id: TurnId
     reason: str
@@ -219,8 +219,8 @@ class TurnProlonged(Event, frozen=True, tag="turn.prolonged"):
 
 
 class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
-    """The first `dropped` entries of the history are from now on told to the model as `summary`, which is empty if
-    there was nothing to sum up. The log keeps them all. All calls before it have their ends."""
+    """From now on the model gets `summary` in place of the first `dropped` entries of the history. `summary` is empty
+    if there was nothing to summarise. The log keeps all entries. All earlier calls have ended."""
 
     turn_id: TurnId
     summary: str
@@ -231,8 +231,8 @@ class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
 
 
 class Judged(Struct, frozen=True, omit_defaults=True):
-    """The verdict on one call of a batch. An ask carries the question a person must answer. `said` is the `reason`
-    with its template and values."""
+    """The verdict on one call of a batch. With the verdict `ask`, `ask` is what a person must decide. `said` is the
+    `reason` with its template and values."""
 
     call_id: CallId
     verdict: Literal["allow", "ask", "deny"]
@@ -246,7 +246,7 @@ class Judged(Struct, frozen=True, omit_defaults=True):
 
 
 class BatchOpened(Event, frozen=True, tag="batch.opened"):
-    """All calls of one message, judged before any of them runs. Its id is the message's."""
+    """All calls of one message, judged before any of them runs. The batch id is the message id."""
 
     batch_id: MessageId
     turn_id: TurnId
@@ -254,7 +254,7 @@ class BatchOpened(Event, frozen=True, tag="batch.opened"):
 
 
 class AskAnswered(Event, frozen=True, tag="ask.answered"):
-    """The one answer that counts."""
+    """The answer to an ask. There is only one."""
 
     ask_id: AskId
     decision: Decision
@@ -262,8 +262,8 @@ class AskAnswered(Event, frozen=True, tag="ask.answered"):
 
 
 class AskOpened(Event, frozen=True, tag="ask.opened"):
-    """Something must be decided that belongs to no call. The turn waits; `then` ends it when that is done, and
-    without it the turn goes on."""
+    """An ask that belongs to no call. The turn waits for the answer. Then the turn ends with `then`, or goes on if
+    that is None."""
 
     turn_id: TurnId
     ask: Ask
@@ -271,7 +271,8 @@ class AskOpened(Event, frozen=True, tag="ask.opened"):
 
 
 class ApprovalGranted(Event, frozen=True, tag="approval.granted"):
-    """From now on this need not be asked. In the session's own log, or in the log of approvals."""
+    """From now on this action is not asked about. Written to the session's own log, or to the log of approvals if it
+    counts beyond the session."""
 
     approval: Approval
     by: By
@@ -283,7 +284,7 @@ class ApprovalRevoked(Event, frozen=True, tag="approval.revoked"):
 
 
 class BatchResumed(Event, frozen=True, tag="batch.resumed"):
-    """Every open ask of the batch is answered. Exactly once for each time it waited."""
+    """Every open ask of the batch is answered. Written exactly once for each time the batch waited."""
 
     batch_id: MessageId
 
@@ -291,8 +292,8 @@ class BatchResumed(Event, frozen=True, tag="batch.resumed"):
 class CallStarted(Event, frozen=True, tag="call.started"):
     """A tool is about to act. Exactly one call.ended follows.
 
-    Written before the side effect, so a crash can leave it without an end; recovery then
-    writes call.ended(unknown) and the call is never repeated.
+    Written before the side effect, so a crash can leave it without an end. Recovery then writes call.ended(unknown),
+    and the call is never repeated.
     """
 
     batch_id: MessageId
@@ -300,17 +301,17 @@ class CallStarted(Event, frozen=True, tag="call.started"):
 
 
 class Waited(Struct, frozen=True):
-    """The files when a turn began to wait for people, and when it went on: what differs is theirs."""
+    """The trees when a turn began to wait for people and when it went on. The difference was made by others."""
 
     left: str
     found: str
 
 
 class TreeTaken(Event, frozen=True, tag="tree.taken"):
-    """The files as they were before the turn changed any, so that it can be undone; each one takes the place of the
-    one before. Without a `tree`, `problem` says why that cannot be. `left_out` are files that an undo will not bring
-    back. `left` is how the turn left the files when it began to wait, until it changes some again; `waited` are
-    those earlier waits in which somebody changed something. `said` is the `problem` with its template and values."""
+    """The files before the turn changed any, so that it can be undone. A later one in the same turn replaces it.
+    Without a `tree`, `problem` says why there is none. `left_out` are files that an undo will not restore. `left` is
+    the state in which the turn left the files when it began to wait, until it changes some again; `waited` are those
+    earlier waits during which somebody changed files. `said` is the `problem` with its template and values."""
 
     turn_id: TurnId
     tree: str = ""
@@ -325,7 +326,8 @@ class TreeTaken(Event, frozen=True, tag="tree.taken"):
 
 
 class CallEnded(Event, frozen=True, tag="call.ended"):
-    """The result, as the model will see it. Denied and stopped calls end without having started."""
+    """The result of a call, as the model will see it. Denied calls, and some stopped ones, end without having
+    started."""
 
     batch_id: MessageId
     call_id: CallId
@@ -334,8 +336,8 @@ class CallEnded(Event, frozen=True, tag="call.ended"):
 
 
 class CallAsked(Event, frozen=True, tag="call.asked"):
-    """A call that had started found, before it had any effect, that it must ask. Its batch waits again, and
-    after the answer the call starts anew."""
+    """A started call found, before it had any effect, that it needs permission. Its batch waits again, and after the
+    answer the call starts from the beginning."""
 
     batch_id: MessageId
     call_id: CallId
@@ -343,23 +345,22 @@ class CallAsked(Event, frozen=True, tag="call.asked"):
 
 
 class ChildOpened(Event, frozen=True, tag="child.opened"):
-    """The session that a call opened is there; its log says what becomes of it. Follows call.started."""
+    """A call opened a child session, whose own log records its progress. Follows call.started."""
 
     call_id: CallId
     child: SessionId
 
 
 class StopRequested(Event, frozen=True, tag="stop.requested"):
-    """A person wants the open turn to end now; turn.ended(stopped) follows. Asks
-    that are still open are closed by it. Prompts that wait in the queue
-    stay there until another one is sent."""
+    """A person wants the open turn to end now; turn.ended(stopped) follows. It closes asks that are still open.
+    Queued prompts stay in the queue until another prompt is sent."""
 
     by: By
 
 
 class TurnEnded(Event, frozen=True, tag="turn.ended"):
-    """The turn is over and every call of it has its end. `tree` is the files as it left them, if it may have changed
-    any; `said` is the `error` with its template and values."""
+    """The turn is over, and every call of it has ended. `tree` is the state in which it left the files, if it may
+    have changed any. `said` is the `error` with its template and values."""
 
     turn_id: TurnId
     ending: Ending
@@ -378,8 +379,8 @@ class TurnEnded(Event, frozen=True, tag="turn.ended"):
 
 
 class TurnUndone(Event, frozen=True, tag="turn.undone"):
-    """The files are as they were before this turn, but for those in `conflicts`, which somebody has changed since;
-    and the conversation goes on as if the turn had not been. No turn is open."""
+    """The files are as they were before this turn, except those in `conflicts`, which somebody has changed since. The
+    conversation goes on as if the turn had not happened. No turn is open."""
 
     turn_id: TurnId
     by: By
@@ -389,22 +390,22 @@ class TurnUndone(Event, frozen=True, tag="turn.undone"):
 
 
 class BackgroundStopRequested(Event, frozen=True, tag="background.stop_requested"):
-    """Somebody wants a background command to end; background.ended follows from the process that has it."""
+    """Somebody wants a background command to end. The process that holds the command then writes background.ended."""
 
     background_id: BackgroundId
     by: By
 
 
 class BackgroundEnded(Event, frozen=True, tag="background.ended"):
-    """Exactly one for every command that a call left running. Written by the process that has it, whoever owns the
-    session; or by anyone once that process is gone."""
+    """Exactly one for every command that a call left running. It is written by the process that holds the command,
+    even if another one owns the session, or by any process once that process has ended."""
 
     background_id: BackgroundId
     end: End
 
 
 class Unrecognised(Struct, frozen=True):
-    """An event of a newer version. Kept as it is, skipped by the fold."""
+    """An event of a newer version. It is kept unchanged, and ignored when the state is computed from the log."""
 
     kind: str
     body: dict[str, Any]
@@ -445,7 +446,7 @@ AnyEvent = (
 
 
 class Recorded(Struct, frozen=True):
-    """An event where it stands in the log. `at` is milliseconds since 1970, for people only."""
+    """An event at its place in the log. `at` is in milliseconds since 1970, and is for people only."""
 
     session: SessionId
     seq: int

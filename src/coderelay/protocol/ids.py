@@ -1,5 +1,8 @@
-"""Names for things. All are UUIDs, except call ids, which the model chooses, and the numbers of background
-commands, which count from 1 in each session."""
+"""Id types, and how they are created, derived and abbreviated.
+
+All ids are UUIDs, except asks (see `new_ask_id`), calls, whose ids the model chooses, and background commands, which
+are numbered from 1 in each session.
+"""
 
 import uuid
 from collections.abc import Iterable
@@ -17,7 +20,8 @@ AskId = NewType("AskId", str)
 OwnerId = NewType("OwnerId", str)
 BackgroundId = NewType("BackgroundId", str)
 SHORTEST = 4
-"""Characters. With fewer, what somebody forgot to fill in would mean whatever there happens to be only one of."""
+"""The fewest characters that an abbreviated id may have. An empty or almost empty argument, such as an unset shell
+variable, would otherwise match whenever there is only one candidate."""
 _LISTED = 5
 
 
@@ -26,26 +30,28 @@ def new_id() -> str:
 
 
 def derived_id(*parts: object) -> str:
-    """The same id for the same parts, for rows that can be rebuilt."""
+    """A deterministic id: the same parts always give the same id, so that rebuilt rows keep theirs."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "/".join(map(str, parts))))
 
 
 def child_id(session: SessionId, call: CallId) -> SessionId:
-    """The session that a call opens: never more than one, whoever looks for it."""
+    """The id of the child session that a call opens. It is derived from the call, so a call never opens more than
+    one."""
     return SessionId(derived_id(session, call, "task"))
 
 
 def new_ask_id(session: SessionId) -> AskId:
-    """Short enough to type, and tells the session it belongs to."""
+    """An ask id is short enough to type, and begins with the first 8 characters of its session's id."""
     return AskId(f"{session[:8]}-{uuid.uuid4().hex[:8]}")
 
 
 APPROVALS = SessionId("approvals")
-"""The log of what was approved beyond one session. It has no other events."""
+"""The log that holds the approvals which count beyond one session. It has no other events."""
 
 
 def ids_meant(given: str, ids: Iterable[str]) -> list[str]:
-    """The one that is given in full, else all that begin with it."""
+    """The id that equals `given`, otherwise all ids that begin with it. An abbreviation shorter than SHORTEST matches
+    none."""
     known = list(dict.fromkeys(ids))
     if given in known:
         return [given]
@@ -53,7 +59,7 @@ def ids_meant(given: str, ids: Iterable[str]) -> list[str]:
 
 
 def the_id_meant(given: str, ids: Iterable[str]) -> str | None:
-    """None if there is no such id. Raises BadInput if it is too short, or fits several."""
+    """The one id that `given` matches, or None. Raises BadInput if `given` is too short or matches several ids."""
     found = ids_meant(given, ids)
     if len(found) > 1:
         lines = [

@@ -1,14 +1,15 @@
-"""The languages that people are spoken to in: English, which stands in the code, and each file in `languages/`.
+"""The languages of the user interface: English, which is in the code, and one JSON file for each other language.
 
-A file holds, in sections, `texts` (what the client says, by the English in the code) and `log_messages` (what other
-rooms put together in English, by its shape); `separators` join the parts of such a message. What a file lacks is said
-in English; a test lists it, and fails if the file says that it is `complete`. `coder --help` reads this file, so it
-imports nothing that English can do without.
+A file in `languages/` holds `texts` (messages of the client, keyed by the English text in the code) and
+`log_messages` (messages that other packages compose in English, keyed by their templates), both divided into
+sections; `separators` join the parts of such a message. A message that is missing in a file is shown in English. A
+test lists the missing ones, and fails if the file claims to be `complete`. `coder --help` loads this file, so it
+imports nothing that English does not need.
 """
 
 import os
 
-TYPE_CHECKING = False  # as in typing, which takes longer to load than this file
+TYPE_CHECKING = False  # instead of typing.TYPE_CHECKING: importing typing takes longer than loading this file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,7 +18,8 @@ LANGUAGES = ("en", *sorted(name.removesuffix(".json") for name in os.listdir(_FO
 
 
 class LanguageFile:
-    """The sections of a file are for its readers; here each part is one table."""
+    """The content of a language file. Its sections only help people who read the file; here they are merged into one
+    table."""
 
     def __init__(
         self, texts: dict[str, str], log_messages: dict[str, str], separators: dict[str, str], complete: bool
@@ -29,7 +31,7 @@ class LanguageFile:
 
 
 def read_language(name: str) -> LanguageFile:
-    import json  # English has no file
+    import json  # not needed for English, which has no file
 
     with open(os.path.join(_FOLDER, f"{name}.json"), "rb") as file:
         found = json.load(file)
@@ -39,7 +41,7 @@ def read_language(name: str) -> LanguageFile:
 
 
 def locale_language(env: "Mapping[str, str]") -> str:
-    """What the locale says, if that is a language we have."""
+    """The language of the locale if it is available, otherwise English."""
     said = next((env[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if env.get(name)), "")
     language = said[:2].lower()
     return language if language in LANGUAGES else "en"

@@ -1,4 +1,7 @@
-"""What is shown while it happens and never relied upon; the durable event replaces it."""
+"""Live updates: streamed text and output that surfaces show as they arrive.
+
+Live updates may get lost, so nothing relies on them; the durable event replaces them.
+"""
 
 from collections.abc import Iterable
 
@@ -20,14 +23,14 @@ class ThinkingDelta(Struct, frozen=True, tag="thinking"):
 
 
 class OutputDelta(Struct, frozen=True, tag="output"):
-    """What the command of a call writes while it runs. Where there is too much of it, the oldest is left out."""
+    """Output of a call's command while it runs. If there is too much of it, the oldest part is left out."""
 
     call_id: CallId
     text: str
 
 
 class Notice(Struct, frozen=True, tag="notice", omit_defaults=True):
-    """Something a person may want to know; it changes nothing. `said` is the `text` with its template and values."""
+    """A message for people that changes nothing. `said` is the `text` with its template and values."""
 
     text: str
     said: Translatable | None = None
@@ -39,11 +42,12 @@ class Notice(Struct, frozen=True, tag="notice", omit_defaults=True):
 Live = TextDelta | ThinkingDelta | OutputDelta | Notice
 
 Placed = tuple[int, Live]
-"""A live piece and the number of the event it comes after."""
+"""A live update and the number of the event that it follows."""
 
 
 def join(pieces: Iterable[Placed]) -> list[Placed]:
-    """The same said in fewer pieces: neighbours of one kind, about the same message or call, become one."""
+    """Merge adjacent updates of one kind that belong to the same message or call, so that fewer updates carry the
+    same content."""
     joined: list[Placed] = []
     texts: list[str] = []
     for after, live in pieces:
@@ -58,7 +62,7 @@ def join(pieces: Iterable[Placed]) -> list[Placed]:
 
 
 def about(live: TextDelta | ThinkingDelta | OutputDelta) -> MessageId | CallId:
-    """The message or the call that it is a part of."""
+    """The id of the message or call that an update belongs to."""
     return live.call_id if isinstance(live, OutputDelta) else live.message_id
 
 

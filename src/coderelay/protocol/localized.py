@@ -1,8 +1,12 @@
-"""A text that a record brings in English and in Chinese. `coder --help` reads such records: this imports nothing."""
+"""Localized: a text that is declared in English and in Chinese.
+
+`coder --help` reads such texts, so this file imports nothing.
+"""
 
 
 class Localized:
-    """Any further language translates `english` in its own file."""
+    """An English text with its Chinese translation. Other languages translate `english` in their own language
+    file."""
 
     __slots__ = ("chinese", "english")
 

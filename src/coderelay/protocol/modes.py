@@ -1,12 +1,12 @@
-"""The modes of a session: what needs no asking. A mode is one record here, and everybody else reads it.
+"""The permission modes of a session (plan, default, auto-edit, yolo), one record for each in `MODES`.
 
 The command line, completion, keys, slash commands, configuration, policy and prompts take names, order and texts from
-`MODES`. `coder --help` does too, so this file imports nothing.
+`MODES`. `coder --help` does too, so this file imports nothing but `localized`.
 """
 
 from coderelay.protocol.localized import Localized
 
-TYPE_CHECKING = False  # as in typing, which takes longer to load than `coder --help` may
+TYPE_CHECKING = False  # instead of typing.TYPE_CHECKING: importing typing would make `coder --help` too slow
 if TYPE_CHECKING:
     from typing import Literal
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """What is allowed, asked about or denied: of calls that are no commands, of commands by what they do at worst,
-    and of what commands want beyond the sandbox."""
+    """What a mode allows, asks about or denies. `calls` is for calls other than commands, `commands` for commands by
+    their worst effect, and `rights` for what a command wants beyond the sandbox."""
 
     __slots__ = ("calls", "commands", "rights")
 
@@ -31,11 +31,11 @@ class Table:
 
 
 class ModeSpec:
-    """`text` is for people, `prompt` for the model. Without a `table`, the preset of the session counts.
+    """One mode. `text` is for people, `prompt` for the model. Without a `table`, the session's preset decides.
 
-    `by_key` modes are reached with Shift+Tab. `outside_name` is the permission mode that front ends of Claude Code
-    know. `aliases` are names that other tools have for the mode. `child` is the mode of a session that works for one
-    in this mode.
+    `by_key` says whether Shift+Tab can reach the mode. `outside_name` is the name of the mode in front ends made for
+    Claude Code, and `aliases` are the names that other tools give it. `child` is the mode of the child sessions of a
+    session in this mode.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ MODES = (
         by_key=False,
     ),
 )
-"""The strictest first."""
+"""Ordered from the strictest mode to the least strict."""
 
 MODE_NAMES: "tuple[Mode, ...]" = tuple(each.name for each in MODES)
 _BY_NAME = {each.name: each for each in MODES}
@@ -136,6 +136,6 @@ def stricter_mode(one: "Mode", other: "Mode") -> "Mode":
 
 
 def next_mode_by_key(mode: "Mode") -> "Mode":
-    """Never into yolo: a person says that in words."""
+    """The next mode for Shift+Tab. It never leads into yolo, which a person must name explicitly."""
     names: list[Mode] = [each.name for each in MODES if each.by_key]
     return names[(names.index(mode) + 1) % len(names)] if mode in names else "default"

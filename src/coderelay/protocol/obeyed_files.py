@@ -1,7 +1,8 @@
-"""Files that other programs obey although nobody runs them: the one table for tools, commands and the sandbox.
+"""Files that make other programs run code although nobody starts them (`.vscode/tasks.json`, `.envrc`).
 
-A program outside of the sandbox starts what such a file names as soon as a person opens the folder, enters it with a
-shell, commits, installs packages or pushes. Whoever writes the file therefore leaves the sandbox (decision 0024).
+This is the one table for tools, commands and the sandbox. A program outside the sandbox runs what such a file names
+as soon as a person opens the folder, enters it with a shell, commits, installs packages or pushes. To write such a
+file is therefore to escape from the sandbox (decision 0024).
 """
 
 import re
@@ -11,17 +12,18 @@ from typing import Literal
 from msgspec import Struct
 
 Guard = Literal["always", "present", "never"]
-"""What the sandbox does with such a file at the top of a folder. `always`: it is mounted read-only, on an empty
-folder if there is none. `present`: it is mounted read-only if it is there; a new one is moved aside afterwards.
-`never`: commands may write it, because version control or a package manager has to."""
+"""What the sandbox does with such a file at the top of a folder. `always`: the file is mounted read-only; if it does
+not exist, an empty folder is mounted in its place. `present`: an existing file is mounted read-only; a new one is
+moved aside after the command. `never`: commands may write it, because version control or a package manager has to."""
 END_OF_NAME = r"[ .]*(?::[^/]*)?(?=/|$)"
-"""A pattern for the end of a name. Windows and its network shares ignore blanks, dots and a stream name there."""
-_HANGUL_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters by category, but drawn as nothing
+"""A regex for the end of a file name. Windows and its network shares ignore trailing blanks and dots and a stream
+name."""
+_HANGUL_FILLERS = "\u115f\u1160\u3164\uffa0"  # Unicode classifies them as letters, but they are invisible
 
 
 class ObeyedFiles(Struct, frozen=True):
-    """`names` are names of files or folders at any depth, in small letters; `*` stands for any part of one name.
-    `why` is told to people; `{path}` in it is the file."""
+    """One entry of the table. `names` are lower-case names of files or folders at any depth; `*` matches any part of
+    one name. `why` is the explanation for people, with `{path}` for the file."""
 
     names: tuple[str, ...]
     why: str
@@ -99,7 +101,7 @@ OBEYED_FILES = (
         ),
         _AGENTS,
     ),
-    ObeyedFiles((".claude",), _AGENTS, "never"),  # the sandbox guards its settings by themselves
+    ObeyedFiles((".claude",), _AGENTS, "never"),  # the sandbox guards its settings files separately
     ObeyedFiles(
         (
             ".github/workflows", ".github/actions", ".gitlab-ci.y*ml", ".gitlab/ci", ".circleci", ".travis.yml",
@@ -112,11 +114,12 @@ OBEYED_FILES = (
     ),
 )  # fmt: skip
 PACKAGE_JSON = "package managers run install scripts that {path} names"
-"""Why some changes of a `package.json` are asked about. Only its content can say which ones."""
+"""The explanation when a change of a `package.json` needs permission. Which changes do depends on the content."""
 
 
 def obeyed_by(path: str) -> ObeyedFiles | None:
-    """The entry for a path, which is relative to a folder of the session: that may itself be called anything."""
+    """The entry that matches a path, or None. The path is relative to a folder of the session, because that folder's
+    own name does not matter."""
     plain = folded(path)
     return next((files for files, pattern in _patterns() if pattern.search(plain)), None)
 
@@ -130,7 +133,7 @@ _PACKAGE_JSON = rf"/package\.json{END_OF_NAME}$"
 
 @cache
 def _patterns() -> tuple[tuple[ObeyedFiles, re.Pattern[str]], ...]:
-    """With the first change of a file: most processes make none."""
+    """Compiled when the first file is changed, because most processes change none."""
     return tuple(
         (files, re.compile(f"/(?:{'|'.join(map(_pattern, files.names))}){END_OF_NAME}")) for files in OBEYED_FILES
     )
@@ -145,16 +148,16 @@ def _part(name: str) -> str:
     if not name.startswith("."):
         return pattern
     short = re.sub(r"[^a-z0-9_-]", "", name[1:].partition(".")[0])[:6]
-    return rf"(?:{pattern}|{short}~\d(?:\.[^/]{{0,3}})?)"  # what DOS and its heirs call it
+    return rf"(?:{pattern}|{short}~\d(?:\.[^/]{{0,3}})?)"  # the DOS short name (8.3)
 
 
 def folded(path: str) -> str:
-    """A relative path with a slash before every name, without case, width, accents and invisible characters."""
+    """A relative path with a slash before every name, normalised: no case, width, accents or invisible characters."""
     return "/" + (path.lower() if path.isascii() else _fold(path)).replace("\\", "/").lstrip("/")
 
 
 def _fold(text: str) -> str:
-    from unicodedata import category, normalize  # most names are ASCII
+    from unicodedata import category, normalize  # not loaded for ASCII names, and most names are
 
     folded = normalize("NFKD", normalize("NFKD", text).upper().casefold())
     return "".join(each for each in folded if category(each)[0] not in "CM" and each not in _HANGUL_FILLERS)

@@ -1,4 +1,7 @@
-"""What anyone may want to know. The log can answer them in any process, unless a query says otherwise."""
+"""Queries: everything a client can read about sessions.
+
+Any process that has the log can answer a query, unless its docstring says otherwise.
+"""
 
 from typing import Any, Generic, TypeVar
 
@@ -29,12 +32,12 @@ Value = TypeVar("Value", covariant=True)
 
 
 class Query(Struct, Generic[Value], frozen=True):
-    """Base of all that can be asked for: the answer is a `Value`."""
+    """Base of all queries. `Value` is the type of the answer."""
 
 
 class ListSessions(Query[list[Summary]], frozen=True):
-    """Newest first, without those that work for another; `cwd` keeps only those of one folder, `text` those that have
-    all its words in their title, last prompt, folder or id."""
+    """The sessions, newest first, without child sessions. `cwd` keeps only the sessions of one folder; `text` keeps
+    those that contain all its words in their title, last prompt, folder or id."""
 
     cwd: str | None = None
     limit: int = 100
@@ -42,7 +45,7 @@ class ListSessions(Query[list[Summary]], frozen=True):
 
 
 class ListChildren(Query[list[Summary]], frozen=True):
-    """The sessions that calls of a session opened, in their order."""
+    """The child sessions that calls of a session opened, in the order in which they were opened."""
 
     session: SessionId
 
@@ -52,84 +55,85 @@ class ShowSession(Query[Summary], frozen=True):
 
 
 class ReadMessages(Query[list[MessageRow]], frozen=True):
-    """The session's messages in wire form, oldest first."""
+    """The messages of a session in the JSON form that wire surfaces show, oldest first."""
 
     session: SessionId
 
 
 class ExportSession(Query[dict[str, Any]], frozen=True):
-    """The session in the OpenAI form of its snapshot file."""
+    """The session in the OpenAI format of its snapshot file."""
 
     session: SessionId
 
 
 class ListPrompts(Query[list[PromptAdmitted]], frozen=True):
-    """The prompts of a session that wait for their turn, in their order."""
+    """The queued prompts of a session, in queue order."""
 
     session: SessionId
 
 
 class ListTodos(Query[list[Item]], frozen=True):
-    """The todo list of a session, as it was given last."""
+    """The latest todo list of a session."""
 
     session: SessionId
 
 
 class ListBackground(Query[list[BackgroundRow]], frozen=True):
-    """The background commands of a session, the oldest first, those that are over too. Only a host can answer, since
-    it must look whether the processes live that have them."""
+    """The background commands of a session, oldest first, including those that have ended. Only a host can answer,
+    since it must check whether the processes that hold the commands are alive."""
 
     session: SessionId
 
 
 class SuggestTitle(Query[str], frozen=True):
-    """A title for the session, by its last prompt. Only a host that can run it can answer; it may cost a little."""
+    """A title for the session, made from its last prompt. Only a host that can run the session can answer; it may ask
+    a model, which costs a little."""
 
     session: SessionId
 
 
 class ShowDiff(Query[FilesDiff], frozen=True):
-    """What has changed in the session's folder: since the last commit, or by its turns alone. Only a host that has
-    the folder can answer."""
+    """The changes in the session's folder: since the last commit, or with `by_turns` only those that its turns made.
+    Only a host that has the folder can answer."""
 
     session: SessionId
     by_turns: bool = False
 
 
 class ListAsks(Query[list[AskRow]], frozen=True):
-    """Everything that waits for a person, in all sessions or in one and its children."""
+    """All open asks, of all sessions, or of one session and its children."""
 
     session: SessionId | None = None
 
 
 class FindAsk(Query[AskRow], frozen=True):
-    """An ask by its id or the beginning of it: those that are open, else those that were."""
+    """Find an ask by its id or the beginning of its id. Open asks are searched first, then closed ones."""
 
     text: str
 
 
 class ListApprovals(Query[list[Approval]], frozen=True):
-    """What need not be asked again: for this person, in these projects, and in one session if it is named."""
+    """The approvals in force: those of this person, those of the projects, and those of a session if it is given."""
 
     session: SessionId | None = None
 
 
 class ShowPermissions(Query[PermissionsShown], frozen=True):
-    """What needs no asking in a session, what is asked, and what is denied. Only a host can answer: the rules are in
-    its files."""
+    """What is allowed, asked about and denied in a session. Only a host can answer, because the rules are in files of
+    its machine."""
 
     session: SessionId
 
 
 class ListServers(Query[list[ServerRow]], frozen=True):
-    """The MCP servers of a session's folder, which are started for it. Only a host that has the folder can answer."""
+    """The MCP servers of a session's folder; the query starts them. Only a host that has the folder can answer."""
 
     session: SessionId
 
 
 class ReadFromServer(Query[str], frozen=True):
-    """What a prompt of an MCP server says when `rest` are its arguments, or a resource of it and `rest` behind that.
-    Only a host that has the folder can answer."""
+    """The text of a prompt of an MCP server, with `rest` as its arguments; or the content of a resource, followed by
+    `rest`. Only a host that has the folder can answer."""
 
     session: SessionId
     server: str
@@ -138,28 +142,27 @@ class ReadFromServer(Query[str], frozen=True):
 
 
 class ListTools(Query[list[ToolShown]], frozen=True):
-    """The tools of a session's agent, those that are taken away too. Only a host can answer, as for all that lies in
+    """The tools of a session's agent, including disabled ones. Only a host can answer, as for everything that is in
     files of its machine."""
 
     session: SessionId
 
 
 class ListSkills(Query[SkillsShown], frozen=True):
-    """The skills that count in a session's folder, and notes on those that do not. Only a host can answer."""
+    """The skills available in a session's folder, and notes about those that are not. Only a host can answer."""
 
     session: SessionId
 
 
 class ListCommands(Query[CommandsShown], frozen=True):
-    """What may be typed after a `/` besides what is built in: commands of the agent, then people's own, then skills.
-    Only a host can answer."""
+    """The slash commands besides the built-in ones: first those of the agent, then custom commands, then skills. Only
+    a host can answer."""
 
     session: SessionId
 
 
 class ExpandCommand(Query[str], frozen=True):
-    """The prompt that a command of people's own, or a skill, stands for with these arguments. Only a host can
-    answer."""
+    """The prompt that a custom command or a skill expands to with these arguments. Only a host can answer."""
 
     session: SessionId
     name: str
@@ -167,50 +170,52 @@ class ExpandCommand(Query[str], frozen=True):
 
 
 class ShowContext(Query[ContextShown], frozen=True):
-    """What fills the window of a session's model. Only a host can answer: what the agent would send is its own."""
+    """What fills the context window of a session's model. Only a host can answer, because only it knows what its
+    agent would send."""
 
     session: SessionId
 
 
 class ListModels(Query[list[ModelShown]], frozen=True):
-    """The models that can be used in a session's folder, as far as that is known. Only a host can answer, for itself;
-    it looks for servers on its machine."""
+    """The models that can be used in a session's folder, as far as they are known. Only a host can answer, and only
+    for itself: it also looks for model servers on its machine."""
 
     session: SessionId
 
 
 class ListAgents(Query[list[AgentShown]], frozen=True):
-    """Who could run a session, and programs that this version cannot drive. Only a host can answer, for itself."""
+    """The agents that could run a session, and installed agent programs that this version cannot drive. Only a host
+    can answer, and only for itself."""
 
     session: SessionId
 
 
 class ListTurns(Query[list[TurnShown]], frozen=True):
-    """The turns of a session that can be undone, the latest first. Only a host that has the folder can tell their
-    files."""
+    """The turns of a session that can be undone, latest first. Only a host that has the folder can list the files of
+    each turn."""
 
     session: SessionId
     limit: int = 20
 
 
 class ListFiles(Query[FilesShown], frozen=True):
-    """The files and folders beneath a session's folder, without what git ignores. Only a host that has the folder can
-    answer."""
+    """The files and folders beneath a session's folder, except those that git ignores. Only a host that has the
+    folder can answer."""
 
     session: SessionId
 
 
 class ShowHost(Query[HostShown], frozen=True):
-    """Where a session is kept and run. Only a host can answer."""
+    """Where the log of a session is stored, and which process runs the session. Only a host can answer."""
 
     session: SessionId
 
 
 class WhyNotRun(Query[str | None], frozen=True):
-    """Why this process cannot run the session: no folder, no agent, no key. None if it can. With `model` and
-    `agent`, as if the session had those.
+    """The reason why this process cannot run the session (no folder, no agent, no key), or None if it can. `model`
+    and `agent` replace those of the session for this check.
 
-    Only a host can answer, for itself.
+    Only a host can answer, and only for itself.
     """
 
     session: SessionId
@@ -219,9 +224,9 @@ class WhyNotRun(Query[str | None], frozen=True):
 
 
 class WhyWaiting(Query[str | None], frozen=True):
-    """Why nobody runs a session that has something to do; None if somebody does, or if there is nothing.
+    """The reason why nobody runs a session that has work to do, or None if somebody runs it or there is no work.
 
-    Only a host can answer, since it must look at the processes around it.
+    Only a host can answer, since it must look at the other processes on the machine.
     """
 
     session: SessionId

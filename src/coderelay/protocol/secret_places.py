@@ -1,7 +1,7 @@
-"""Where people and programs keep what lets others act in their name.
+"""The table of files and folders that hold credentials, and functions that test paths and commands against it.
 
-One table for everybody who asks: the file tools and the shell ask before they read there, even in the workspace, and
-the sandbox hides what of it lies beneath home from every command.
+The file tools and the shell ask before they read such a file, even inside the workspace. The sandbox hides the places
+of the table that are beneath the home folder from every command.
 """
 
 import re
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 
-# These hold secrets in whatever folder they are. A folder means all that is in it.
+# These hold secrets in whatever folder they are found. A folder stands for everything in it.
 _ANYWHERE = """
 .ssh .aws .gnupg .kube .coder .netrc .npmrc .pypirc .pgpass .git-credentials .vault-token .docker/config.json
 .config/gcloud id_rsa id_dsa id_ecdsa id_ed25519 etc/shadow
 """
-# These hold them beneath home. Elsewhere they may be part of a project.
+# These hold secrets beneath the home folder only. Elsewhere they may be part of a project.
 _BENEATH_HOME = """
 .pki .azure .oci .boto .s3cfg .authinfo .authinfo.gpg .password-store
 .docker/contexts .config/containers/auth.json .yarnrc .yarnrc.yml .my.cnf
@@ -38,15 +38,15 @@ _BENEATH_HOME = """
 .config/github-copilot .copilot .config/goose .local/share/goose .codeium .ollama/id_ed25519 .lmstudio/credentials
 .Xauthority .ICEauthority .config/pulse/cookie .config/systemd .local/share/atuin
 """
-# `.env` and `.env.production.local`, but no template: `.env.example`, `.env.local.sample`.
+# Matches `.env` and `.env.production.local`, but not templates such as `.env.example` and `.env.local.sample`.
 _TEMPLATES = "example|sample|template|dist|tmpl|tpl|defaults?"
 _ENV = rf"\.env(?![\w.-]*[._-](?:{_TEMPLATES})(?![\w.-]))(?:[._-][\w.-]*)?"
 _NAMES = "|".join([*map(re.escape, _ANYWHERE.split()), _ENV, r"proc/[^/\s]+/environ"])
-# An option that says which files not to read reads none.
+# An option that excludes files does not read them.
 _LEAVES_OUT = ("--exclude=", "--exclude-dir=")
 _LEFT_OUT = re.compile(r"(?<=\s)--exclude(?:-dir)?=[\w.*'\"-]+(?=\s|$)")
 _LAST_NAMES = {place.rpartition("/")[2] for place in _ANYWHERE.split()} | {"environ"}
-# What a pattern of the shell is compared with.
+# Typical names of secret files, to test shell globs against.
 _EXAMPLES = (
     *dict.fromkeys(place.split("/")[0] for place in _ANYWHERE.split() if place[0] == "." or place.startswith("id_")),
     *(".env", ".env.local", ".env.production", ".env.production.local", ".env.development.local", ".env.test"),
@@ -54,24 +54,25 @@ _EXAMPLES = (
 
 
 def secret_place(path: str) -> str | None:
-    """The part of a path that says so."""
+    """The part of a path that names a secret file or folder, or None."""
     found = _in_path().search(path)
     return None if found is None else found.group().strip("/")
 
 
 def may_name_secret(name: str) -> bool:
-    """Could a path that ends in this name be one? Quick, for walks through many files."""
+    """Whether a path that ends in this name could be secret. A quick filter for walks through many files."""
     return name[:1] == "." or name.lower().startswith("id_") or name.lower() in _LAST_NAMES
 
 
 def is_often_shared(place: str) -> bool:
-    """Projects have these in their repositories too: whoever has the repository has what is in them."""
+    """Whether projects often commit this place, so that everybody with the repository can read it anyway."""
     return place.lower() in (".npmrc", ".coder")
 
 
 def secret_word(text: str, *, glob: bool) -> str | None:
-    """The part of a word of a command that says so, or that could become one: no pattern means a leading dot unless
-    it has one, and one that means every name asks for nothing in particular."""
+    """The part of a command's word that names a secret file, or that is a glob which could match one. As in the
+    shell, a glob matches a leading dot only if it begins with a dot. A glob of nothing but `*` asks for no file in
+    particular and is ignored."""
     if text.startswith(_LEAVES_OUT):
         return None
     parts = re.split(r"[=:@,]", text)
@@ -82,13 +83,14 @@ def secret_word(text: str, *, glob: bool) -> str | None:
 
 
 def secret_in_text(text: str) -> str | None:
-    """One that is named anywhere in a text, whatever the text is."""
+    """The first secret file or folder that is named anywhere in a text of any kind, or None."""
     found = _in_text().search(_LEFT_OUT.sub(" ", text))
     return None if found is None else found.group()
 
 
 def secret_beneath_home(path: str, home: str, folders: tuple[str, ...] = ()) -> str | None:
-    """The place beneath home that this absolute path is in. A session that works in such a place may read there."""
+    """The entry of the table that this absolute path beneath home falls under, or None. A session that works inside
+    such a place (one of its `folders` is there) may read it."""
     for place in _BENEATH_HOME.split() if home and path.startswith(f"{home}/") else ():
         depth = place.count("/") + 1
         names = path[len(home) + 1 :].split("/")[:depth]
@@ -99,7 +101,7 @@ def secret_beneath_home(path: str, home: str, folders: tuple[str, ...] = ()) -> 
 
 
 def places_at_home() -> Iterator[str]:
-    """All of the table that may be beneath home, as paths from there; they may hold `*`."""
+    """All entries of the table that can be beneath the home folder, as paths relative to it. They may contain `*`."""
     yield from (place for place in _ANYWHERE.split() if place[0] == ".")
     yield from _BENEATH_HOME.split()
 
@@ -109,7 +111,7 @@ def _may_be(pattern: str, name: str) -> bool:
     return (pattern[0] == ".") == (name[0] == ".") and name.startswith(begin) and fnmatchcase(name, pattern)
 
 
-@cache  # the first prompt does not wait for these two
+@cache  # compiled on first use, so that the first prompt does not wait for these two patterns
 def _in_path() -> re.Pattern[str]:
     return re.compile(rf"(?:^|/)(?:{_NAMES})(?:/|$)", re.IGNORECASE)
 

@@ -1,5 +1,4 @@
-"""What a session has at hand, for people: tools, skills, commands, models, agents, turns to undo, how full the
-model's window is, and where it runs."""
+"""Query results for people: tools, skills, commands, models, agents, turns, files, MCP servers, permissions."""
 
 from typing import Literal
 
@@ -17,7 +16,7 @@ ChangeKind = Literal["added", "modified", "deleted", "renamed"]
 
 
 class ToolShown(Struct, frozen=True, omit_defaults=True):
-    """`off` says why it cannot be used, and is empty if it can."""
+    """A tool. `off` says why it cannot be used, and is empty if it can."""
 
     name: str
     kind: Kind
@@ -26,7 +25,8 @@ class ToolShown(Struct, frozen=True, omit_defaults=True):
 
 
 class SkillShown(Struct, frozen=True, omit_defaults=True):
-    """`by_name_only`: for people to ask for, not for agents to choose. `own`: the person's, not the folder's."""
+    """A skill. With `by_name_only`, people can request it but agents cannot choose it. `own` means that it belongs to
+    the person and not to the folder."""
 
     name: str
     description: str
@@ -36,14 +36,14 @@ class SkillShown(Struct, frozen=True, omit_defaults=True):
 
 
 class SkillsShown(Struct, frozen=True, omit_defaults=True):
-    """`notes` say what is not there, and why."""
+    """The available skills. `notes` say which skills are not available, and why."""
 
     found: tuple[SkillShown, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 class CommandShown(Struct, frozen=True, omit_defaults=True):
-    """Something to type after a `/`."""
+    """A slash command."""
 
     name: str
     origin: Origin
@@ -52,15 +52,16 @@ class CommandShown(Struct, frozen=True, omit_defaults=True):
 
 
 class CommandsShown(Struct, frozen=True, omit_defaults=True):
-    """Of two with one name, the first counts. `notes` say what is not there, and why."""
+    """The available slash commands. Of two with the same name, the first is used. `notes` say which are not
+    available, and why."""
 
     found: tuple[CommandShown, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 class ContextShown(Struct, frozen=True, omit_defaults=True):
-    """`parts` are tokens by what they are there for. `counted`: brought to what the provider counted last; else all
-    is a guess. Without a `window` it is not known, or there is no model."""
+    """How full the model's context window is. `parts` are token counts by purpose. With `counted`, they are scaled to
+    the provider's last count; otherwise they are estimates. `window` is 0 if it is not known or there is no model."""
 
     model: str
     window: int
@@ -69,8 +70,8 @@ class ContextShown(Struct, frozen=True, omit_defaults=True):
 
 
 class ModelShown(Struct, frozen=True, omit_defaults=True):
-    """A model that could be used here, and where that is known from. `window` in tokens, 0 if there is none; prices
-    in US dollars for a million tokens, None if they are not known."""
+    """A model that could be used here, and the source of that information. `window` is in tokens, 0 if there is none;
+    prices are in US dollars per million tokens, None if they are not known."""
 
     name: str
     source: str
@@ -80,7 +81,7 @@ class ModelShown(Struct, frozen=True, omit_defaults=True):
 
 
 class AgentShown(Struct, frozen=True, omit_defaults=True):
-    """`problem` says why it cannot run this session, and is empty if it can."""
+    """An agent. `problem` says why it cannot run this session, and is empty if it can."""
 
     name: str
     description: str
@@ -88,8 +89,8 @@ class AgentShown(Struct, frozen=True, omit_defaults=True):
 
 
 class FileChange(Struct, frozen=True, omit_defaults=True):
-    """`was` is the path before a renaming. `added` and `deleted` count lines. A change that is not `covered`
-    cannot be undone, because the earlier content of the file was not kept."""
+    """A change of one file. `was` is the path before a rename. `added` and `deleted` count lines. A change that is
+    not `covered` cannot be undone, because the earlier content of the file was not kept."""
 
     path: str
     kind: ChangeKind
@@ -101,8 +102,8 @@ class FileChange(Struct, frozen=True, omit_defaults=True):
 
 
 class TurnShown(Struct, frozen=True, omit_defaults=True):
-    """A turn that an undo would undo, after those that came later. `at` is when it began, `changes` are the files
-    that it changed, `problem` says why it cannot be undone."""
+    """A turn that can be undone after all later ones are undone. `at` is when it began, `changes` are the files that
+    it changed, `problem` says why it cannot be undone."""
 
     turn_id: TurnId
     prompt: str
@@ -112,21 +113,22 @@ class TurnShown(Struct, frozen=True, omit_defaults=True):
 
 
 class FilesShown(Struct, frozen=True, omit_defaults=True):
-    """Paths relative to the session's folder; those of folders end in a slash. Not `whole` if there are too many."""
+    """Paths relative to the session's folder; paths of folders end in a slash. `whole` is false if there were too
+    many to list."""
 
     paths: tuple[str, ...] = ()
     whole: bool = True
 
 
 class HostShown(Struct, frozen=True):
-    """Where the log is, and who runs the session right now: `here` is this process."""
+    """Where the log is, and which process runs the session now; `here` is this process."""
 
     log: str
     owner: Literal["nobody", "here", "another process"]
 
 
 class PromptRow(Struct, frozen=True):
-    """`arguments` in their order; those in `optional` may be left out."""
+    """A prompt of an MCP server. `arguments` are in order; those in `optional` may be omitted."""
 
     name: str
     description: str = ""
@@ -140,7 +142,8 @@ class ResourceRow(Struct, frozen=True):
 
 
 class ServerRow(Struct, frozen=True):
-    """`where` is its command or address, `note` what is wrong with it, as the end of a sentence."""
+    """An MCP server. `where` is its command or address; `note` says what is wrong with it, as the end of a
+    sentence."""
 
     name: str
     where: str
@@ -152,8 +155,9 @@ class ServerRow(Struct, frozen=True):
 
 
 class PermissionsShown(Struct, frozen=True):
-    """`matrix` is the table in force, `rules` the person's own as they are written, strictest first. `sandbox` is
-    what commands run in; nothing is not known. `skills_run`: nobody is asked while a skill is in use."""
+    """The permissions in force. `matrix` is the table of the mode or preset; `rules` are the person's own as they
+    wrote them, strictest first. `sandbox` is what commands run in, empty if it is not known. With `skills_run`,
+    nobody is asked while a skill is in use."""
 
     mode: Mode
     preset: Preset
@@ -172,13 +176,13 @@ class Item(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class TodoArguments(Struct, frozen=True, forbid_unknown_fields=True):
-    """Always the whole list."""
+    """The arguments of the todo tool: always the whole list."""
 
     items: tuple[Item, ...]
 
 
 class FilesDiff(Struct, frozen=True):
-    """`diff` is a unified diff as git writes it. It leaves out changes that are not covered, and may be cut off."""
+    """`diff` is a unified diff as git writes it. It omits changes that are not covered, and may be truncated."""
 
     diff: str = ""
     changes: tuple[FileChange, ...] = ()

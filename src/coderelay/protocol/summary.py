@@ -1,4 +1,4 @@
-"""One session in a line: what lists show, and the row the store keeps of it."""
+"""Summary rows: a session, a message or an ask as lists show it and as the store keeps it."""
 
 from datetime import date
 from typing import Literal
@@ -18,10 +18,11 @@ _DAY_MS = 86_400_000
 
 
 class Summary(Struct, frozen=True, omit_defaults=True):
-    """`cost` is what is known of it, in US dollars; `day_cost` what of that was spent on `day`, in UTC.
-    `context_tokens` is how much of the model's window the conversation fills; `background` how many background
-    commands have no end yet; `children` how many sessions its calls opened, `parent` the session it works for. All
-    asks that are open were opened after the event `asks_after`: reading on from there finds them."""
+    """One session. `cost` is the known part of its cost in US dollars, and `day_cost` is what of that was spent on
+    `day` (UTC). `context_tokens` is how much of the model's window the conversation fills. `background` counts the
+    background commands that have not ended, `children` the child sessions; `parent` is the session that this one
+    works for. All open asks were opened after the event number `asks_after`, so reading the log from there finds
+    them."""
 
     id: SessionId
     cwd: str
@@ -56,20 +57,20 @@ class Summary(Struct, frozen=True, omit_defaults=True):
 
 
 def day_of(at: int) -> str:
-    """The day, in UTC, of a time in milliseconds since 1970."""
+    """The UTC date of a time in milliseconds since 1970."""
     return str(date.fromordinal(_EPOCH + at // _DAY_MS))
 
 
 class MessageRow(Struct, frozen=True):
-    """A message in the shape wire surfaces show; `data` is its JSON text."""
+    """A message in the form that wire surfaces show; `data` is its JSON text."""
 
     id: str
     data: str
 
 
 class AskRow(Struct, frozen=True, omit_defaults=True):
-    """An ask with what a person needs to know to decide it, and how it was decided if it was. `parent` is the session
-    that its session works for."""
+    """An ask with what a person needs to know to decide it, and the decision if there is one. `parent` is the parent
+    of the ask's session."""
 
     session: SessionId
     title: str

@@ -1,9 +1,9 @@
-"""Texts for people that can be told in another language: a template and its values, beside the English text.
+"""Messages for people that can be translated: an English text that remembers its template and values.
 
-Rooms below the surfaces write `say("{path} does not exist", path=path)`. What they get is an ordinary English string
-that remembers its template and values, so it can be an error's message or a verdict's reason. A stored struct keeps
-the plain English text, and the template and values beside it in `said`. A surface tells it in the person's language;
-see `coderelay.client.language`.
+Packages below the surfaces write `say("{path} does not exist", path=path)`. The result is an ordinary English string
+that remembers its template and values, so it can be the message of an error or the reason of a verdict. A stored
+struct keeps the plain English text, and the template and values beside it in `said`. A surface translates it into the
+person's language; see `coderelay.client.language`.
 """
 
 import re
@@ -14,11 +14,11 @@ from msgspec.structs import force_setattr
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _TEXTS = ("reason", "problem", "rest")
-"""Values of these names are texts for people themselves; all others are names, numbers and foreign words."""
+"""Values with these names are themselves texts to translate. All other values are names, numbers and quoted text."""
 
 
 class Translatable(Struct, frozen=True, omit_defaults=True):
-    """A template with named places, like `{path} does not exist`, and what to put there."""
+    """A template with named placeholders, like `{path} does not exist`, and the values for them."""
 
     template: str
     values: dict[str, "str | Translatable"] = {}
@@ -45,12 +45,12 @@ def say(template: str, /, **values: object) -> Sentence:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """A place without a value stays as it is: the template may have come from a log."""
+    """A placeholder without a value stays as it is, because the template may have come from a log."""
     return _PLACE.sub(lambda place: values.get(place[1], place[0]), template)
 
 
 def join_texts(mark: str, texts: Iterable[str]) -> str:
-    """Several texts as one, with `mark` (`; `, `, ` or a line break) between them."""
+    """Join texts into one that can still be translated, with `mark` (`; `, `, ` or a line break) between them."""
     *before, last = [text for text in texts if text] or [""]
     for text in reversed(before):
         last = Sentence(Translatable(f"{{first}}{mark}{{rest}}", {"first": _text(text), "rest": _text(last)}))
@@ -58,8 +58,8 @@ def join_texts(mark: str, texts: Iterable[str]) -> str:
 
 
 def with_template(text: str, said: Translatable | None) -> str:
-    """The text of a stored struct as it was when it was made. A `said` that belongs to another text is left out: the
-    text may have been replaced since, for example because a secret was in it."""
+    """The text of a stored struct, with its template and values again. A `said` that does not produce this text is
+    ignored, because the text may have been replaced since, for example to mask a secret."""
     return text if said is None or said.english != text else Sentence(said)
 
 
@@ -68,8 +68,8 @@ def said_of(text: str) -> Translatable | None:
 
 
 def keep_templates(struct: Struct, *names: str) -> None:
-    """For `__post_init__` of a stored struct: its texts become plain, and the template of the last one that has a
-    template becomes its `said`."""
+    """For `__post_init__` of a stored struct: the named fields become plain strings, and the template and values of
+    the last one that has them go into the field `said`."""
     for name in names:
         text = getattr(struct, name)
         if isinstance(text, Sentence):
@@ -78,7 +78,7 @@ def keep_templates(struct: Struct, *names: str) -> None:
 
 
 def encode_plain(text: object) -> str:
-    """For encoders of what programs read: to them it is the English text."""
+    """A hook for msgspec encoders: a Sentence is encoded as its English text."""
     if isinstance(text, Sentence):
         return str(text)
     raise NotImplementedError(f"cannot encode {type(text).__name__}")

@@ -1,1 +1,1 @@
-"""The session itself, pure: what the log says, what may happen next. No clock, no disk, no asyncio."""
+"""The pure logic of a session: what its log says, what may happen next. No clock, no disk, no asyncio."""

@@ -1,4 +1,4 @@
-"""Commands that a call left running: which there are, what may be said of them, and when."""
+"""Background commands in the log: which there are, and the events that stop and end them."""
 
 from coderelay.protocol.asks import By
 from coderelay.protocol.background import End, in_words
@@ -10,7 +10,7 @@ from coderelay.session.state import BackgroundCommand, State
 
 
 def next_id(state: State) -> BackgroundId:
-    """From the log, so that no number is used twice."""
+    """The next number, counted from the log so that none is used twice."""
     return BackgroundId(str(len(state.background) + 1))
 
 
@@ -19,7 +19,7 @@ def running(state: State) -> list[BackgroundCommand]:
 
 
 def find(state: State, background: BackgroundId) -> BackgroundCommand:
-    """Raises BadInput if there never was one of that number."""
+    """The command of that number. Raises BadInput if there never was one."""
     found = state.background.get(background)
     if found is None:
         raise BadInput(say("there is no background command {number}; {rest}", number=background, rest=_which(state)))
@@ -27,7 +27,7 @@ def find(state: State, background: BackgroundId) -> BackgroundCommand:
 
 
 def request_stop(state: State, background: BackgroundId, by: By) -> list[AnyEvent]:
-    """Nothing, if it is over or somebody was faster."""
+    """The request to stop it; no event if it is over or a stop was requested already."""
     command = find(state, background)
     if command.end is not None or command.stop_by is not None:
         return []
@@ -35,7 +35,8 @@ def request_stop(state: State, background: BackgroundId, by: By) -> list[AnyEven
 
 
 def end(state: State, background: BackgroundId, how: End) -> list[AnyEvent]:
-    """Nothing, if the log says so already, or knows nothing of it: the session was deleted."""
+    """The end of the command; no event if the log has one already, or does not list the command because the session
+    was deleted."""
     command = state.background.get(background)
     if command is None or command.end is not None:
         return []
@@ -48,18 +49,18 @@ def name(command: BackgroundCommand) -> str:
 
 
 def told(command: BackgroundCommand) -> str:
-    """What became of it, for a model."""
+    """The state of the command in words, for a model."""
     how = "still runs" if command.end is None else in_words(command.end)
     return f"background command {name(command)} {how}"
 
 
 def background_topic(background: BackgroundId) -> str:
-    """The model knows that there is this command."""
+    """The note topic which says that the model knows of this command."""
     return f"background:{background}"
 
 
 def over_topic(background: BackgroundId) -> str:
-    """The model knows that it is over."""
+    """The note topic which says that the model knows of its end."""
     return f"background:{background}:over"
 
 

@@ -1,4 +1,4 @@
-"""Calls that have a session of their own at work: which they are, and what those sessions may do."""
+"""Child sessions as the log knows them: which calls opened one, and when a child rests or must be stopped."""
 
 from coderelay.protocol.asks import By
 from coderelay.protocol.events import AnyEvent, StopRequested
@@ -11,7 +11,7 @@ AGENT = By(who="the agent", via="task")
 
 
 def tasks(state: State) -> list[CallState]:
-    """Every call that may have opened a child."""
+    """Every call that may have opened a child session."""
     return [each for each in state.calls.values() if _is_task(each) and each.started_epoch is not None]
 
 
@@ -24,13 +24,13 @@ def children(state: State) -> list[SessionId]:
 
 
 def task_prompt(child: SessionId) -> PromptId:
-    """The first prompt of a child: its task."""
+    """The id of the first prompt of a child, which is its task."""
     return PromptId(derived_id(child, "prompt"))
 
 
 def cut_off(state: State, owner: OwnerId | None) -> list[AnyEvent]:
-    """A task in mid-turn whose owner is gone is not carried on: its parent's call ends as unknown, and may have been
-    given again."""
+    """Stop a child whose owner died in the middle of its task. It is not carried on, because its parent's call ends
+    as unknown and the task may have been given again."""
     turn, settings = state.turn, state.settings
     if turn is None or turn.stop_requested or owner is None or state.owner != owner:
         return []
@@ -39,7 +39,7 @@ def cut_off(state: State, owner: OwnerId | None) -> list[AnyEvent]:
 
 
 def rests(state: State) -> bool:
-    """Nothing that was asked of it is left to do."""
+    """Whether the session has nothing left to do of what was asked of it."""
     return isinstance(next_action(state), Rest)
 
 

@@ -1,4 +1,4 @@
-"""What fills the model's window, by what it is there for."""
+"""Context window usage: how many tokens the system prompt, tools, prompts, results and so on take."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ _PARTS = ("system prompt", "tools", "notes", "summary", "prompts", "answers", "t
 
 
 def context_of(state: State, model: str, system: str, tools: Sequence[ToolSpec], window: int) -> ContextShown:
-    """Sizes are a guess. Where the provider has counted, the guess for what it counted says how wrong that is, and
-    all of it is brought to the same measure."""
+    """The usage by part. Sizes are estimates from the number of bytes. Once the provider has counted a request, the
+    whole is scaled by the ratio of its count to the estimate for the same part of the history."""
     sizes = Counter[str]({"system prompt": _size(system), "tools": sum(map(_tool_size, tools))})
     guessed = 0
     for entry in state.history:

@@ -1,4 +1,4 @@
-"""Commands in, events out: what a command means for a session as it stands.
+"""Turns commands into events: what a command means for a session in its current state.
 
 An empty list means there is nothing to do. Wrong input raises a Refusal and changes nothing.
 """
@@ -47,7 +47,7 @@ from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, SessionSettings, State
 
-IMAGE_BASE64 = 5 * 1024 * 1024  # what providers take
+IMAGE_BASE64 = 5 * 1024 * 1024  # the most that providers accept
 COMPACT = "/compact"
 TERMINAL = "terminal"
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
@@ -152,7 +152,7 @@ def recall_prompt(state: State, command: RecallPrompt) -> list[AnyEvent]:
 
 
 def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
-    """Nothing, if the ask was decided before or its turn stopped: see `state.asks` for by whom."""
+    """No event if the ask was decided before or its turn stopped; `state.asks` says by whom."""
     require(state)
     asked = state.asks.get(command.ask)
     if asked is None:
@@ -178,7 +178,7 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
 
 
 def check_fit(ask: Ask, decision: Decision) -> None:
-    """Raises BadInput if this is no answer to what was asked; the ask stays open."""
+    """Raises BadInput if the decision does not fit what was asked; the ask then stays open."""
     if isinstance(decision, Deny | DenyAndStop):
         return
     if not isinstance(decision, ask.answered_by):
@@ -206,7 +206,7 @@ def _changed_mode(decision: Decision, by: By) -> list[AnyEvent]:
 
 
 def _next_prompt(command: AnswerAsk) -> list[AnyEvent]:
-    """What follows the decision on a plan whose turn is over: the word to begin, or what to change."""
+    """The prompt that follows the decision on a plan whose turn is over: to carry it out, or what to change in it."""
     decision = command.decision
     if not isinstance(decision, PlanDecision) or decision.option == "keep":
         return []
@@ -238,18 +238,18 @@ def undoable(state: State) -> PastTurn:
 
 
 def undone(state: State, event: TurnUndone) -> list[AnyEvent]:
-    """Nothing, if it is not the session that was looked at any more."""
+    """The undo; no event if the session has changed since it was looked at."""
     past = state.past[-1].turn_id if state.past else None
     return [event] if state.turn is None and past == event.turn_id else []
 
 
 def delete(state: State, command: DeleteSession) -> list[AnyEvent]:
-    """Nothing, if it is not there. The log of approvals is no session: it stays."""
+    """No event if the session does not exist. The log of approvals is not a session: it stays."""
     return [] if state.settings is None else [SessionDeleted(by=command.by)]
 
 
 def require(state: State) -> SessionSettings:
-    """The settings of a session that is there."""
+    """The settings of a session. Raises UnknownSession if it does not exist."""
     if state.settings is None:
         raise UnknownSession(state.session)
     return state.settings

@@ -1,4 +1,4 @@
-"""The log, read into a state. The only place where state changes."""
+"""Folds the event log into a session's state. The only place where state changes."""
 
 from collections.abc import Iterable
 
@@ -134,9 +134,9 @@ def apply(state: State, recorded: Recorded) -> None:
         case SessionDeleted():
             _delete(state)
         case ChildOpened():
-            pass  # for those who follow: the call tells the child's id
+            pass  # for followers only: the child's id follows from the call's
         case Unrecognised():
-            pass  # written by a newer version; what it means is not ours to guess
+            pass  # written by a newer version; its meaning is not guessed
 
 
 def _admit(state: State, event: PromptAdmitted) -> None:
@@ -169,7 +169,8 @@ def _start_turn(state: State, event: TurnStarted, at: int) -> None:
 
 
 def _compact(state: State, event: HistoryCompacted) -> None:
-    """What the model was told and has seen is in what was dropped: it must be told again, but for what is over."""
+    """Replace the beginning of the history by a summary. What the model was told and has seen went with it, so it
+    must be told again, except for the ends of background commands that it knew."""
     for command in state.background.values():
         command.old = command.old or over_topic(command.id) in state.told
     state.history = [event, *state.history[event.dropped :]]
@@ -196,7 +197,8 @@ def _add_message(state: State, event: MessageAdded) -> None:
 
 
 def _step(turn: OpenTurn, event: MessageAdded) -> None:
-    """A check that is proposed leaves the turn to be checked; its words are the end of that."""
+    """Count a step of the model. A workflow message with calls proposes a check, and the turn stays to be checked;
+    one with words alone ends the checking."""
     if event.author == "model":
         turn.steps += 1
         turn.text = text_of(event.blocks)
@@ -223,7 +225,7 @@ def _open_batch(state: State, event: BatchOpened) -> None:
 
 
 def _rest(state: State) -> None:
-    """Waiting is rest: nobody owns a session that waits for people."""
+    """Take the owner from the session: nobody owns a session that waits for people."""
     state.last_owner, state.owner = state.owner, None
 
 
@@ -278,7 +280,7 @@ def _end_call(state: State, event: CallEnded, at: int) -> None:
 
 def _see(state: State, outcome: Finished) -> None:
     for seen in outcome.seen:
-        state.seen.pop(seen.path, None)  # so that those seen last stand last
+        state.seen.pop(seen.path, None)  # so that the files seen last come last
         state.seen[seen.path] = seen.mark
         state.told.pop(f"file:{seen.path}", None)
     if outcome.background is not None:
@@ -288,7 +290,7 @@ def _see(state: State, outcome: Finished) -> None:
 
 
 def _undo(state: State, event: TurnUndone) -> None:
-    """The model's history ends where the turn began. What is part of a summary by now stays in it."""
+    """Cut the model's history where the undone turn began. What is already part of a summary stays in it."""
     state.past = [each for each in state.past if each.turn_id != event.turn_id]
     places = [place for place, each in enumerate(state.history) if _is_of(each, event.turn_id)]
     for entry in state.history[places[0] :] if places else ():
@@ -301,7 +303,7 @@ def _undo(state: State, event: TurnUndone) -> None:
 
 
 def _know_again(state: State) -> None:
-    """What the model was told and has seen, as far as its history goes now."""
+    """Rebuild what the model was told and has seen from the history that is left."""
     state.told, state.seen = {}, {}
     for entry in state.history:
         if not isinstance(entry, MessageAdded):

@@ -1,4 +1,4 @@
-"""What a session needs next. Decided from its state alone, so that any process can go on with it."""
+"""Decides what a session needs next, from its state alone, so that any process can go on with it."""
 
 from msgspec import Struct
 
@@ -20,7 +20,7 @@ class StartTurn(Struct, frozen=True):
 
 
 class EndTurn(Struct, frozen=True):
-    """A stop was asked for, or the steps are used up."""
+    """A stop was requested, or the steps are used up."""
 
     stopped: bool
 
@@ -30,19 +30,19 @@ class RunCall(Struct, frozen=True):
 
 
 class AskModel(Struct, frozen=True):
-    """Everything so far is settled: the agent may think on."""
+    """Everything so far is settled: the agent asks the model for the next step."""
 
 
 class CheckWork(Struct, frozen=True):
-    """The model proposes nothing more: the agent checks what was done before the turn ends."""
+    """The model proposes nothing more: the agent checks the work before the turn ends."""
 
 
 class Compact(Struct, frozen=True):
-    """The turn is there to make a summary of what came before it."""
+    """The turn exists to summarise the history before it."""
 
 
 class Finish(Struct, frozen=True):
-    """All that the turn is there for is done."""
+    """The turn has done all that it was started for."""
 
 
 Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | CheckWork | Compact | Finish
@@ -67,7 +67,8 @@ def next_action(state: State) -> Action:
 
 
 _WORK: dict[Task, Action] = {"prompt": AskModel(), "compact": Compact(), "shell": Finish()}
-"""What is to be done when no call is open. That of the person is there from the start."""
+"""What to do when no call is open, by the kind of turn. The call of a shell turn is there from its start, so without
+an open call it is done."""
 
 
 def needs_owner(state: State) -> bool:

@@ -1,4 +1,4 @@
-"""The open asks of a session, from the end of its log alone: no fold of the whole session is needed."""
+"""Finds the open asks of a session from the end of its log alone, without folding the whole log."""
 
 from collections.abc import Iterable
 

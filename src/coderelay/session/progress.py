@@ -1,8 +1,8 @@
-"""What an owner writes as a turn goes on: the event itself, and all that follows from it at once.
+"""Builds the events that an owner appends as a turn goes on: an event, and all that follows from it at once.
 
-What follows travels in the same append, so a step with n calls costs n + 1 commits at most: the message
-with its batch and the first start, each end with the next start, the last end. Calls next to each other that
-only read run at the same time, and start and end together.
+What follows travels in the same append, so a step with n calls costs n + 1 commits at most: the message with its
+batch and the first start, each end with the next start, the last end. Adjacent calls that only read run at the same
+time, and start and end together.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,11 +43,11 @@ from coderelay.session.state import CallState, OpenTurn, State
 STEP_LIMIT = "step limit reached"
 
 SecondLook = Callable[[State, CallState], Denied | PermissionAsk | None]
-"""What today's policy has against a call that was judged before and is to start now."""
+"""The objection of today's policy to a call that was judged earlier and is to start now, or None."""
 
 
 class Claim:
-    """What a process that takes a session brings along."""
+    """What a process brings along to claim a session."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ class Claim:
         look: SecondLook | None = None,
         ends: Mapping[CallId, Outcome] | None = None,
     ):
-        """`gone` are the background commands whose processes are; `ends` what children's logs say of calls that were
-        started."""
+        """`gone` lists the background commands whose processes are dead; `ends` holds the outcomes of started task
+        calls, as the children's logs tell them."""
         self.owner = owner
         self.now = now
         self.turn_id = turn_id
@@ -73,9 +73,9 @@ class Claim:
 
 
 def claim(state: State, claim: Claim) -> list[AnyEvent]:
-    """Take the session, close what its last owner left open, and go on to the first effect.
+    """Claim the session, close what its last owner left open, and go on to the first effect.
 
-    A turn that is only to be ended is ended here, so that a process can do it that has no agent to run.
+    A turn that is only to be ended is ended here, so that a process without an agent to run it can do that too.
     """
     return [*_take(state, claim), *(event for each in claim.gone for event in background.end(state, each, Gone()))]
 
@@ -110,10 +110,12 @@ def after_message(
     tree: str = "",
     why_go_on: str = "",
 ) -> list[AnyEvent]:
-    """A message that meets a stop is kept; nothing that would follow from it begins, and nobody is asked.
+    """Add a message and what follows from it. If a stop was requested, the message is kept, but nothing that would
+    follow from it begins, and nobody is asked.
 
-    `plan_ask` names the ask that is opened if this ends a turn in plan mode that never asked about its plan; `tree`
-    is the files as the turn leaves them, if this ends it; `why_go_on` is what hooks have against that.
+    `plan_ask` is the id of the ask that is opened if this ends a turn in plan mode that never asked about its plan;
+    `tree` is the snapshot of the files as the turn leaves them, if this ends it; `why_go_on` is the objection of
+    hooks to that.
     """
     turn = _open_turn(state)
     if not message.calls:
@@ -149,14 +151,14 @@ def after_message(
 
 
 def prolong(turn: OpenTurn, why_go_on: str, steps: int) -> list[AnyEvent]:
-    """Once in a turn, and only if there is a step left to go on with."""
+    """Keep the turn open because of hooks: once in a turn, and only if there is a step left to go on with."""
     if not why_go_on or turn.prolonged or turn.stop_requested or steps >= turn.started.max_steps:
         return []
     return [TurnProlonged(turn_id=turn.started.turn_id, reason=why_go_on)]
 
 
 def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> list[AnyEvent]:
-    """End a turn whose last words are said, unless hooks have something against it."""
+    """End a turn that has nothing left to do, unless hooks object."""
     turn = _open_turn(state)
     if prolonged := prolong(turn, why_go_on, turn.steps):
         return prolonged
@@ -167,8 +169,8 @@ def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> li
 
 
 def _owes_a_plan(state: State, said: str) -> bool:
-    """In plan mode, and what was said last may be a plan, but none was put before the person in this turn. What a
-    child says is for its parent."""
+    """Whether a turn in plan mode ends with what may be a plan, but put none before the person. A child's last words
+    are for its parent, so they do not count."""
     turn, settings = _open_turn(state), state.settings
     in_plan_mode = settings is not None and settings.mode == "plan" and settings.parent is None
     return in_plan_mode and not turn.planned and bool(said.strip())
@@ -183,8 +185,8 @@ class End(Struct, frozen=True):
 
 
 def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: SecondLook | None = None) -> list[AnyEvent]:
-    """Calls that ran at the same time end together, in the message's order. The next one starts when none is left
-    that runs, and unless one was cut short (`go_on` is False)."""
+    """End calls that ran at the same time together, in the order of the message. The next call starts once none is
+    running any more, unless one was cut short (`go_on` is False)."""
     ended: list[AnyEvent] = [_ended(state.calls[each.call_id], each.outcome, each.ms) for each in ends]
     if _open_turn(state).stop_requested:
         return ended
@@ -196,12 +198,13 @@ def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: SecondL
 
 
 def start_next(state: State, look: SecondLook | None) -> list[AnyEvent]:
-    """Calls that were judged before and wait for nothing else."""
+    """Start the next calls, which were judged earlier and wait for nothing else."""
     return _go_on(state.open_calls(), look=_bound(look, state))
 
 
 def ask_again(state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
-    """A call that has had no effect yet must ask first. Nobody is asked once a stop was: then it just ends."""
+    """Ask about a call that has had no effect yet and must ask first. Once a stop was requested nobody is asked: the
+    call just ends."""
     call = state.calls[call_id]
     if _open_turn(state).stop_requested:
         return [_ended(call, Stopped(started=False))]
@@ -209,7 +212,7 @@ def ask_again(state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEven
 
 
 def take_steering(state: State) -> list[AnyEvent]:
-    """Prompts that were sent to steer join the turn now, between two of its steps."""
+    """Let prompts that were sent to steer join the turn now, between two of its steps."""
     turn = _open_turn(state)
     if turn.stop_requested or turn.started.task != "prompt":
         return []
@@ -221,7 +224,7 @@ def take_steering(state: State) -> list[AnyEvent]:
 
 
 def after_compaction(state: State, compacted: HistoryCompacted, *, now: int) -> list[AnyEvent]:
-    """A turn that was there for nothing else ends with it."""
+    """Record a compaction. A turn that was started for nothing else ends with it."""
     turn = _open_turn(state)
     if turn.started.task == "prompt" or turn.stop_requested:
         return [compacted]
@@ -252,8 +255,8 @@ def _bound(look: SecondLook | None, state: State) -> _Look | None:
 
 
 def _go_on(calls: Sequence[CallState], *, start: bool = True, look: _Look | None = None) -> list[AnyEvent]:
-    """End the calls that are settled without running, up to the first that may run; that one starts, and with it
-    those that can run at the same time. Without a `look`, they were judged just now."""
+    """End the calls that are settled without running, up to the first that may run; start that one, and with it those
+    that can run at the same time. Without a `look`, the calls were judged just now."""
     events: list[AnyEvent] = []
     for place, each in enumerate(calls):
         outcome = settled(each)

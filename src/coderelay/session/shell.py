@@ -1,4 +1,4 @@
-"""Commands of the person's own: a turn of one call, which nobody judges and no model proposed."""
+"""Shell turns (`!`): one command of the person's own, as a call that nobody judges and no model proposed."""
 
 import msgspec
 
@@ -8,20 +8,21 @@ from coderelay.protocol.ids import CallId, MessageId, derived_id
 from coderelay.session.state import State
 
 SHELL = "shell"
-"""The name of the agent that runs them, whichever one the session has."""
+"""The agent name recorded for shell turns, whichever agent the session has."""
 
 _BASH = "bash"
 
 
 def is_next(state: State) -> bool:
-    """Whether what runs, or would run next, is such a command."""
+    """Whether the open turn, or else the next one, is a shell turn."""
     if state.turn is not None:
         return state.turn.started.task == "shell"
     return bool(state.queue) and state.queue[0].task == "shell"
 
 
 def first_events(started: TurnStarted) -> list[AnyEvent]:
-    """In one append: either the command waits, or it has started and is never started again."""
+    """The events that begin a shell turn. They go into one append, so that either the command still waits, or it has
+    started and is never started again."""
     turn_id, command = started.turn_id, started.text
     message_id, call_id = MessageId(derived_id(turn_id, SHELL)), CallId(f"call_{derived_id(turn_id, _BASH)}")
     call = Call(call_id, _BASH, msgspec.json.encode({"command": command}).decode())

@@ -1,5 +1,7 @@
-"""The session in the OpenAI Chat Completions form: what a chat model is sent, and what the snapshot
-file holds."""
+"""The session in the OpenAI Chat Completions format.
+
+Chat models are sent this form, and the snapshot file holds it.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -14,11 +16,12 @@ from coderelay.protocol.events import MessageAdded
 from coderelay.session.state import State
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 
-_ID_CHARACTERS = 40  # OpenAI takes no more
+_ID_CHARACTERS = 40  # the most that OpenAI accepts
 
 
 def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, Any]:
-    """Enough to repeat a request: model, tools and messages, and what a reader wants to know besides."""
+    """The content of the snapshot file: enough to repeat a request (model, tools, messages), and facts for a
+    reader."""
     settings = state.settings
     assert settings is not None
     first: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
@@ -37,7 +40,8 @@ def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, 
 
 
 def _settled(state: State) -> State:
-    """Up to a message whose calls have no end yet: without their results it could not be sent again."""
+    """The state without an open batch: a message whose calls have no results yet could not be sent again, so the
+    history is cut before it."""
     if state.batch is None or not state.open_calls():
         return state
     ids = [each.message_id if isinstance(each, MessageAdded) else None for each in state.history]
@@ -50,7 +54,8 @@ def openai_tool(tool: ToolSpec) -> dict[str, Any]:
 
 
 def with_images_placed(messages: Iterable[Message]) -> Iterator[Message]:
-    """Tool messages of this form hold text only: the images of a run of them follow it, as if a user sent them."""
+    """Tool messages of this format hold text only. The images of a run of them follow it in a message, as if a user
+    had sent them."""
     shown: list[ToolMessage] = []
     for message in messages:
         if shown and not isinstance(message, ToolMessage):
@@ -74,8 +79,8 @@ def _images_of(results: list[ToolMessage]) -> UserMessage:
 
 
 def openai_message(message: Message, *, by: str = "", full: bool = False) -> dict[str, Any]:
-    """`by` names the form and model it is for: only its own seals are sent back. `full` adds what is kept for
-    readers and not sent: the name of a tool, the reasoning."""
+    """A message in this format. `by` names the format and model it is for: only seals that it made are sent back to
+    it. `full` adds what is kept for readers and not sent: the name of a tool, the reasoning."""
     match message:
         case UserMessage():
             return {"role": "user", "content": _content(message)}
@@ -114,7 +119,7 @@ def _assistant(message: AssistantMessage, by: str, full: bool) -> dict[str, Any]
 
 
 def _reasoning(message: AssistantMessage, by: str) -> dict[str, str]:
-    """Models that think between calls want their thoughts back, under the name that their seal holds."""
+    """Models that think between calls want their thoughts back, in the field that is named in their seal."""
     thoughts: dict[str, str] = {}
     for block in message.blocks:
         if isinstance(block, Thinking) and block.seal is not None and block.seal.by == by:
@@ -131,7 +136,8 @@ def _call(call: Call, by: str) -> dict[str, Any]:
 
 
 def sendable_arguments(arguments: str) -> str:
-    """Servers parse the arguments they are sent back; what the model garbled cannot go back as it is."""
+    """Arguments that can be sent back. Servers parse them, so arguments that the model garbled are replaced by an
+    empty object."""
     try:
         msgspec.json.decode(arguments, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
@@ -140,12 +146,13 @@ def sendable_arguments(arguments: str) -> str:
 
 
 def sendable_name(name: str) -> str:
-    """Servers refuse a name no tool could have; models make them up all the same."""
+    """A tool name that can be sent back. Servers refuse names that no tool could have, but models make such names
+    up."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in name)[:64] or "_"
 
 
 def sendable_id(call_id: str) -> str:
-    """Some servers give longer ids than others take back."""
+    """A call id that can be sent back: some servers give longer ids than others accept."""
     if len(call_id) <= _ID_CHARACTERS:
         return call_id
     return f"{call_id[: _ID_CHARACTERS - 9]}_{crc32(call_id.encode()):08x}"

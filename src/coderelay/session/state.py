@@ -1,4 +1,4 @@
-"""Everything a session is at one point of its log. Built by `fold`, read by everyone."""
+"""The state of a session at one point of its log. `fold` builds it; everything else only reads it."""
 
 import msgspec
 from msgspec import Struct, field
@@ -44,7 +44,7 @@ class SessionSettings(Struct, frozen=True):
 
 
 class CallState(Struct):
-    """`undone`: the turn it was made in is."""
+    """One call and how far it got. `undone`: the turn in which it was made was undone."""
 
     call: Call
     batch_id: MessageId
@@ -57,6 +57,8 @@ class CallState(Struct):
 
 
 class AskState(Struct):
+    """An ask and the decision on it. `closed`: a stop or the end of the turn closed it."""
+
     ask: Ask
     decision: Decision | None = None
     by: By | None = None
@@ -64,6 +66,8 @@ class AskState(Struct):
 
 
 class Batch(Struct):
+    """The open batch. `resumed`: all its asks are answered, so it goes on."""
+
     id: MessageId
     calls: list[CallId]
     asks: list[AskId]
@@ -71,8 +75,8 @@ class Batch(Struct):
 
 
 class PastTurn(Struct, frozen=True):
-    """A turn that is over: the files before and after it if it may have changed some, or why that is not known. `at`
-    is when it began."""
+    """A finished turn: the snapshots of the files before and after it if it may have changed some, or why they are
+    not known. `at` is when it began."""
 
     turn_id: TurnId
     prompt: str
@@ -84,8 +88,8 @@ class PastTurn(Struct, frozen=True):
 
 
 class BackgroundCommand(Struct):
-    """A command that a call left running, and the process that has it. `old`: the model knew of its end when the
-    history was last summed up, so that it need not be told again."""
+    """A command that a call left running, and the process that runs it. `old`: the model already knew of its end when
+    the history was last compacted, so it need not be told again."""
 
     id: BackgroundId
     command: str
@@ -97,8 +101,9 @@ class BackgroundCommand(Struct):
 
 
 class OpenTurn(Struct):
-    """`skill` is the one that the agent loaded last, by its own choice. `taken` are the prompts that joined it.
-    `to_check`: the model proposes nothing more, and the work is checked. `prolonged`: why hooks kept it open."""
+    """The turn that is running or waiting. `skill` is the one that the agent last loaded by its own choice. `taken`
+    are the prompts that joined the turn. `to_check`: the model proposes nothing more, and the work is checked.
+    `prolonged`: why hooks kept the turn open."""
 
     started: TurnStarted
     started_at: int
@@ -119,14 +124,14 @@ class OpenTurn(Struct):
 
 
 Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
-"""What the model's history is made of."""
+"""The kinds of events that the model's history is made of."""
 
 
 class State(Struct):
-    """`last_owner` had the session before it began to wait for people; nobody took it since. `held`: a stop came
-    after the last prompt, so that nothing starts until another one is sent. `told` is what the model knows by
-    topic, `seen` the files it knows and their marks. `allowances` are what budgets were raised to. `past` are
-    the turns that can be undone, the latest last."""
+    """`last_owner` owned the session before it began to wait for people, and nobody has claimed it since. `held`: a
+    stop came after the last prompt, so nothing starts until another prompt is sent. `told` is what the model was
+    told, by topic; `seen` maps the files it knows to their marks. `allowances` are the amounts that budgets were
+    raised to. `past` are the turns that can be undone, the latest last."""
 
     session: SessionId
     head: int = 0
@@ -194,7 +199,8 @@ def todos(state: State) -> tuple[Item, ...]:
 
 
 def last_list(state: State) -> CallState | None:
-    """Known even after the history was summed up: the calls of a session are never forgotten."""
+    """The last call that set the todo list. It is found even after a compaction: a session's calls are never
+    dropped."""
     return next((each for each in reversed(state.calls.values()) if is_list(each)), None)
 
 

@@ -1,4 +1,4 @@
-"""One session in a line, kept up event by event. Agrees with the full fold (a test says so)."""
+"""The summary row of a session for lists, updated event by event. It agrees with the full fold (a test says so)."""
 
 from msgspec.structs import replace
 

@@ -1,8 +1,8 @@
-"""The session as a model sees it: a valid history, whatever was cut off.
+"""The conversation as a model sees it: a valid message history, whatever was cut off.
 
-Every call is followed by its result, in the order of the calls, and user and assistant messages
-alternate: a prompt that got no answer is joined with the next one, and so is what an agent said before
-it went on to say more. What the model was told besides stands before the prompt, or after the results.
+Every call is followed by its result, in the order of the calls, and user and assistant messages alternate: a prompt
+that got no answer is joined with the next one, and consecutive messages of an agent are joined too. Notes to the
+model stand before the prompt, or after the results.
 """
 
 import re
@@ -19,7 +19,7 @@ from coderelay.session.state import Entry, State
 
 RESULT_CHARS = 60_000
 
-# How much of a window something fills, before any provider has counted it.
+# Estimates of how much of the window something fills, before a provider has counted it.
 BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
 IMAGE_BYTES = 6000
 _WORKFLOW_CHARS = 12_000
@@ -59,10 +59,10 @@ Message = UserMessage | AssistantMessage | ToolMessage
 
 
 class Transcript:
-    """Grows with the state, so that a long session is not walked again at every step.
+    """A transcript that grows with the state, so that a long session is not walked again at every step.
 
-    `messages` keeps the same objects from one `update` to the next, except that the last one may be
-    replaced by a longer one.
+    `messages` keeps the same objects from one `update` to the next, except that the last one may be replaced by a
+    longer one.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Transcript:
 
     def update(self, state: State) -> list[Message]:
         first = self._entries[0] if self._entries else None
-        if first is not None and state.history[0] is not first:  # compacted: another beginning
+        if first is not None and state.history[0] is not first:  # a compaction has replaced the beginning
             self.messages, self._entries = [], []
         for entry in state.history[len(self._entries) :]:
             if isinstance(entry, MessageAdded) and entry.notes:
@@ -96,8 +96,8 @@ def transcript(state: State) -> list[Message]:
 
 
 def with_notes(messages: list[Message], notes: Sequence[Note]) -> list[Message]:
-    """The history with what the model is told just before it answers. The same notes at the same place give the
-    same messages, when they are told and whenever the log is read again."""
+    """The history with the notes that the model is told just before it answers. The same notes at the same place give
+    the same messages, both when they are told and whenever the log is read again."""
     if not notes:
         return messages
     text = "\n".join(note.text for note in notes)
@@ -121,7 +121,7 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
     if entry.author == "person":
         yield UserMessage("\n".join(_by_person(call, state.calls[call.id].outcome) for call in entry.calls))
         return
-    if text_of(entry.blocks) or entry.calls:  # thoughts alone are no message a server takes back
+    if text_of(entry.blocks) or entry.calls:  # servers accept no message of thoughts alone
         yield AssistantMessage(entry.blocks, entry.calls)
     for call in entry.calls:
         outcome = state.calls[call.id].outcome
@@ -132,8 +132,8 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
 
 
 def _by_workflow(state: State, message: MessageAdded) -> str:
-    """No provider would take calls that its model did not write, so they are told. What they brought is material:
-    it can neither end the tag it stands in nor begin another one of ours."""
+    """A workflow message as text, since no provider accepts calls that its model did not write. The results of the
+    calls are data: they can neither close the tag they stand in nor open another one of ours."""
     told = [text_of(message.blocks)]
     for call in message.calls:
         outcome = state.calls[call.id].outcome
@@ -145,7 +145,7 @@ def _by_workflow(state: State, message: MessageAdded) -> str:
 
 
 def _by_person(call: Call, outcome: Outcome | None) -> str:
-    """What it wrote is material here too."""
+    """A shell turn as text. What the command wrote is escaped here too, as data."""
     assert outcome is not None, f"call {call.id} has no end yet"
     command = msgspec.json.decode(call.arguments, type=dict[str, str])["command"]
     parts = [_part("command", command)]
@@ -164,7 +164,8 @@ def _part(name: str, text: str) -> str:
 
 
 def cut_for_model(text: str, most: int = RESULT_CHARS) -> str:
-    """People can see the whole; a model would have no room left for anything else."""
+    """Cut the middle out of a long text. People can see the whole; a model would have no room left for anything
+    else."""
     if len(text) <= most:
         return text
     half = most // 2

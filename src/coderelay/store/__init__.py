@@ -1,1 +1,1 @@
-"""Where the log lives. `store.py` is the contract; each engine has a file."""
+"""Storage of the session log. `store.py` is the contract; each database engine has a package of its own."""

@@ -1,7 +1,7 @@
-"""What is being said right now, from one process to the others on this machine.
+"""Shares the live output of running sessions between the processes of this machine, through a SQLite file.
 
-A file beside the log that nobody relies on: it is not synced, it may be deleted at any time, and whatever
-goes wrong with it is passed over. The owner of a session writes here only while somebody elsewhere follows.
+Nobody relies on this file, which lies beside the log: it is not synced, it may be deleted at any time, and every
+failure with it is ignored. The owner of a session writes here only while another process follows the session.
 """
 
 import os
@@ -33,6 +33,8 @@ _decoder = msgspec.json.Decoder(Live)
 
 
 class LivePiece(Struct, frozen=True):
+    """One piece of live output. `after` is the last event in the log that precedes it."""
+
     number: int
     session: SessionId
     after: int
@@ -40,7 +42,7 @@ class LivePiece(Struct, frozen=True):
 
 
 class LiveFile:
-    """Times are of the machine's monotonic clock, which all its processes share."""
+    """Times are from the machine's monotonic clock, which all its processes share."""
 
     def __init__(self, path: str, me: OwnerId) -> None:
         self._path = path
@@ -49,19 +51,19 @@ class LiveFile:
         self._inode = 0
 
     def follow(self, sessions: Iterable[SessionId], now: float) -> None:
-        """This process looks at these sessions now. To be said again about once a second."""
+        """Register that this process follows these sessions now. Must be repeated about once a second."""
         rows = [(session, self._me, now) for session in sessions]
         self._try(lambda db: db.executemany("INSERT OR REPLACE INTO follower VALUES (?, ?, ?)", rows), None)
 
     def followed(self, sessions: Iterable[SessionId], now: float) -> set[SessionId]:
-        """Which of these sessions other processes look at."""
+        """Return which of these sessions other processes follow."""
         since = now - FOLLOWED_SECONDS
         sql = "SELECT session_id FROM follower WHERE process != ? AND at > ?"
         rows = self._try(lambda db: db.execute(sql, (self._me, since)).fetchall(), [])
         return {row[0] for row in rows} & set(sessions)
 
     def show(self, pieces: Iterable[tuple[SessionId, int, Live]], now: float) -> None:
-        """Pieces with the place in the log they come after."""
+        """Write pieces, each with the position in the log that it comes after."""
         rows = [
             (session, self._me, after, msgspec.json.encode(live).decode(), now) for session, after, live in pieces
         ]
@@ -69,11 +71,11 @@ class LiveFile:
         self._try(lambda db: db.executemany(sql, rows), None)
 
     def pieces(self, number: int) -> list[LivePiece]:
-        """What others showed after a number."""
+        """Return what other processes wrote after this piece number."""
         return self._pieces("number > ?", number)
 
     def current(self, session: SessionId, head: int) -> list[LivePiece]:
-        """What others have shown of a session since its log moved: where a new follower begins."""
+        """Return what other processes wrote for a session since its last event: a new follower starts with this."""
         return self._pieces("session_id = ? AND after >= ?", session, head)
 
     def _pieces(self, where: str, *values: str | int) -> list[LivePiece]:
@@ -88,7 +90,7 @@ class LiveFile:
         return self._try(lambda db: db.execute("PRAGMA data_version").fetchone()[0], 0)
 
     def sweep(self, now: float) -> None:
-        """Forget what is old. Anyone may do so."""
+        """Delete what is old. Any process may do so."""
         self._try(lambda db: db.execute("DELETE FROM piece WHERE at < ?", (now - _KEPT_SECONDS,)), None)
         self._try(lambda db: db.execute("DELETE FROM follower WHERE at < ?", (now - _KEPT_SECONDS,)), None)
 
@@ -101,7 +103,7 @@ class LiveFile:
         try:
             return work(self._open())
         except (sqlite3.Error, OSError, msgspec.DecodeError):
-            self.close()  # deleted, damaged or busy: nothing is lost, and the next call opens it anew
+            self.close()  # deleted, damaged or busy: nothing is lost, and the next call reopens it
             return otherwise
 
     def _open(self) -> sqlite3.Connection:

@@ -1,4 +1,4 @@
-"""Which database holds the log: a SQLite file of the person's own, or the PostgreSQL that a team shares."""
+"""Chooses the database that holds the log: the person's own SQLite file, or a PostgreSQL server shared by a team."""
 
 from collections.abc import Callable
 
@@ -10,19 +10,21 @@ from coderelay.store.store import Projection, Store
 def open_store(
     path: str, url: str | None, projection: Projection, *, open_seconds: float, tell: Callable[[str], None]
 ) -> Store:
-    """The file at `path`, unless there is an `url`. Raises StoreFailed, and StoreLocked if another program has locked
-    the file for longer than `open_seconds`. `tell` is told who makes it wait later."""
+    """Open the database at `url` if there is one, and otherwise the file at `path`. Raises StoreFailed, and
+    StoreLocked if another program has locked the file for longer than `open_seconds`. Later, `tell` is called with a
+    message about who holds a lock that the store waits for."""
     if url is None:
         return SqliteStore(path, projection, open_seconds=open_seconds, tell=tell)
-    from coderelay.store.postgres.store import PostgresStore  # its driver is an extra
+    from coderelay.store.postgres.store import PostgresStore  # its driver is an optional dependency
 
     return PostgresStore(url, projection)
 
 
 def open_owners(folder: str, url: str | None) -> Owners:
-    """Who is alive among those that use the log. Raises StoreFailed if a driver is missing."""
+    """Return the registry that tells which processes that use the log are alive. Raises StoreFailed if a driver is
+    missing."""
     if url is None:
         return FileOwners(folder)
-    from coderelay.store.postgres.owners import PostgresOwners  # its driver is an extra
+    from coderelay.store.postgres.owners import PostgresOwners  # its driver is an optional dependency
 
     return PostgresOwners(url)

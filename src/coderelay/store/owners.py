@@ -1,7 +1,7 @@
-"""Which processes are alive. A living one holds the lock of a file; the kernel lets go when it dies.
+"""Tells which processes are alive, by file locks: a live process holds the lock of its file, and death releases it.
 
-The file also holds a counter the process raises about once a second, so that others can tell a
-living process that works from one that stands still.
+The file also holds a heartbeat counter that the process increments about once a second, so that others can tell a
+live process that works from one that hangs.
 """
 
 import errno
@@ -24,16 +24,18 @@ class Dead(Struct, frozen=True):
 
 
 class Alive(Struct, frozen=True):
+    """The process is alive. `counter` is its heartbeat counter, which stops if the process hangs."""
+
     counter: int
 
 
 class Owners(Protocol):
-    """Seen from one process: itself, and signs of life of the others."""
+    """The registry of owners as one process sees it: its own entry, and the heartbeats of the others."""
 
     async def me(self) -> OwnerId: ...
 
     async def beat(self) -> None:
-        """Show that this process works."""
+        """Send a heartbeat: show that this process works."""
         ...
 
     async def look(self, owner: OwnerId) -> Alive | Dead: ...
@@ -42,10 +44,10 @@ class Owners(Protocol):
 
 
 class FileOwners:
-    """Owners on one machine, one file each in a folder.
+    """The owners on one machine, one file for each in a folder.
 
-    A file system may accept a lock and keep nobody out by it (network homes, some FUSE), and then every owner would
-    look dead. So a kind of lock is tried on our own file before it is believed.
+    A file system may accept a lock and yet exclude nobody (network homes, some FUSE file systems), and then every
+    owner would look dead. So each kind of lock is tested on our own file before it is relied upon.
     """
 
     def __init__(self, folder: str) -> None:
@@ -68,7 +70,7 @@ class FileOwners:
     async def beat(self) -> None:
         if self._file >= 0:
             self._counter += 1
-            with suppress(OSError):  # others see this process stand still, which is the safe side
+            with suppress(OSError):  # others see no heartbeat from this process, which is safe
                 _write_counter(self._file, self._counter)
 
     async def look(self, owner: OwnerId) -> Alive | Dead:
@@ -79,7 +81,7 @@ class FileOwners:
         except OSError as error:
             raise self._unusable(error) from error
         try:
-            if self._lock(file, False):  # shared: two that look at once are not taken for the owner
+            if self._lock(file, False):  # shared, so that two observers do not take each other for the owner
                 return Dead()
             return Alive(int.from_bytes(os.pread(file, 8, 0), "big"))
         finally:
@@ -87,7 +89,7 @@ class FileOwners:
 
     async def close(self) -> None:
         if self._id is not None:
-            with suppress(OSError):  # the folder is gone or cannot be written; another process removes the file
+            with suppress(OSError):  # the folder is gone or not writable; another process removes the file
                 os.unlink(self._path(self._id))
             os.close(self._file)
             self._id, self._file = None, -1
@@ -104,9 +106,9 @@ class FileOwners:
             owner = OwnerId(new_id())
             file = os.open(self._path(owner), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             try:
-                _write_counter(file, self._counter)  # takes its space now: beats go on when the disk is full
+                _write_counter(file, self._counter)  # allocates space: heartbeats go on when the disk is full
                 self._choose_lock(file, self._path(owner))
-                # Between creating and locking, another process may have swept the file away.
+                # Between creation and locking, another process may have removed the file as dead.
                 if self._lock(file, True) and os.path.exists(self._path(owner)):
                     return owner, file
             except BaseException:
@@ -132,10 +134,10 @@ class FileOwners:
 
     def _remove_dead(self) -> None:
         for name in set(os.listdir(self._folder)) - {self._id}:
-            with suppress(OSError):  # what cannot be removed stays; another will try
+            with suppress(OSError):  # what cannot be removed stays; another process will try
                 file = os.open(self._path(name), os.O_RDWR)
                 try:
-                    # Under the lock, so that one who is just entering finds out and tries again.
+                    # Under the lock, so that a process which is just entering notices and tries again.
                     if self._lock(file, True):
                         os.unlink(self._path(name))
                 finally:
@@ -146,8 +148,8 @@ class FileOwners:
 
 
 Lock = Callable[[int, bool], bool]
-"""Locks a file, alone or shared; False if another one keeps us out. Raises OSError where there is no such lock. The
-lock ends when the file is closed."""
+"""Locks a file, exclusively (`alone`) or shared. Returns False if another holder prevents it. Raises OSError where
+this kind of lock is not supported. The lock ends when the file is closed."""
 
 
 def _flock(file: int, alone: bool) -> bool:
@@ -159,7 +161,8 @@ def _flock(file: int, alone: bool) -> bool:
 
 
 def _range_lock(file: int, alone: bool) -> bool:
-    """Of the whole file, by the open file description as `flock` is. It is the kind of lock that SQLite relies on."""
+    """Locks the whole file. Like `flock`, the lock belongs to the open file description. SQLite relies on this kind
+    of lock."""
     wanted = struct.pack("hhqqi0q", fcntl.F_WRLCK if alone else fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
     try:
         fcntl.fcntl(file, fcntl.F_OFD_SETLK, wanted)
@@ -172,8 +175,9 @@ _LOCKS: tuple[Lock, ...] = (_flock, _range_lock) if hasattr(fcntl, "F_OFD_SETLK"
 
 
 def _keeps_others_out(lock: Lock, file: int, path: str) -> bool:
-    """Whether a second opening of the same file is refused what the first has. An owner that removes dead files may
-    have the lock, or may have removed the file: then its lock works, and so does ours."""
+    """Return whether a second open of the same file is refused the lock that the first one holds. A process that
+    removes the files of dead owners may hold the lock, or may have removed the file: then its lock works, and so does
+    ours."""
     try:
         other = os.open(path, os.O_RDWR)
     except FileNotFoundError:

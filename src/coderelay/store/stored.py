@@ -1,4 +1,4 @@
-"""Events and rows as every engine stores them: encoded, numbered, read back, and what counts as damage."""
+"""Encoding and decoding of stored events and rows, shared by all engines, with the detection of damage."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,16 +11,16 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
 
 Damaged = Callable[[str, str], StoreDamaged]
-"""An engine's way to say what is damaged, and why."""
+"""Makes the engine's exception from what is damaged, and why."""
 
 LAST_CHARACTER = "\U0010ffff"
-"""Sorts behind all that ids hold: whatever lies between a text and that text followed by it begins with the text."""
+"""Sorts after every character in ids: whatever sorts between a prefix and prefix + LAST_CHARACTER begins with it."""
 
 _summaries = msgspec.json.Decoder(Summary)
 
 
 def bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, str]]:
-    """Kinds and bodies as they are stored. The name of the session is checked with them."""
+    """Return the kind and the encoded body of each event. The session id is checked for valid Unicode as well."""
     try:
         session.encode()
         return [(kind_of(event), encode(event).decode()) for event in events]
@@ -33,7 +33,7 @@ def bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, st
 
 
 def place(session: SessionId, head: int, epoch: int, events: Sequence[AnyEvent], at: int) -> list[Recorded]:
-    """Number the events. A claim raises the epoch for itself and all that follows it."""
+    """Assign sequence numbers to the events. A claim raises the epoch for itself and for all events after it."""
     recorded: list[Recorded] = []
     for seq, event in enumerate(events, head + 1):
         if isinstance(event, SessionClaimed):
@@ -51,7 +51,8 @@ def read_event(session: SessionId, row: tuple[int, int, int, str, bytes | str], 
 
 
 def refuse_holes(session: SessionId, after: int, page: Sequence[Recorded], damaged: Damaged) -> None:
-    """Rows can go missing by a hand other than ours. Only a deletion may stand where earlier events were."""
+    """Raise if an event is missing: rows can be removed by something other than this program. Only a deletion event
+    may follow a gap."""
     expected = after + 1
     for each in page:
         if each.seq != expected and not isinstance(each.event, SessionDeleted):

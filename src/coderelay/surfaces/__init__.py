@@ -1,1 +1,1 @@
-"""Where people are. Each surface holds a Client and nothing behind it."""
+"""User interfaces: the terminal, and the headless `coder -p`. Each surface uses a Client and nothing behind it."""

@@ -1,15 +1,16 @@
-"""Standard output and standard error of `coder`, which neither raise nor hold a session up.
+"""Replacement for `sys.stdout` and `sys.stderr` whose writes neither raise nor block a session.
 
 `install` replaces `sys.stdout` and `sys.stderr` once, when the program starts:
 
-- A stream that is closed, full or otherwise broken takes everything and keeps nothing. The first failure of standard
-  output is remembered, and `finish` makes it the exit code. Only a reader that has gone is told at once, by
-  BrokenPipeError, so that work nobody will see can be stopped.
-- What reaches a terminal as text passes `visible`. Whoever draws uses `draw` or `sys.stdout.buffer`.
-- After `write_behind` a thread writes, so that a reader who does not read stops nobody else. Surfaces look at
-  `waiting` and hold back what can be read from the log later.
+- Writes to a stream that is closed, full or otherwise broken succeed, and the data is discarded. The first failure of
+  standard output is remembered, and `finish` turns it into the exit code. Only a closed pipe on standard output is
+  reported at once, by BrokenPipeError, so that work whose output nobody will see can be stopped.
+- Text written to a terminal is sanitized by `visible`. Code that draws with escape sequences uses `draw` or
+  `sys.stdout.buffer` instead.
+- After `write_behind`, a thread does the writing, so that a slow reader blocks nothing else. Surfaces check `waiting`
+  and hold back output that they can read from the log later.
 
-`--version` loads this, so it imports nothing that the interpreter has not loaded already.
+`--version` loads this module, so it imports nothing that the interpreter has not loaded already.
 """
 
 import errno
@@ -17,14 +18,14 @@ import io
 import os
 import sys
 
-TYPE_CHECKING = False  # as in typing, which `--version` would wait for
+TYPE_CHECKING = False  # the same as typing.TYPE_CHECKING, without the time that importing typing costs `--version`
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_WAITING = 1 << 18
-"""Bytes that may wait for a reader before a surface holds back."""
+"""The number of unwritten bytes above which a surface holds its output back."""
 
-_NOBODY_READS = 141  # what a shell says of a program that SIGPIPE has ended
+_NOBODY_READS = 141  # the exit code that a shell reports for a program killed by SIGPIPE
 _INTERRUPTED = 130
 _LOOK_SECONDS = 0.05
 _HURRIED_SECONDS = 0.3
@@ -34,7 +35,7 @@ _is_hurried = False
 
 
 class StandardStream(io.RawIOBase):
-    """The file beneath `sys.stdout` or `sys.stderr`. Takes all it is given."""
+    """The raw file beneath `sys.stdout` or `sys.stderr`. It accepts everything that is written to it."""
 
     def __init__(self, file: int) -> None:
         self._file = file
@@ -62,19 +63,20 @@ class StandardStream(io.RawIOBase):
         return len(data)
 
     def write_now(self, data: "bytes | bytearray | memoryview") -> None:
-        """Waits for the reader."""
+        """Write the data and block until the reader has taken it. A failure is kept in `error`."""
         left = memoryview(data)
         while left and self.error is None:
             try:
                 left = left[os.write(self._file, left) :]
-            except BlockingIOError:  # whoever started this program shares the file, and does not want to wait there
+            except BlockingIOError:  # the parent process shares this file and has made it non-blocking
                 _wait_for_room(self._file)
             except OSError as error:
                 self.error = error
 
 
 class _TerminalText(io.TextIOWrapper):
-    """Text for a terminal. Models, tools and servers write some of it; none of them may steer the terminal."""
+    """A text stream to a terminal that removes control sequences: text from models, tools and servers must not
+    control the terminal."""
 
     def write(self, text: str, /) -> int:
         if not text.isprintable():
@@ -85,7 +87,7 @@ class _TerminalText(io.TextIOWrapper):
 
 
 class _Writer:
-    """A thread that writes to one file, for both streams if they are the same file: so their order is kept."""
+    """A thread that writes to one file. Both streams share it if they are the same file, which keeps their order."""
 
     def __init__(self) -> None:
         import threading
@@ -93,7 +95,7 @@ class _Writer:
         self._changed = threading.Condition()
         self._pieces: list[tuple[StandardStream, bytes]] = []
         self._waiting = 0
-        # A daemon, because a write to somebody who does not read cannot be ended.
+        # A daemon thread, because a blocked write to a reader that does not read cannot be cancelled.
         threading.Thread(target=self._write, name="output", daemon=True).start()
 
     @property
@@ -108,7 +110,7 @@ class _Writer:
                 self._changed.notify_all()
 
     def wait(self, seconds: float | None) -> None:
-        """Until everything is written, at most so long."""
+        """Wait until everything is written, for at most `seconds`."""
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting, seconds)
 
@@ -131,7 +133,7 @@ def install() -> None:
 
 
 def write_behind() -> None:
-    """From now on, writing waits for nobody. For commands that keep a session running."""
+    """Write in a thread from now on, so that writes do not block. For commands that keep a session running."""
     if _writers:
         return
     for stream in _streams:
@@ -142,26 +144,26 @@ def write_behind() -> None:
 
 
 def waiting() -> int:
-    """How many bytes no reader has taken yet."""
+    """The number of bytes that no reader has taken yet."""
     return max((each.waiting for each in _writers), default=0)
 
 
 async def taken_down_to(most: int, unless: "Callable[[], bool]" = lambda: False) -> None:
-    """Until no more than `most` bytes wait for a reader, or somebody wants this program to end."""
+    """Wait until at most `most` bytes are unwritten, `hurry` was called, or `unless` returns true."""
     import asyncio
 
-    while waiting() > most and not _is_hurried and not unless():  # noqa: ASYNC110  # it is a thread that writes
+    while waiting() > most and not _is_hurried and not unless():  # noqa: ASYNC110  # a thread does the writing
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 def hurry() -> None:
-    """Somebody wants this program to end: it waits for no reader any more."""
+    """Stop waiting for readers, because the program was asked to end."""
     global _is_hurried
     _is_hurried = True
 
 
 def draw(text: str) -> None:
-    """To standard output as it is, with whatever a terminal obeys in it."""
+    """Write to standard output unchanged, escape sequences included."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode(sys.stdout.encoding, "replace"))
 
@@ -174,7 +176,7 @@ def finish(code: int) -> int:
         for writer in _writers:
             writer.wait(_HURRIED_SECONDS if _is_hurried else None)
     except BrokenPipeError:
-        pass  # `error` below says so
+        pass  # reported below, from `error`
     except KeyboardInterrupt:
         return code or _INTERRUPTED
     error = _streams[0].error
@@ -192,14 +194,14 @@ def finish(code: int) -> int:
 
 
 def _open_closed_files() -> None:
-    """Else the next file that is opened takes the place of a closed stream, and messages would be written into it.
-    Opened for reading only: then writing fails as it would have."""
+    """Open /dev/null in place of closed standard streams. Otherwise the next opened file would get the descriptor of
+    a closed stream, and messages would be written into it. It is opened read-only, so that writing still fails."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
-    if sys.stdin is None:  # it was closed
+    if sys.stdin is None:  # standard input was closed
         sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
 
 
@@ -207,7 +209,7 @@ def _text_stream(before: "io.TextIOBase | object", number: int) -> io.TextIOWrap
     stream = StandardStream(number)
     _streams.append(stream)
     kind = _TerminalText if stream.isatty() else io.TextIOWrapper
-    if not isinstance(before, io.TextIOWrapper):  # it was closed
+    if not isinstance(before, io.TextIOWrapper):  # the stream was closed
         return kind(stream, "utf-8", "backslashreplace", line_buffering=number == 2)
     before.flush()
     by_lines = before.line_buffering or before.write_through
@@ -215,7 +217,7 @@ def _text_stream(before: "io.TextIOBase | object", number: int) -> io.TextIOWrap
 
 
 def _joined(pieces: "list[tuple[StandardStream, bytes]]") -> "list[tuple[StandardStream, bytes]]":
-    """Neighbours of the same stream as one."""
+    """Merge consecutive pieces of the same stream into one."""
     found: list[tuple[StandardStream, list[bytes]]] = []
     for stream, data in pieces:
         if not found or found[-1][0] is not stream:

@@ -1,1 +1,1 @@
-"""What we ship for other people's tests: the suite that every store must pass, and a small model server."""
+"""Support for other people's tests: a conformance suite for stores, and a small model server."""

@@ -55,13 +55,13 @@ class Answer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def without_notes(content: str) -> str:
-    """What a person said, without the notes that `coder` put before it for the model."""
+    """The text of the person, without the notes for the model that `coder` puts before it."""
     found = _NOTES.match(content)
     return content[found.end() :] if found else content
 
 
 def echo(body: Body) -> Answer:
-    """The answer that follows from the last message of a request in either form."""
+    """The answer that follows from the last message of a request, in either wire format."""
     message: Body = body["messages"][-1]
     results = [part for part in _parts(message) if part.get("type") == "tool_result"]
     if message["role"] == "tool" or results:
@@ -92,7 +92,7 @@ def _text(message: Body) -> str:
 
 
 def serve(decide: Callable[[Body], Answer], port: int = 0) -> ThreadingHTTPServer:
-    """A server on 127.0.0.1 that listens already; whoever calls this runs it. Port 0 takes a free one."""
+    """Create a server that already listens on 127.0.0.1. The caller must run it. Port 0 takes a free port."""
 
     class Requests(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

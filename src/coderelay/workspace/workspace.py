@@ -1,4 +1,4 @@
-"""What tools act on: the files beneath the session's folders, and processes started in the first of them."""
+"""The workspace that tools act on: files beneath the session's folders, and commands run in the first folder."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from coderelay.workspace.sandbox.sandbox import Sandbox
 
 Hidden = Callable[[Iterable[str]], set[str]]
-"""Those of these files whose content nobody may be shown unasked."""
+"""Returns those of the given files whose content must not be shown without asking a person first."""
 _NO_VARIABLES: Mapping[str, str] = {}
 GiveTask = Callable[[str, str], Awaitable[Finished]]
-"""A description for people, and what the agent is told. Its answer is the result. Raises ToolFailed."""
+"""Gives a task to another agent. Takes a description for people and the prompt for the agent; returns the agent's
+answer. Raises ToolFailed."""
 
 
 def nothing_hidden(paths: Iterable[str]) -> set[str]:
@@ -28,6 +29,8 @@ def nothing_hidden(paths: Iterable[str]) -> set[str]:
 
 
 class Workspace:
+    """The files, commands, background commands and tasks that the tools of one session can use."""
+
     def __init__(
         self,
         root: str,
@@ -42,8 +45,8 @@ class Workspace:
         variables: Mapping[str, str] = _NO_VARIABLES,
         hidden: Hidden = nothing_hidden,
     ) -> None:
-        """`folders` are those that may be used besides `root`. `sandbox` opens the one for commands in them, which
-        have the `variables` besides the `environment`."""
+        """`folders` may be used in addition to `root`. `sandbox` opens the sandbox for commands in these folders.
+        Commands get the `variables` in addition to the `environment`."""
         self.disk = Disk([root, *folders])
         self.files: Files = FilesOnDisk(self.disk) if editor is None else LentFiles(self.disk, editor)
         self.known = KnownFiles() if known is None else known
@@ -63,19 +66,19 @@ class Workspace:
         return self.disk.root
 
     def with_tasks(self, give_task: GiveTask) -> "Workspace":
-        """The same, with somebody to give a task to."""
+        """A copy of this workspace that gives tasks to other agents with `give_task`."""
         there = copy(self)
         there.give_task = give_task
         return there
 
     def heard_by(self, heard: Heard) -> "Workspace":
-        """The same, but somebody is told of what its commands write until they end."""
+        """A copy of this workspace whose commands pass their output to `heard` until they end."""
         there = copy(self)
         there.commands = self.commands.heard_by(heard)
         return there
 
     def at(self, folder: str) -> "Workspace":
-        """The same, but commands start in that folder of it."""
+        """A copy of this workspace whose commands start in `folder`, a folder of the workspace."""
         there = copy(self)
         there.commands = self.commands.at(folder)
         return there

@@ -1,1 +1,1 @@
-"""The guide: an agent without a model. `intents` is the table of what it understands, `plans` what it does then."""
+"""The guide: an agent without a model, which follows fixed rules to understand requests and carry them out."""

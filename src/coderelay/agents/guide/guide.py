@@ -1,4 +1,7 @@
-"""Runs a turn by rule: the same tools, approvals and log as with a model, so that a first run is a real one."""
+"""The guide agent: runs a turn without a model, by matching the prompt against a table of patterns (`INTENTS`).
+
+It uses the same tools, approvals and log as an agent with a model, so that a first run shows the real product.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -22,7 +25,7 @@ from coderelay.workspace.workspace import Workspace
 _TOOLS = ("read", "write", "bash", "ask_user")
 _TITLE = 60
 _PATH = r"(?P<path>[^\s，。：]+)"
-_FILE = r"(?P<path>[\w`'\"~./-]*[./][\w`'\"~./-]*)"  # a dot or a slash tells a file from other words
+_FILE = r"(?P<path>[\w`'\"~./-]*[./][\w`'\"~./-]*)"  # a dot or a slash distinguishes a file from other words
 _IN = rf"(?: (?:in|under|of)(?: the)?(?: folder)? {_PATH})?"
 _NEW = r"(?:create|make|add|write)(?: an?| the)?(?: new| empty)* file(?: called| named)?"
 _NEW_ZH = r"(?:创建|新建|写)(?:一个)?[新空]?的?文件\s*(?P<path>[^\s，,：:]+?)"
@@ -76,13 +79,13 @@ INTENTS: tuple[tuple[Begin, str], ...] = (
     (_COMMANDS, r".*(?:启动|打开|开启|使用).*(?:网页|浏览器|web|聊天|飞书|编辑器).*|.*\bcommands?\b.*|.*命令.*"),
     (_HELP, r"help|\?|hi|hello|hey|what can you do|who are you|帮助|[你您]好|你能做什么|你是谁|怎么用"),
 )
-_LONGEST = 4000  # so that no prompt keeps the table busy
+_LONGEST = 4000  # characters; a longer prompt is not matched, because that could take long
 _POLITE = re.compile(r"^(?:(?:please|can you|could you|请你?|帮我|麻烦你?)[\s,，]*)+", re.IGNORECASE)
 _END = re.compile(r"(?:[\s!?！？。]|(?<=\w)\.)+$")
 
 
 class GuideAgent:
-    """`programs` names other agents that are installed here, for people to know."""
+    """`programs` returns the names of other agents that are installed here, to tell people about them."""
 
     name = "guide"
 
@@ -139,7 +142,7 @@ class GuideAgent:
 
 
 def next_step(state: State, programs: Callable[[], Sequence[str]]) -> Call | str:
-    """A call to make, or the last word."""
+    """The next call to make, or the final answer of the turn."""
     assert state.turn is not None
     started = state.turn.started
     words = Words(started.text, programs)
@@ -154,8 +157,8 @@ def next_step(state: State, programs: Callable[[], Sequence[str]]) -> Call | str
 
 
 def replay(plan: Plan, calls: Sequence[CallState]) -> Proposal | str | None:
-    """A plan is played from its beginning with what the log has of its calls, so any process can go on with it.
-    None if these are not its calls."""
+    """Replay a plan from its beginning with the outcomes of its calls from the log, so that any process can go on
+    with it. Returns None if the calls in the log are not those of this plan."""
     try:
         proposal = next(plan)
         for each in calls:

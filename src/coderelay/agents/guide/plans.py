@@ -1,5 +1,8 @@
-"""What the guide does: each plan yields the calls it wants, one at a time, is sent how each ended, and returns the
-last word. A plan knows nothing but its arguments and what it is sent."""
+"""The plans of the guide: generators that yield tool calls one at a time and return the final answer.
+
+A plan is sent the state of each call after it has ended. It depends on nothing but its arguments and what it is sent,
+so that it can be replayed from the log.
+"""
 
 import errno
 import os
@@ -15,7 +18,7 @@ from coderelay.protocol.calls import Failed, Finished
 from coderelay.session.state import CallState
 
 _READMES = ("README.md", "README.rst", "README.txt", "README")
-_TESTS = (  # a file, what it must hold, and the command then
+_TESTS = (  # a file, a pattern that it must contain, and the command that runs the tests then
     ("Makefile", r"^test\s*:", "make test"),
     ("package.json", r'"test"\s*:', "npm test"),
     ("pyproject.toml", r"pytest", "python3 -m pytest -q"),
@@ -35,7 +38,7 @@ Plan = Generator[Proposal, CallState, str]
 
 
 def ask(question: str, *labels: str) -> Generator[Proposal, CallState, str | None]:
-    """The answer, or None if there was none."""
+    """Ask the person a question. Returns the answer, or None if there was none."""
     asked: dict[str, object] = {"question": question, "options": [{"label": each} for each in labels]}
     call = yield Proposal("ask_user", {"questions": [asked]})
     return call.answer.answers.get(question) if isinstance(call.answer, Answers) else None
@@ -47,7 +50,8 @@ def list_files(words: Words, path: str = ".") -> Plan:
 
 def find_files(words: Words, name: str, path: str = ".") -> Plan:
     pattern = _plain(name) if set(name) & set("*?[") else f"*{_plain(name)}*"
-    start = _plain(path) if path.startswith((".", "/")) else f"./{_plain(path)}"  # never taken for an option
+    # The leading `./` keeps find from taking the path for an option.
+    start = _plain(path) if path.startswith((".", "/")) else f"./{_plain(path)}"
     return run(words, f"find {quote(start)} -name .git -prune -o -iname {quote(pattern)} -print | head -n 200")
 
 
@@ -86,7 +90,7 @@ def create_file(words: Words, path: str, content: str | None = None) -> Plan:
         return words.tell(words.say("nothing_done"))
     there = yield _read(path)
     if not isinstance(there.outcome, Finished) and not _is_missing(there):
-        return words.came_out(there)  # a folder, not a text, or outside
+        return words.came_out(there)  # the path is a folder, no text file, or outside the workspace
     if not _is_missing(there):
         keep, replace = words.say("keep"), words.say("replace")
         if (yield from ask(words.say("exists", path=path), keep, replace)) != replace:
@@ -109,17 +113,17 @@ def _read(path: str) -> Proposal:
 
 
 def _is_missing(call: CallState) -> bool:
-    """If in doubt, the file is there."""
+    """Whether `read` failed because the file does not exist. In doubt, the file counts as existing."""
     return isinstance(call.outcome, Failed) and call.outcome.message.endswith(os.strerror(errno.ENOENT))
 
 
 def _lines(call: CallState) -> list[str]:
-    """What `read` gave, without its numbers."""
+    """The lines that `read` returned, without their line numbers."""
     output = call.outcome.output if isinstance(call.outcome, Finished) else ""
     return [line.partition("\t")[2] for line in output.splitlines()]
 
 
 def _plain(text: str) -> str:
-    """Without quotes around it."""
+    """The text without the quotes around it."""
     found = _QUOTED.fullmatch(text.strip())
     return next((each for each in found.groups() if each is not None), "") if found else text

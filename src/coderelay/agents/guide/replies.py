@@ -1,4 +1,4 @@
-"""What the guide says, in English and Chinese. It never pretends to have understood more than its table."""
+"""The texts of the guide, in English and Chinese. They never claim more understanding than the guide's table has."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ Topic = Literal["help", "connect", "commands"]
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _SHOWN_LINES, _SHOWN_CHARS = 40, 4000
 _PROVIDERS = ("anthropic", "openai", "gemini", "iflow", "deepseek")
-_COMMANDS = (  # told if this version has them
+_COMMANDS = (  # listed only if this version has the command
     ("start", "coder", "here, in a terminal", "在终端中使用"),
     ("web", "coder web", "in the browser", "在浏览器中使用"),
     ("feishu", "coder feishu", "in Feishu chats", "在飞书聊天中使用"),
@@ -84,7 +84,8 @@ _TRANSLATED = {
 
 
 class Words:
-    """In the language of the prompt."""
+    """The replies of the guide in the language of the prompt: Chinese if it contains Chinese characters, otherwise
+    English."""
 
     def __init__(self, prompt: str, programs: Callable[[], Sequence[str]]) -> None:
         self._is_chinese = _CHINESE.search(prompt) is not None

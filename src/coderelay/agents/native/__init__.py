@@ -1,1 +1,1 @@
-"""Our own agent: a model and tools in a loop."""
+"""The native agent: coderelay's own loop of a model and tools."""

@@ -1,4 +1,7 @@
-"""A long history becomes a summary and its last messages. The log keeps everything."""
+"""Compaction: replaces the beginning of a long history with a summary, for the model only.
+
+The last messages are kept unchanged, and the log keeps everything.
+"""
 
 from collections.abc import Sequence
 
@@ -31,7 +34,7 @@ Next (the very next step)
 Keep exact names, paths, commands, numbers and error messages. No greeting, no advice of your own."""
 
 _RESULT_BYTES = 2000
-_KEPT_SHARE = 0.3  # of the window, at most, for what is kept as it is
+_KEPT_SHARE = 0.3  # the largest share of the window for messages that are kept unchanged
 _SUMMARY_SHARE = 0.2
 _ASKED_SHARE = 0.15
 
@@ -41,19 +44,21 @@ _LEFT_OUT = "(something is left out here)"
 
 
 class CompactionSettings(Struct, frozen=True):
-    """`threshold`: the share of the model's window that may be filled. `keep`: how many messages stay as they are."""
+    """`threshold` is the share of the model's window that may be filled before a compaction. `keep` is how many
+    messages are kept unchanged."""
 
     threshold: float = 0.8
     keep: int = 12
 
 
 def is_due(state: State, messages: Sequence[Message], overhead: int, window: int, threshold: float) -> bool:
-    """`overhead` is what a request has besides its messages, in bytes."""
+    """Whether the history needs a compaction. `overhead` is the size of a request without its messages, in bytes."""
     return tokens_now(state, messages, overhead) > threshold * window
 
 
 def tokens_now(state: State, messages: Sequence[Message], overhead: int) -> int:
-    """What the provider counted last, and a guess for what came since; all a guess if it does not count."""
+    """The provider's last token count plus an estimate for what came after it, or only an estimate if the provider
+    does not count."""
     if not state.context_tokens:
         return (overhead + sum(map(_size, messages))) // BYTES_PER_TOKEN
     since = 0
@@ -65,7 +70,8 @@ def tokens_now(state: State, messages: Sequence[Message], overhead: int) -> int:
 
 
 def entries_to_drop(state: State, keep: int, window: int) -> int:
-    """From the start of the history. At least one if there is any, so that it becomes shorter."""
+    """How many entries to drop from the start of the history. At least one if there are any, so that the history
+    always becomes shorter."""
     room = int(window * _KEPT_SHARE) * BYTES_PER_TOKEN
     kept_messages = kept_bytes = 0
     for place in range(len(state.history) - 1, 0, -1):
@@ -78,8 +84,8 @@ def entries_to_drop(state: State, keep: int, window: int) -> int:
 
 
 def told_to_summariser(state: State, dropped: int, window: int) -> str:
-    """What is to be summed up, with long results cut. If there is too much of it, the beginning (the first request or
-    the summary before) and the newest parts are what counts."""
+    """The history to summarise, with long results truncated. If it is too long, the beginning (the first request or
+    the previous summary) and the newest parts are kept."""
     messages = transcript(replace(state, history=state.history[:dropped]))
     beginning, *parts = [part for message in messages for part in _rendered(message)]
     room = window * BYTES_PER_TOKEN // 2
@@ -97,8 +103,8 @@ def told_to_summariser(state: State, dropped: int, window: int) -> str:
 
 
 def with_what_must_stay(summary: str, state: State, dropped: int, window: int) -> str:
-    """The todo list and the requests of the open turn are not left to the summariser's judgement. The requests come
-    last, so that the next summary can take them over from here."""
+    """The summary with the todo list and the requests of the open turn, which are not left to the summariser's
+    judgement. The requests come last, so that the next compaction can find them and take them over."""
     room = window * BYTES_PER_TOKEN
     parts = [_cut(summary.strip(), int(room * _SUMMARY_SHARE))]
     items, _ = last_todos(state)
@@ -145,7 +151,7 @@ def _with_images(message: UserMessage | ToolMessage) -> str:
 
 
 def _cut(text: str, most: int = _RESULT_BYTES) -> str:
-    """Its beginning and its end, so many bytes at most."""
+    """The beginning and the end of a text, at most `most` bytes in all."""
     whole = text.encode()
     if len(whole) <= most:
         return text

@@ -1,4 +1,4 @@
-"""The loop: ask the model, run what it proposes, until it proposes nothing more."""
+"""The native agent's main loop: ask the model and run the calls it proposes, until it proposes none."""
 
 from collections.abc import Callable
 from contextlib import aclosing
@@ -35,7 +35,7 @@ class NativeAgent:
         settings: Callable[[str], NativeSettings],
         more_tools: MoreOf,
     ) -> None:
-        """`models` and `settings` go by the folder, and raise BadInput if what is written there is wrong."""
+        """`models` and `settings` take a folder, and raise BadInput if the folder's configuration is invalid."""
         self._models = models
         self._toolbox = toolbox
         self._open_workspace = open_workspace
@@ -92,7 +92,7 @@ class NativeAgent:
 
 
 async def title_for(model: Model, prompt: str) -> str:
-    """Raises ModelFailed."""
+    """Ask the model for a title of a session that begins with this prompt. Raises ModelFailed."""
     request = Request(_TITLER, [UserMessage(prompt[:_READ])], think="off")
     async with aclosing(model.stream(request)) as pieces:
         async for piece in pieces:

@@ -1,4 +1,4 @@
-"""A model that goes round in circles: the same messages again and again, with the same results each time."""
+"""Loop detection: finds a model that makes the same calls again and again and gets the same results."""
 
 from collections.abc import Sequence
 
@@ -11,11 +11,12 @@ REPEATED = (
     "you made exactly this call twice already and it gave the same result both times, so it is not run again; "
     "do something else, or say what stops you"
 )
-_ROUNDS = {1: 2, 2: 3, 3: 3}  # how many are enough, by how many messages a round has
+_ROUNDS = {1: 2, 2: 3, 3: 3}  # messages in a round: how many equal rounds make a loop
 
 
 def repeated(calls: Sequence[Call], state: State) -> MessageAdded | None:
-    """The last message that was the same as these calls, if nothing but the same came of it for several rounds."""
+    """If these calls would continue a loop, the last message that made the same calls; otherwise None. A loop is a
+    round of one to three messages that has been repeated with the same results."""
     for length, rounds in _ROUNDS.items():
         last = _messages(state, length * rounds)
         if not last or _wanted(last[-length].calls) != _wanted(calls):
@@ -26,12 +27,12 @@ def repeated(calls: Sequence[Call], state: State) -> MessageAdded | None:
 
 
 def was_told(message: MessageAdded, state: State) -> bool:
-    """That it repeats itself."""
+    """Whether the model was told, as a result of this message, that it repeats itself."""
     return any(REPEATED in result for result in _results(message, state))
 
 
 def _messages(state: State, count: int) -> list[MessageAdded]:
-    """The last ones; none if there are fewer, or if something was said in between."""
+    """The last `count` messages with calls, or none if there are fewer or if something else was said in between."""
     entries = state.history[-count:]
     messages = [each for each in entries if isinstance(each, MessageAdded) and each.calls]
     return messages if len(messages) == count else []

@@ -1,4 +1,4 @@
-"""The steps of one turn: ask the model, run a call, sum up what became too long."""
+"""The steps of a native turn: ask the model, run its calls, check the work, compact a long history; with retries."""
 
 import asyncio
 from collections.abc import Sequence
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from coderelay.agents.native.workflow.verify_steps import Checking
 
 MOST_CALLS = 64
-"""How many calls one message may make. With more, none of them is run, because nobody could look through them all."""
+"""The most calls in one message. If there are more, none of them is run, because no person could review them all."""
 
-_SUMMARY_WINDOW = 0.5  # how much of its window the summariser is given to read, at most
+_SUMMARY_WINDOW = 0.5  # the largest share of its context window that the summariser is given to read
 
 
 class NativeSettings(Struct, frozen=True):
-    """`home` is where the person's own instructions are; `retry_seconds` the first pause before a failed request is
-    sent again, 0 for never. `skills` are those the model may choose from, `tools` what only this folder has,
-    `notes` are for people."""
+    """`home` is the folder with the person's own instructions. `retry_seconds` is the first pause before a failed
+    request is retried, 0 for no retries. `skills` are those the model may choose from, `tools` are extra tools of
+    this folder, and `notes` are messages for people."""
 
     home: str
     disabled_tools: tuple[str, ...] = ()
@@ -63,6 +63,8 @@ class NativeSettings(Struct, frozen=True):
 
 
 class Steps:
+    """Carries out the single steps of one turn. `turn.next_action()` says which step is next."""
+
     def __init__(
         self,
         turn: Turn,
@@ -106,16 +108,16 @@ class Steps:
     async def run_calls(self) -> None:
         calls = [each.call for each in together(self._turn.state)]
         unknown = [call.name for call in calls if not self._toolbox.has(call.name)]
-        if unknown:  # it was proposed in another process
+        if unknown:  # another process proposed these calls, and this one has not loaded the MCP tools yet
             self._toolbox = await self._tools.ready(unknown)
         await self._turn.perform(calls, self._run)
 
     async def check(self) -> None:
-        """The model proposes nothing more, but its work is to be checked."""
+        """Check the work of a turn in which the model proposes no more calls."""
         await self._checking().go_on()
 
     async def compact(self) -> None:
-        """Everything but the last messages becomes a summary."""
+        """Replace everything but the last messages with a summary."""
         if not await self._turn.may_spend():
             return
         state, model = self._turn.state, self._current_model()
@@ -139,19 +141,19 @@ class Steps:
         )
 
     async def _begin_list(self) -> bool:
-        """At the very start of a turn, if its prompt is a task of many steps."""
+        """At the very start of a turn, start a todo list if the prompt is a task of many steps."""
         turn = self._turn.state.turn
         if turn is None or turn.steps or turn.calls or not self._settings.workflow.todos:
             return False
         if self._turn.settings.parent is not None or not may_be_complex(turn.started.said):
             return False
-        from coderelay.agents.native.workflow.initial_todos import begin_list  # short prompts need none
+        from coderelay.agents.native.workflow.initial_todos import begin_list  # not loaded for short prompts
 
         return await begin_list(self._turn, self._toolbox, self._workspace, self._settings.workflow.language)
 
     def _checking(self, workspace: Workspace | None = None) -> "Checking":
         from coderelay.agents.native.workflow.verify_steps import (
-            Checking,  # with the first change: most turns make none
+            Checking,  # loaded with the first change of a file: most turns make none
         )
 
         return Checking(self._turn, self._toolbox, workspace or self._workspace, self._settings.workflow)
@@ -173,7 +175,7 @@ class Steps:
         return await self._toolbox.run(call, workspace, proposed.judged.need)
 
     async def _sum_up(self, model: Model, dropped: int) -> tuple[Model, Completion]:
-        """By the small model of the same provider, or by the model itself if that one fails."""
+        """Summarise with the small model of the same provider, or with the session's model if that one fails."""
         small = self._models.open(self._models.cheap(model.id))
         try:
             return small, await self._summary(small, dropped)
@@ -202,7 +204,8 @@ class Steps:
         return completion
 
     def _current_model(self) -> Model:
-        """A model that is changed in mid-turn answers from the next step on; another agent's waits for its turn."""
+        """A model that is changed in mid-turn answers from the next step on. If the agent is changed too, the new
+        model waits for the next turn."""
         settings = self._turn.settings
         if self._model.id != settings.model and settings.agent == self._agent:
             self._model = self._models.open(settings.model)
@@ -223,7 +226,7 @@ class Steps:
         try:
             message_id, completion = await self._answer(model, request, notes=notes)
         except _ModelChanged:
-            return  # the next step asks the other one
+            return  # the next step asks the new model
         completion = with_text_call(completion, request.tools)
         calls = _with_unique_ids(completion.calls, state.calls)
         message = MessageAdded(
@@ -266,7 +269,7 @@ class Steps:
     async def _answer(
         self, model: Model, request: Request, *, notes: Sequence[Note] = (), shown: bool = True
     ) -> tuple[MessageId, Completion]:
-        """Asked again, after a pause, for as long as that may help."""
+        """Send a request, and retry it after a pause for as long as a retry may help."""
         tries = 0
         while True:
             tries += 1
@@ -313,7 +316,7 @@ class Steps:
     async def _keep_partial(
         self, model: Model, message_id: MessageId, heard: "_Heard", notes: Sequence[Note]
     ) -> None:
-        """A stop in mid-answer keeps the words that were shown. Half-received calls are dropped."""
+        """When the turn is stopped in mid-answer, keep the text that was shown. Incomplete calls are dropped."""
         state = self._turn.state
         if not heard.text.tell() or state.turn is None or not state.turn.stop_requested:
             return
@@ -329,11 +332,11 @@ class Steps:
 
 
 class _ModelChanged(Exception):
-    """The person did not want to wait for the one that fails."""
+    """The person chose another model while a failing one was being retried."""
 
 
 class _Heard:
-    """What has come in of a message so far."""
+    """The part of a message that has been received so far."""
 
     def __init__(self) -> None:
         self.text = StringIO()
@@ -355,7 +358,7 @@ def _too_many(calls: int) -> str:
 
 
 def _with_unique_ids(calls: tuple[Call, ...], known: dict[CallId, Any]) -> tuple[Call, ...]:
-    """Some servers send no ids, or count from 0 in every message; ours are unique in the session."""
+    """Some servers send no call ids, or count from 0 in every message. This makes the ids unique in the session."""
     unique: dict[CallId, Call] = {}
     for call in calls:
         free = call.id and call.id not in known and call.id not in unique

@@ -1,4 +1,4 @@
-"""The tools of one turn: our own, and those of other programs, which must be started first."""
+"""The tools of one turn: the built-in ones, and those of MCP servers, which must be started first."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
@@ -13,30 +13,30 @@ from coderelay.tools.toolbox import Toolbox
 
 class MoreTools(Protocol):
     async def ready(self) -> None:
-        """Before a step: waits a moment for those that have not started."""
+        """Called before a step: wait a short time for servers that have not started yet."""
         ...
 
     async def ready_for(self, names: Collection[str]) -> None:
-        """Before calls of tools that are not known here yet."""
+        """Called before calls of tools that this process does not know yet."""
         ...
 
     @property
     def tools(self) -> Sequence[Tool[Any]]:
-        """The same ones until their programs list others."""
+        """The same tool objects until a server lists other tools."""
         ...
 
     @property
     def notes(self) -> Sequence[str]:
-        """What is wrong, for people."""
+        """Problems, as messages for people."""
         ...
 
 
 MoreOf = Callable[[str], MoreTools | None]
-"""By folder, as its configuration stands now. Raises BadInput."""
+"""The additional tools of a folder, by its current configuration. Raises BadInput."""
 
 
 class TurnTools:
-    """`told` are the notes that a session has been shown."""
+    """`told` are the notes that each session has already been shown."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class TurnTools:
         self._told = told
 
     async def ready(self, calls: Collection[str] = ()) -> Toolbox:
-        """For a request to the model, or for calls of tools by these names."""
+        """The toolbox for a request to the model, or for running calls of the tools with these names."""
         more = self._more(self._turn.settings.cwd) if wants_more(self._turn.settings) else None
         if more is None:
             return self._own
@@ -72,6 +72,6 @@ class TurnTools:
 
 
 def wants_more(settings: SessionSettings) -> bool:
-    """No program is started for a session that may use none of its tools."""
+    """Whether a session may use tools of MCP servers. If not, no server is started for it."""
     allowed = settings.allowed_tools
     return not allowed or any(name.strip().lower().startswith("mcp__") for name in allowed)

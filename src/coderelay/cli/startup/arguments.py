@@ -1,16 +1,16 @@
-"""Arguments and their help, in the language of the person."""
+"""The argument parser of all subcommands, with help and errors in the person's language; and their names."""
 
 import argparse
 import sys
 
 from coderelay.client.language import retell, t
 
-TYPE_CHECKING = False  # as in typing, which `--help` would wait for
+TYPE_CHECKING = False  # like typing.TYPE_CHECKING; `--help` would wait for typing to load
 if TYPE_CHECKING:
     from typing import NoReturn
 
 SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
-_FIXED = (  # what argparse says by itself
+_FIXED = (  # argparse's own texts
     "usage: ",
     "positional arguments:\n",
     "options:\n",

@@ -1,4 +1,4 @@
-"""Beginning in the home folder or in `/`, where everything a person has can be read and changed: agreed to once."""
+"""One-time consent to work in the home folder or `/`, where an agent can read and change all a person has."""
 
 import os
 import sys
@@ -11,7 +11,8 @@ from coderelay.protocol.errors import BadInput
 
 
 def check_broad_folder(folder: str) -> None:
-    """Asks if a person is there. Raises BadInput if the answer is not yes, or nobody can be asked."""
+    """Ask for consent if a person is at the terminal. Raises BadInput if the answer is not yes, or nobody can be
+    asked."""
     home = home_of(os.environ)
     if is_agreed_to(home, folder):
         return

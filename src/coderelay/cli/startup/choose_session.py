@@ -1,4 +1,4 @@
-"""The session that the options mean: a new one, or one that is there already."""
+"""Choose the session that the command-line options mean: a new one, or an existing one."""
 
 import argparse
 import os
@@ -21,8 +21,9 @@ from coderelay.protocol.summary import Summary
 
 
 class Chosen(Struct, frozen=True):
-    """`after` is where its log stood before anything was added. `detected` is why a new one has its model, `problem`
-    why this process cannot run one that is there already. `newest` says which one it is if nobody named it."""
+    """`after` is where the session's log stood before this run adds anything. `detected` says why a new session has
+    its model, `problem` why this process cannot run an existing one. `newest` tells the person which session was
+    chosen if they did not name one."""
 
     session: SessionId
     after: int
@@ -34,7 +35,8 @@ class Chosen(Struct, frozen=True):
 async def choose_session(
     client: Client, options: argparse.Namespace, folder: str, app: App, by: By, *, to_run: bool = True
 ) -> Chosen:
-    """Raises CannotRun if nobody can run it here; unless it is there already and is only to be followed."""
+    """Raises CannotRun if the session cannot run here, unless it exists already and is only to be followed (`to_run`
+    is False)."""
     allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
     known = await _known_session(client, options, folder)
     if known is None:
@@ -87,7 +89,7 @@ async def _new_session(
 
 
 def untrusted_words(app: App) -> str:
-    """What the folder wants and does not get, and how it would; nothing if it wants nothing."""
+    """A message that names the folder's untrusted settings and how to put them in force; empty if it has none."""
     if not app.config.untrusted:
         return ""
     return t(
@@ -98,7 +100,8 @@ def untrusted_words(app: App) -> str:
 
 
 def mended_words(app: App) -> str:
-    """What commands of a process that was killed had left for git to obey, and was moved aside; usually nothing."""
+    """A message about files that git obeys, which commands of a killed process had changed and which were now put
+    back or moved aside; usually empty."""
     mended = app.workspaces.recover()
     if not mended:
         return ""
@@ -116,7 +119,7 @@ async def _known_session(client: Client, options: argparse.Namespace, folder: st
         newest = await client.get(ListSessions(cwd=folder))
         if not newest:
             raise BadInput(t("there is no session in {folder} to continue", folder=folder), t("`coder` starts one."))
-        return next(filter(is_known, newest), newest[0])  # rather than one that was opened and never used
+        return next(filter(is_known, newest), newest[0])  # prefers a session that was used
     return None
 
 

@@ -1,4 +1,4 @@
-"""Folders as they are given on the command line, from the one that `coder` was called in."""
+"""Resolve folders given on the command line, relative to the current folder."""
 
 import os
 
@@ -6,16 +6,16 @@ from coderelay.client.language import t
 
 
 def resolved(given: str) -> str:
-    """The real path of a folder, of the current one if nothing is given. Raises OSError if that was removed."""
+    """The real path of a folder; of the current one if `given` is empty. Raises OSError if that one was removed."""
     return os.path.realpath(given if os.path.isabs(given) else os.path.join(os.getcwd(), given))
 
 
 def real_folder(given: str = "") -> str:
-    """The same. Raises BadInput."""
+    """Like `resolved`, but raises BadInput."""
     try:
         return resolved(given)
     except OSError as error:
-        from coderelay.protocol.errors import BadInput  # the first prompt does not wait for it
+        from coderelay.protocol.errors import BadInput  # so that the first prompt does not wait for it
 
         raise BadInput(gone()) from error
 
@@ -25,5 +25,5 @@ def gone() -> str:
 
 
 def is_broad(folder: str) -> bool:
-    """Whether everything that the person has lies beneath this real path: their home folder, or `/`."""
+    """Whether this real path is the home folder or `/`, so that everything the person has lies beneath it."""
     return folder in ("/", os.path.realpath(os.path.expanduser("~")))

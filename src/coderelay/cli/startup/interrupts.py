@@ -1,17 +1,17 @@
-"""Ctrl-C on the command line, without KeyboardInterrupt where nobody expects it.
+"""Handle Ctrl-C on the command line, without a KeyboardInterrupt where nobody expects it.
 
-That exception arises between any two instructions. While msgspec is loaded, it is swallowed, and the interpreter
-crashes with the first decoder; in a callback of the interpreter it is printed with a traceback. So Ctrl-C simply ends
-the program, unless a command has something to put in order: an event loop, or what stands in a
+Python can raise that exception between any two instructions. While msgspec is being loaded, it is swallowed, and the
+interpreter crashes at the first decoder; in a callback of the interpreter it is printed with a traceback. So Ctrl-C
+simply ends the program, unless a command has something to clean up: an event loop, or code inside a
 `with RaisedInterrupts()`. A signal that was ignored when `coder` started (`nohup`, `&` in a script) stays ignored.
 
-`--help` loads this, so it imports nothing that argparse does not need.
+`--help` loads this file, so it imports nothing that argparse does not need.
 """
 
 import os
 import signal
 
-TYPE_CHECKING = False  # as in typing, which `--help` would wait for
+TYPE_CHECKING = False  # like typing.TYPE_CHECKING; `--help` would wait for typing to load
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any, TypeVar
@@ -29,7 +29,7 @@ _IS_CTRL_C_IGNORED = is_ignored(signal.SIGINT)  # as it was when `coder` started
 
 
 def leave_at_once() -> None:
-    """From now on Ctrl-C ends the program, whatever it does."""
+    """From now on Ctrl-C ends the program, whatever it is doing."""
     _on_ctrl_c(_leave)
 
 
@@ -38,8 +38,8 @@ def _leave(*_: object) -> None:
 
 
 class RaisedInterrupts:
-    """The first Ctrl-C raises KeyboardInterrupt here, so that `finally` can put things in order. A second one does
-    nothing until that is done."""
+    """In this context the first Ctrl-C raises KeyboardInterrupt, so that `finally` blocks can clean up. A second one
+    does nothing until that is done."""
 
     def __enter__(self) -> None:
         _on_ctrl_c(_raise_once)
@@ -54,8 +54,8 @@ def _raise_once(*_: object) -> None:
 
 
 def run_loop(work: "Coroutine[Any, Any, T]") -> "T":
-    """Run it in an event loop of its own. The first Ctrl-C cancels it, a second one ends the program, unless `work`
-    handles the signal itself. Raises KeyboardInterrupt when it has been cancelled."""
+    """Run `work` in an event loop of its own. The first Ctrl-C cancels it, a second one ends the program, unless
+    `work` handles the signal itself. Raises KeyboardInterrupt when Ctrl-C has cancelled it."""
     import asyncio  # commands that need no loop do not load it
 
     is_interrupted = False
@@ -76,7 +76,7 @@ def run_loop(work: "Coroutine[Any, Any, T]") -> "T":
             return await work
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            loop.remove_signal_handler(signal.SIGINT)  # puts Python's own handler in place, if there is one to remove
+            loop.remove_signal_handler(signal.SIGINT)  # restores Python's own handler, if it removes one
             leave_at_once()
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 

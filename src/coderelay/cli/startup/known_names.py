@@ -1,4 +1,4 @@
-"""What can be named in a command, each with what it means, for completion. Nothing if it cannot be found out."""
+"""Names for shell completion (sessions, asks, models, servers …), each with a description; none if that fails."""
 
 import os
 
@@ -21,7 +21,7 @@ _MOST = 100
 def known_names(kind: str) -> NamesWithText:
     try:
         return _known_names(kind)
-    except CoderError:  # other commands say what is wrong
+    except CoderError:  # other commands report the error
         return []
 
 

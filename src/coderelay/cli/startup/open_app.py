@@ -1,4 +1,4 @@
-"""An app for the time of one command."""
+"""Build the app (`App`, called `app` here) for one command, and run the command with a host."""
 
 import getpass
 import os
@@ -19,8 +19,8 @@ from coderelay.surfaces import standard_streams
 
 
 def new_app(cwd: str | None = None) -> App:
-    """With what other programs' files say of keys, where the environment says nothing. From here on people are
-    spoken to in the language that is set."""
+    """Build the app. Its environment also has the keys that other programs' files set, where the environment sets
+    none. From here on, messages to people are in the configured language."""
     config = load(os.environ, cwd)
     speak(config.lang)
     app = App(config, learn(os.environ).added_to(os.environ))
@@ -34,7 +34,7 @@ def _tell(text: str) -> None:
 
 
 def run_with_app(work: Callable[[Host], Awaitable[int]]) -> int:
-    """Exit code of `work`; 1 and the reason on stderr if it is refused."""
+    """Run `work` with a host. Returns its exit code, or 1, with the reason on stderr, if it is refused."""
     standard_streams.write_behind()
     try:
         return run_loop(_run(work, new_app()))

@@ -1,4 +1,4 @@
-"""`coder [PATH]` where a person sits: the prompt is there at once, and behind it the app is built."""
+"""`coder [PATH]` at a terminal: the prompt appears at once, and the app is built in the background."""
 
 import argparse
 import asyncio
@@ -20,6 +20,6 @@ async def _work(options: argparse.Namespace, folder: str, opening: Opening) -> i
 
 
 def _load() -> Callable[[argparse.Namespace, str, Opening], Awaitable[int]]:
-    from coderelay.cli.startup.repl_startup import work  # takes longer than the prompt may
+    from coderelay.cli.startup.repl_startup import work  # takes longer to load than the prompt may take
 
     return work

@@ -1,4 +1,4 @@
-"""What is loaded and opened while the first prompt is there already."""
+"""Load the app and open the session while the first prompt is already shown."""
 
 import argparse
 import asyncio
@@ -25,8 +25,8 @@ _ROOM_SECONDS = 1.0
 
 
 async def work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
-    """Until the person leaves; the exit code."""
-    gc.freeze()  # what was loaded stays; from here on there is garbage
+    """Run until the person leaves. Returns the exit code."""
+    gc.freeze()  # what was loaded until now is never garbage; what comes later may be
     gc.enable()
     try:
         return await _show(options, folder, opening, new_app(folder))
@@ -61,7 +61,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: Opening, app:
 async def _choose_when_there_is_room(
     host: Host, options: argparse.Namespace, folder: str, app: App, by: By
 ) -> Chosen:
-    """On a full disk the prompt stays, and with it what the person has typed meanwhile."""
+    """Choose the session; retry while the disk is full, so that the prompt and what was typed meanwhile stay."""
     is_told = False
     while True:
         try:

@@ -1,4 +1,4 @@
-"""From options to a session and a surface on it."""
+"""Open the session that the options mean and run a surface on it: headless (`-p`), or a plain line loop."""
 
 import argparse
 import asyncio
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 def run_session(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
-    gc.freeze()  # what was loaded stays; from here on there is garbage
+    gc.freeze()  # what was loaded until now is never garbage; what comes later may be
     gc.enable()
     standard_streams.write_behind()
     try:
@@ -56,7 +56,7 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
             sys.stdout.write(f"{chosen.newest}\n")
         if prompt is not None:
             return await _headless(host, options, app, chosen.session, chosen.after, prompt, by)
-        from coderelay.surfaces.terminal.plain_repl import LineLoop  # only the terminal needs it
+        from coderelay.surfaces.terminal.plain_repl import LineLoop  # not needed with `-p`
 
         loop = LineLoop(host, chosen.session, by, remember_model, partial(_unattended, options, app))
         ending = await loop.run(chosen.after, app.config.settings.input_while_running)
@@ -80,7 +80,7 @@ def _tell_detected(chosen: Chosen, options: argparse.Namespace) -> None:
 async def _headless(
     client: Client, options: argparse.Namespace, app: App, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
-    cwd = (await client.get(ShowSession(session))).cwd  # not always the folder we are in
+    cwd = (await client.get(ShowSession(session))).cwd  # a resumed session may work in another folder
     run = PromptRun(client, session, open_output(options.output, session), _unattended(options, app, cwd), by)
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []
@@ -95,8 +95,8 @@ async def _headless(
             return  # the app is being closed: there is nothing left to stop
         if stopping or run.is_over:
             for each in stopping:
-                each.cancel()  # it may wait for a locked log
-            main.cancel()  # a second Ctrl-C leaves at once; the turn is carried on by whoever opens it next
+                each.cancel()  # the stop itself may be waiting for a locked log
+            main.cancel()  # a second Ctrl-C leaves at once; the process that opens the session next goes on
         else:
             stopping.append(asyncio.create_task(stop()))
 
@@ -127,7 +127,7 @@ async def _headless(
 
 
 async def _tell_failure(run: PromptRun, session: SessionId, problem: str) -> int:
-    """With what has become of the prompt: whoever does not know that would send it again."""
+    """Report the failure and what has become of the prompt: a person who does not know that would send it again."""
     fate = _in_words(await run.give_up(), session)
     sys.stderr.write("\n".join(filter(None, (f"coder: {problem}", fate))) + "\n")
     return FAILED

@@ -1,1 +1,1 @@
-"""The built-in `/` commands, a file for each family."""
+"""The built-in slash commands, one file for each group of related commands."""

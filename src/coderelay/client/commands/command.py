@@ -1,7 +1,7 @@
 """The contract of a slash command: one record, declared beside the function that it runs.
 
 `/help`, completion, docs/commands.md and the list of commands for remote surfaces are made from these records.
-`session_commands.COMMANDS` joins the records of all files in this folder.
+`slash_commands.COMMANDS` joins the records of all files in this folder.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,21 +24,21 @@ FILES = Localized("Files", "文件")
 SHOW = Localized("What there is", "查看")
 WORK = Localized("Work that is often asked for", "常用工作")
 GROUPS = (MODEL, CONVERSATION, SESSIONS, FILES, SHOW, WORK)
-"""In the order of `/help`."""
+"""The groups of commands, in the order of `/help`."""
 
 ONLY_SHOWS = Localized("It only shows; nothing changes.", "仅显示，不作任何改动。")
 
 ArgumentKind = Literal["model", "session", "changed file", "command", "export file", "folder"]
 
 RememberModel = Callable[[str, str], str | None]
-"""Keep a model for later sessions in a folder. Returns a warning if that failed."""
+"""Stores a model (second argument) for later sessions in a folder (first). Returns a warning if that failed."""
 
 
 class SlashCommand(Struct, frozen=True, kw_only=True):
-    """`text` is its line in `/help`; `/help NAME` adds `detail` (what the command changes) and `example`.
+    """`text` is the command's line in `/help`; `/help NAME` adds `detail` (what the command changes) and `example`.
 
     A command without `hint` takes no arguments; a hint in brackets says that they may be left out. Completion offers
-    the words of a hint in small letters, and whatever `completes` names. A command that is not `offered` only tells
+    the lower-case words of a hint, and names of the kind in `completes`. A command that is not `offered` only tells
     the person what to do instead. A `remote` command may also be typed where the person is not at this machine, in
     a browser or a chat.
     """
@@ -73,9 +73,9 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct):
-    """What a command may use: `command` is the record of the command itself, `commands` are all of them. `on_prompt`
-    is told of every prompt before the command sends it. `keys` describes the keys of this surface. `numbered` maps a
-    command to what the numbers in the list that was shown last stand for."""
+    """What a command may use. `command` is the record of the command itself, `commands` are those of all commands.
+    `on_prompt` gets the id of every prompt before the command sends it. `keys` describes the keys of this surface.
+    `numbered` maps a command's name to what the numbers in the list it showed last stand for."""
 
     client: Client
     session: SessionId

@@ -1,4 +1,4 @@
-"""`/export`: the conversation as a file for people, or for programs."""
+"""`/export`: write the conversation to a file, as Markdown for people or as JSON for programs."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 async def export(here: Context, rest: str) -> str:
-    """Never over a file that is there, unless `!` stands behind its name; nobody else may read it."""
+    """An existing file is replaced only if `!` follows its name. Only the owner may read what is written."""
     replaces = rest.split()[-1:] == [_REPLACE]
     name = rest.removesuffix(_REPLACE).strip() if replaces else rest
     row = await here.client.get(ShowSession(here.session))
@@ -118,7 +118,7 @@ def _value(value: object) -> str:
 
 
 def _fenced(text: str) -> str:
-    """By more marks than it has in a row itself."""
+    """A code block, fenced with more backticks than the text has in a row."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text.rstrip()}\n{fence}"

@@ -1,4 +1,4 @@
-"""`/add-dir`, `/diff`, `/undo`, `/rewind`: the files of a session, now and before."""
+"""`/add-dir`, `/diff`, `/undo`, `/rewind`: add folders to a session, show changed files, and undo turns."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""`/model`: which models there are, and taking another one."""
+"""`/model`: list the available models, or switch to another one."""
 
 from difflib import get_close_matches
 
@@ -24,7 +24,7 @@ async def model(here: Context, name: str) -> str:
     wanted = await _numbered(here, int(name)) if name.isdecimal() else with_provider(name, current.model)
     agent = agent_for(wanted)
     if (wanted, agent) == (current.model, current.agent):
-        return t("model: {model}", model=wanted)  # nothing is written, so it may be picked to leave all as it is
+        return t("model: {model}", model=wanted)  # writes nothing: picking the current model is a way to cancel
     problem = await here.client.get(WhyNotRun(here.session, model=wanted, agent=agent))
     if problem is not None:
         raise BadInput(problem)
@@ -35,7 +35,7 @@ async def model(here: Context, name: str) -> str:
 
 
 async def offered(client: Client, session: SessionId) -> list[ModelShown]:
-    """What a person may choose from: the one in use first, even where nobody lists it."""
+    """The models that a person may choose from: the one in use first, even if no provider lists it."""
     guide = ModelShown(GUIDE, t("always there: follows fixed rules, needs no model"))
     found = {each.name: each for each in (*await client.get(ListModels(session)), guide)}
     current = (await client.get(ShowSession(session))).model
@@ -43,7 +43,7 @@ async def offered(client: Client, session: SessionId) -> list[ModelShown]:
 
 
 def _doubt(wanted: str, known: list[str]) -> str:
-    """A provider may have more than anybody lists, so a name that nobody knows is taken, but not without a word."""
+    """A provider may have models that are not listed, so an unknown name is accepted, but with this warning."""
     if wanted in known:
         return ""
     by_name = {each.rpartition(":")[2]: each for each in reversed(known)}
@@ -113,11 +113,11 @@ COMMANDS = (
 
 
 def agent_for(model: str) -> str:
-    """Who runs a session with this model: the guide needs none."""
+    """The agent that runs a session with this model; the guide stands for an agent without a model."""
     return GUIDE if model == GUIDE else "native"
 
 
 def with_provider(name: str, current: str) -> str:
-    """A bare name keeps the provider of the model there is now."""
+    """A name without a provider gets the provider of the current model."""
     provider = current.partition(":")[0]
     return name if ":" in name or GUIDE in (name, current) else f"{provider}:{name}"

@@ -1,4 +1,4 @@
-"""`/mode` and its short forms, `/permissions`, `/think`: what needs no asking, and how hard the model thinks."""
+"""`/mode` and its short forms, `/permissions`, `/think`: permission modes and presets, and thinking effort."""
 
 from typing import get_args
 
@@ -123,5 +123,5 @@ def _note(shown: PermissionsShown) -> str:
 
 
 def _without(shown: PermissionsShown) -> str:
-    """What is shown of the sandbox is what there is; mode yolo does not use it."""
+    """The sandbox that is shown is the one available here; this adds that mode yolo does not use it."""
     return t(", not used in mode yolo") if shown.mode == "yolo" and shown.sandbox not in ("", "none") else ""

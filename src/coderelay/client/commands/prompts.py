@@ -1,4 +1,4 @@
-"""`/init` and `/review`: prompts that people send so often that they have a command."""
+"""`/init` and `/review`: ready-made prompts for work that people often ask for."""
 
 from coderelay.client.commands.command import WORK, Context, SlashCommand
 from coderelay.client.slash_line import Prompted
@@ -83,5 +83,5 @@ def init_prompt(wish: str) -> str:
 
 
 def review_prompt(of: str) -> str:
-    """`of` is a range of commits, or whatever else a person says is to be reviewed."""
+    """`of` is a range of commits, or any other text that says what to review."""
     return _REVIEW.format(what=f"these changes: {of}" if of else _HERE)

@@ -1,4 +1,4 @@
-"""`/new`, `/resume`, `/sessions`, `/title`, `/exit`: from one session to another, and out."""
+"""`/new`, `/resume`, `/sessions`, `/title`, `/exit`: start, switch, list, name and leave sessions."""
 
 import os
 
@@ -14,11 +14,11 @@ from coderelay.protocol.queries import ListSessions, ShowPermissions, ShowSessio
 from coderelay.protocol.summary import Summary
 
 _SHOWN = 20
-_LOOKED_AT = 1000  # to find so many: those that were never used are not shown
+_LOOKED_AT = 1000  # rows read to find `_SHOWN` of them: sessions that were never used are not shown
 
 
 async def new(here: Context, title: str) -> Moved:
-    """With the settings of this one: agent, model, mode, preset, folders, tools, how hard to think."""
+    """Start a session with the settings of this one: agent, model, mode, preset, folders, tools, thinking effort."""
     row = await here.client.get(ShowSession(here.session))
     preset = (await here.client.get(ShowPermissions(here.session))).preset
     session = SessionId(new_id())
@@ -100,7 +100,7 @@ async def _used(here: Context, query: ListSessions) -> list[Summary]:
 
 
 def _is_number(name: str) -> bool:
-    """In a list; a longer one may be the beginning of an id."""
+    """Whether the name is a number in the list; a longer number may be the beginning of an id."""
     return name.isdecimal() and len(name) <= len(str(_SHOWN))
 
 

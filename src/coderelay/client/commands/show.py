@@ -1,4 +1,4 @@
-"""Commands that only show something: what the session has at hand, and what it used."""
+"""Commands that show the state of a session: `/status`, `/tools`, `/tasks`, `/ps`, `/mcp`, `/cost` and others."""
 
 import time
 from collections.abc import Sequence
@@ -265,7 +265,7 @@ async def servers_in_words(client: Client, session: SessionId) -> str:
 
 
 async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:
-    """What `/mcp:server:prompt ARGUMENTS` or `/mcp:server:resource TEXT` sends."""
+    """The prompt that `/mcp:server:prompt ARGUMENTS` or `/mcp:server:resource TEXT` sends."""
     name, _, rest = chosen.partition(" ")
     server, _, what = name.partition(":")
     if not server or not what:
@@ -274,7 +274,7 @@ async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:
 
 
 def _in_words(row: ServerRow) -> str:
-    """Whatever a server calls itself and its things, nothing is left that a terminal would obey."""
+    """Names and descriptions come from the server, so characters that a terminal would obey are replaced."""
     lines = [f"{row.name}  {row.state}  {row.where}", *(f"  {line}" for line in row.note.splitlines())]
     if row.tools:
         more = t(" and {count} more", count=len(row.tools) - _TOOLS_SHOWN) if len(row.tools) > _TOOLS_SHOWN else ""
@@ -336,7 +336,7 @@ def todo_lines(items: Sequence[Item]) -> list[str]:
 
 
 def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:
-    """The lists that the calls of a message give, to be shown when these have ended well."""
+    """The todo lists that the calls of a message set, by call; each is to be shown when its call has succeeded."""
     return {call.id: _lines(call) for call in message.calls if call.name == "todo"}
 
 

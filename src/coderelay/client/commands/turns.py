@@ -1,4 +1,4 @@
-"""`/steer`, `/queue`, `/compact`: prompts that wait or join, and making room."""
+"""`/steer`, `/queue`, `/compact`: steer the running turn, edit queued prompts, compact the history."""
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
@@ -12,7 +12,7 @@ from coderelay.protocol.queries import ListPrompts, ShowSession
 
 
 async def steer(here: Context, text: str) -> str | Prompted:
-    """Where no turn runs there is nothing to steer: it is a prompt like any other."""
+    """If no turn is running, there is nothing to steer, and the text is an ordinary prompt."""
     if not (await here.client.get(ShowSession(here.session))).turn_open:
         return Prompted(text)
     prompt_id = PromptId(new_id())

@@ -1,1 +1,1 @@
-"""Events in the shapes that programs outside know."""
+"""Events in the message formats of outside programs."""

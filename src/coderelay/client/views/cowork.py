@@ -1,7 +1,7 @@
-"""Events as the messages of the Cowork contract, the shapes of `stream-json`.
+"""Events as messages of the Cowork contract, in the format of `stream-json`.
 
-One event gives its messages by itself, without looking at others, so that the store can keep them as
-rows and write them again from the log.
+The messages of an event are made from that event alone, so that the store can keep them as rows and rebuild them
+from the log.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def rows(recorded: Recorded) -> list[MessageRow]:
 
 
 class SessionRows:
-    """How the rows of the store come from events: one for each session, and one for each message."""
+    """Makes the rows of the store from events: a summary for each session, and a row for each message."""
 
     def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None:
         return summarise(row, recorded)
@@ -120,7 +120,8 @@ def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
 
 
 def _by_workflow(session: SessionId, event: MessageAdded) -> list[tuple[str, dict[str, Any]]]:
-    """What it does looks like a call of the assistant, which front ends know; what it says is nobody's answer."""
+    """A call by the workflow looks like one by the assistant, which front ends know. Its text is a system message,
+    since it is nobody's answer."""
     if event.calls:
         return [(event.message_id, _assistant(session, event) | {"author": "workflow"})]
     said = {

@@ -1,6 +1,6 @@
-"""A message while it is written, as the `stream_event` messages of the Cowork contract.
+"""A message while it is being written, as `stream_event` messages of the Cowork contract.
 
-A block is started, grows by deltas and is stopped; then the whole message follows.
+Each block is started, grows by deltas and is stopped; then the complete message follows.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ class Partials:
         self._index = -1
 
     def grow(self, live: TextDelta | ThinkingDelta) -> list[dict[str, Any]]:
-        """A message that breaks off without its whole is left when another one begins."""
+        """The events for one more piece. A message that broke off is finished when another one begins."""
         left = [] if live.message_id == self._message else self.finish()
         self._message = live.message_id
         kind = "text" if isinstance(live, TextDelta) else "thinking"
@@ -28,7 +28,7 @@ class Partials:
         return [*left, *started, delta]
 
     def finish(self) -> list[dict[str, Any]]:
-        """Before the whole message: nothing partial is left to show."""
+        """Stop the open block. Call it before the complete message is shown."""
         stopped = self._stop()
         self._index = -1
         return stopped

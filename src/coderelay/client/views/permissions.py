@@ -1,4 +1,4 @@
-"""What an ask or a whole batch of them is about, in the fields that outside programs know."""
+"""Permission asks, for one call or a batch, as the payload fields that outside programs know."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -18,7 +18,7 @@ _TYPES: dict[Kind, PermissionType] = {
 
 
 def permission_payload(need: Need, cwd: str) -> Payload:
-    """Only the fields that say something."""
+    """The fields for one call; fields without a value are left out."""
     payload: Payload = {"permissionType": permission_type(need)}
     if need.paths:
         payload["paths"] = list(need.paths)
@@ -42,14 +42,14 @@ def permission_payload(need: Need, cwd: str) -> Payload:
 
 
 def command_signature(need: Need) -> Payload:
-    """What `always` remembers: words that more may follow (`prefix`), exactly these words, or only this text."""
+    """What `always` remembers: the first words of a command (`prefix`), exactly these words, or only this text."""
     if need.words:
         return {"words": list(need.words), "prefix": need.prefix}
     return {"text": need.command}
 
 
 def permission_payload_of_batch(needs: Sequence[Need], cwd: str) -> Payload:
-    """All fields of all calls: paths one after the other, of everything else a list with one entry for each call."""
+    """The fields of all calls: all paths in one list, and each other field as a list with one entry per call."""
     payloads = [permission_payload(need, cwd) for need in needs]
     if len(payloads) == 1:
         return payloads[0]
@@ -69,6 +69,6 @@ def permission_type(need: Need) -> PermissionType:
 
 
 def permission_type_of_batch(needs: Iterable[Need]) -> PermissionType:
-    """Of one call or more: `all` covers whatever is asked for together."""
+    """The type of one or more calls; calls of different types together are `all`."""
     types: set[PermissionType] = {permission_type(each) for each in needs}
     return types.pop() if len(types) == 1 else "all"

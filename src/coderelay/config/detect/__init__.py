@@ -1,1 +1,1 @@
-"""Which model a person can use already, found without asking."""
+"""Detect which model the person can use already, without asking them."""

@@ -1,12 +1,12 @@
-"""The model to use when nobody said which: what the person has already, in a fixed order.
+"""Detect the model to use from what the person has already, in a fixed order.
 
-1. what was said        --model, CODER_MODEL, a config file
-2. a key                in the environment, or in another program's settings
-3. a server here        that lists a model one can talk to
+1. a chosen model       by --model, CODER_MODEL or a config file
+2. an API key           in the environment, or in another program's settings
+3. a local server       that lists a chat model
 4. weights              installed by `coder model`
-5. the guide            which needs none
+5. the guide            which needs no model
 
-The first two cost no look at PATH and no connection: most starts end there.
+The first two need no search of PATH and no connection; most starts end there.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from coderelay.models.provider import KNOWN, Provider, ProviderSettings
 from coderelay.protocol.translatable import say
 
 GUIDE = "guide"
-SILENCE_SECONDS = 0.15  # what an open port that says nothing may cost
-_OWN = Provider("openai-chat", "")  # what is known of a provider that only the person knows
+SILENCE_SECONDS = 0.15  # how long to wait for an open port that does not answer
+_OWN = Provider("openai-chat", "")  # the defaults of a provider that only the person's settings name
 _FIRST = ("anthropic", "openai", "iflow", "gemini")
 
 
 class DetectedModel(Struct, frozen=True):
-    """`source` says in a few words where `model` comes from; `learned` belongs into the environment of everything
-    that runs; `agents` are installed programs that could not be used."""
+    """`source` says in a few words where `model` comes from; `learned` must be added to the environment of everything
+    that runs; `agents` are installed agent programs that could not be used."""
 
     model: str
     source: str
@@ -39,7 +39,7 @@ class DetectedModel(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """For people. Holds no secret."""
+        """A message for people, without any secret."""
         if self.model != GUIDE or self.source:
             return say("model: {model} ({rest}); change with --model or /model", model=self.model, rest=self.source)
         seen = (
@@ -60,14 +60,14 @@ async def detect(
     settings: Mapping[str, ProviderSettings] | None = None,
     silence_seconds: float = SILENCE_SECONDS,
 ) -> DetectedModel:
-    """`flag` is what --model says, `settings` the person's own providers."""
+    """`flag` is the value of --model, `settings` are the person's own providers."""
     learned = learn(env)
     if said := _said(config, env, flag):
         return DetectedModel(*said, learned)
     whole = learned.added_to(env)
     if keyed := _keyed(whole, learned, settings or {}):
         return DetectedModel(*keyed, learned)
-    from coderelay.config.detect.local_model import model_here  # most starts do without
+    from coderelay.config.detect.local_model import model_here  # most starts do not need it
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
         return DetectedModel(*here, learned)
@@ -87,7 +87,7 @@ def _said(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str
 def _keyed(
     env: Mapping[str, str], learned: Learned, settings: Mapping[str, ProviderSettings]
 ) -> tuple[str, str] | None:
-    """The person's own providers come first."""
+    """A model of the first provider that has a key; the person's own providers come first."""
     for name in dict.fromkeys([*settings, *_FIRST, *KNOWN]):
         provider, own = KNOWN.get(name, _OWN), settings.get(name, ProviderSettings())
         key = _first_set(env, (own.api_key_env,) if own.api_key_env else provider.keys)
@@ -103,7 +103,8 @@ def _first_set(env: Mapping[str, str], variables: tuple[str, ...]) -> str:
 
 
 def _source(key: str, address: str, learned: Learned) -> str:
-    """Who has set a key does not expect it to be sent where another program's file says, so that is told."""
+    """Where the key comes from. A person who has set a key does not expect it to be sent to an address from another
+    program's file, so the text names that file."""
     if key in learned.files:
         return say("{variable} in {file}", variable=key, file=learned.files[key])
     return (

@@ -1,4 +1,4 @@
-"""A model that runs on this machine. Loaded only where nothing better was found."""
+"""Find a model on this machine: a running server or installed weights. Loaded only if nothing better was found."""
 
 import os
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from coderelay.protocol.errors import CoderError
 async def model_here(
     home: str, env: Mapping[str, str], settings: Mapping[str, ProviderSettings], silence_seconds: float
 ) -> tuple[str, str] | None:
-    """Its name and where it is."""
+    """The name of the model and where it was found, or None."""
     for server in await find_servers(Providers(env, settings), env, silence_seconds=silence_seconds):
         if server.model is not None:
             return server.model, f"{server.provider} at {server.host}"
@@ -21,7 +21,7 @@ async def model_here(
 
 
 def _weights(home: str) -> list[str]:
-    """A list that cannot be read is for the doctor to tell."""
+    """The names of installed weights. A list that cannot be read counts as empty; `coder doctor` reports it."""
     try:
         return [*WeightsFolder(os.path.join(home, "models")).all()]
     except (CoderError, OSError):

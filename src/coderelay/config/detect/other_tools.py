@@ -1,6 +1,7 @@
-"""What other programs' own files say, so that nobody has to set up the same thing twice.
+"""API keys and settings from other coding agents' files, so that nobody has to set up the same thing twice.
 
-Only read, and only keys that a person wrote there: never the login a program keeps for itself.
+The files are only read, and only for keys that a person wrote there: never for the login that a program keeps for
+itself.
 """
 
 import os
@@ -20,7 +21,7 @@ PROGRAMS = ("claude", "codex", "gemini", "qwen", "opencode", "goose", "kimi", "i
 
 
 class Learned(Struct, frozen=True):
-    """Variables that are not set already, and the file each of them comes from."""
+    """Variables that the environment does not set already, and the file that each of them comes from."""
 
     values: dict[str, str] = field(default_factory=dict[str, str])
     files: dict[str, str] = field(default_factory=dict[str, str])
@@ -30,7 +31,7 @@ class Learned(Struct, frozen=True):
 
 
 def learn(env: Mapping[str, str]) -> Learned:
-    """A file that is missing or makes no sense says nothing."""
+    """Read the variables. A file that is missing or cannot be parsed adds nothing."""
     home = env.get("HOME", "")
     if not home:
         return Learned()
@@ -47,7 +48,7 @@ def _claude(settings: dict[str, Any]) -> dict[str, str]:
 
 
 def _iflow(settings: dict[str, Any]) -> dict[str, str]:
-    """As a whole or not at all: a key is good for one address only."""
+    """The settings are taken together or not at all: a key is valid for one address only."""
     if settings.get("selectedAuthType") == "oauth-iflow":
         return {}
     named = {"IFLOW_API_KEY": "apiKey", "IFLOW_BASE_URL": "baseUrl", "IFLOW_MODEL_NAME": "modelName"}
@@ -56,12 +57,12 @@ def _iflow(settings: dict[str, Any]) -> dict[str, str]:
 
 
 def _is_variable(name: str) -> bool:
-    """Another program's file does not steer coder itself."""
+    """Whether the name may be taken over. Another program's file must not configure coder itself (`CODER_…`)."""
     return name.isascii() and name.isidentifier() and not name.startswith("CODER_")
 
 
 def _text(value: object) -> str:
-    """As other programs turn settings into variables: numbers and truths too, nothing that is nested."""
+    """The value as text, as other programs turn settings into variables: numbers and booleans too, nothing nested."""
     if isinstance(value, bool):
         return str(value).lower()
     text = str(value).strip() if isinstance(value, str | int | float) else ""
@@ -80,7 +81,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _content(path: str) -> bytes:
-    # Non-blocking, so that opening a FIFO answers at once.
+    # Non-blocking, so that opening a FIFO returns at once.
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(file)

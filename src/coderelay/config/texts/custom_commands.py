@@ -1,7 +1,8 @@
-"""Commands of people's own: `/name arguments` sends the text of a Markdown file, with the arguments put in.
+"""Custom commands: `/name arguments` sends the text of a Markdown file, with the arguments filled in.
 
-A file in a sub-folder is called `folder:name`. What the text says is only ever said to the agent: a `!`-command or an
-`@file` in it is neither run nor read here, whoever wrote it. The agent does that with its tools, which are judged.
+A file in a sub-folder is called `folder:name`. The text is only ever sent to the agent: a `!`-command or an `@file`
+in it is neither run nor read here, whoever wrote it. The agent does that with its tools, whose calls are subject to
+permissions.
 """
 
 import os
@@ -30,7 +31,7 @@ _READ_FIRST = "(@ before a path: read that file first.)"
 
 
 class CustomCommand(Struct, frozen=True):
-    """`allowed_tools` is what its author thinks it needs: it never allows anything."""
+    """`allowed_tools` is what the author thinks the command needs; it never allows anything."""
 
     name: str
     description: str
@@ -42,7 +43,7 @@ class CustomCommand(Struct, frozen=True):
     own: bool = True
 
     def expand(self, arguments: str) -> str:
-        """The prompt. What was typed is put in once, and not looked at again."""
+        """The prompt. The arguments are filled in once; placeholders inside of them are not expanded."""
         given = arguments.strip()
         words = [found[1] or found[2] or found[3] or "" for found in _ARGUMENT.finditer(given)]
 
@@ -66,15 +67,15 @@ class CustomCommand(Struct, frozen=True):
 
 
 class CustomCommands(Struct, frozen=True):
-    """`notes` are for people: what is not there, and why."""
+    """`notes` tell people which commands are left out, and why."""
 
     found: tuple[CustomCommand, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def find_commands(places: Sequence[TextFolder], seen: Mapping[str, str], taken: Collection[str]) -> CustomCommands:
-    """`places` begin with the nearest. `seen` are the digests of what the person trusts in the folder; `taken` are
-    the names of built-in commands, which nobody can replace."""
+    """`places` begin with the nearest. `seen` has the digests of the texts that the person trusts in the folder;
+    `taken` has the names of built-in commands, which cannot be replaced."""
 
     def make(place: TextFolder, text: TextFile) -> CustomCommand:
         return _command(place, text, taken)
@@ -84,7 +85,7 @@ def find_commands(places: Sequence[TextFolder], seen: Mapping[str, str], taken: 
 
 
 def command_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
-    """Every Markdown file of a place that can be read at all, whether it makes sense or not."""
+    """Every Markdown file of a place that can be read, whether it is a valid command or not."""
     paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
     if len(paths) > MOST_TEXTS:
         notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} commands; the rest is not used")
@@ -96,7 +97,7 @@ def command_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
 
 
 def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
-    """No folder twice, however many links lead to it."""
+    """The paths of the Markdown files. No folder is visited twice, however many links lead to it."""
     below, seen = [""], set[str]()
     while below:
         folder = below.pop()
@@ -114,7 +115,7 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
             continue
         yield from (path for path, is_folder in inside if not is_folder and path.endswith(_SUFFIX))
         deeper = [path for path, is_folder in inside if is_folder and not os.path.basename(path).startswith(".")]
-        if place.folder is not None:  # a link could lead to all that is in the folder
+        if place.folder is not None:  # a link could lead to everything in the folder
             links = [each for each in deeper if os.path.islink(each)]
             notes += [f"{shown(each)} is not used: it is a link to a folder" for each in links]
             deeper = [each for each in deeper if each not in links]

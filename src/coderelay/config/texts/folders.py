@@ -1,7 +1,7 @@
-"""Where the texts lie that people and folders give to agents, skills and commands: the nearest place first.
+"""Find and read the texts for agents (skills and custom commands) of a person and of a folder, nearest first.
 
-A person's own count as they are, and links lead where they like. Those of a folder count only as the person has seen
-them, by the digest of each file, and nothing leads out of the folder.
+The person's own texts count as they are, and their links may lead anywhere. Those of a folder count only as the
+person has seen them, by the digest of each file, and no link may lead out of the folder.
 """
 
 import os
@@ -22,13 +22,14 @@ _MOST_NOTES = 20
 
 
 class TextFolder(Struct, frozen=True):
-    """`folder` is the one that it belongs to, by its real name; None for the person's own."""
+    """A place for texts. `folder` is the real path of the working folder that it belongs to; None for the person's
+    own places."""
 
     path: str
     folder: str | None = None
 
     def key(self, path: str) -> str:
-        """How a text is known to `trust`."""
+        """The name by which `trust` knows a text; empty for the person's own."""
         return "" if self.folder is None else os.path.relpath(path, self.folder)
 
 
@@ -46,7 +47,7 @@ class TextFile(Struct, frozen=True):
         return sha256(self.data).hexdigest()
 
     def counts(self, seen: Mapping[str, str]) -> bool:
-        """Whether it is the person's own, or of a folder and exactly what the person has seen there."""
+        """Whether the text may be used: it is the person's own, or exactly what the person has seen in the folder."""
         return not self.key or seen.get(self.key) == self.digest
 
     def decoded(self) -> str:
@@ -60,7 +61,8 @@ class TextFile(Struct, frozen=True):
 
 
 def places_of(kind: TextKind, *, home: str, user_home: str, folder: str) -> list[TextFolder]:
-    """`home` is coder's own folder, `user_home` the person's. A folder in which these lie has none of its own."""
+    """`home` is coder's home folder, `user_home` the person's. A place of the folder that is also one of the person's
+    counts as the person's only."""
     real = os.path.realpath(folder)
     theirs, own = text_folders(kind, home=home, user_home=user_home, folder=real)
     mine = {os.path.realpath(path) for path in own}
@@ -70,7 +72,7 @@ def places_of(kind: TextKind, *, home: str, user_home: str, folder: str) -> list
 
 
 def list_place(place: TextFolder, below: str = "") -> Iterator[tuple[str, bool]]:
-    """The paths of what lies there, by name, and whether each is a folder. Raises BadInput."""
+    """The paths of the entries, sorted by name, and whether each is a folder. Raises BadInput."""
     path = os.path.join(place.path, below).rstrip(os.sep)
     for entry in _entries(place, path):
         inner = os.path.join(path, entry.name)
@@ -88,8 +90,8 @@ def _entries(place: TextFolder, path: str) -> list[FolderEntry]:
 
 
 def read_text(place: TextFolder, path: str, within: str | None = None) -> TextFile:
-    """`within` is a folder around the file that a link may not lead out of. Raises BadInput."""
-    if not os.path.relpath(path, place.path).isprintable():  # nor is a name that is not UTF-8
+    """Read one text. `within` is a folder around the file, which no link may lead out of. Raises BadInput."""
+    if not os.path.relpath(path, place.path).isprintable():  # a name that is not UTF-8 is not printable either
         raise _not_used(path, "its name cannot be shown")
     try:
         if within is not None:
@@ -128,8 +130,8 @@ def gather(
     texts: Callable[[TextFolder, list[str]], Iterator[TextFile]],
     make: Callable[[TextFolder, TextFile], T],
 ) -> tuple[tuple[T, ...], tuple[str, ...]]:
-    """What can be made of the texts that count, of each name the nearest; and notes for people about the others.
-    `make` raises BadInput if a text is wrong."""
+    """Make skills or commands of the texts that count, for each name of the nearest one; and notes for people about
+    the others. `make` raises BadInput if a text is wrong."""
     found: dict[str, T] = {}
     notes: list[str] = []
     untrusted: list[str] = []

@@ -1,9 +1,9 @@
-"""The head of a Markdown file, between two lines of `---`: the simple forms of YAML that people write there.
+"""Parse the front matter of a Markdown file, between two lines of `---`: the simple forms of YAML used there.
 
     name: pdf                          a text, also in quotes, over several lines, or below `|` or `>`
     allowed-tools: Read, Bash(git *)   a list, also in [ ] or as lines of `- `
 
-Only keys that somebody asks for are understood; below the others anything may stand. Raises BadInput that names the
+Only the keys that a caller asks for are parsed; the values of others may be anything. Raises BadInput that names the
 line and what is right.
 """
 
@@ -27,7 +27,7 @@ _MOST_LINES = 200
 
 
 class Field(Struct, frozen=True):
-    """What stands behind a key: the rest of its line, and the lines below that belong to it."""
+    """The unparsed value of a key: the rest of its line, and the lines below that belong to it."""
 
     key: str
     line: int
@@ -40,7 +40,7 @@ class FrontMatter(Struct, frozen=True):
     body: str
 
     def text(self, key: str) -> str:
-        """Empty if it is not there."""
+        """The text of a key; empty if the key is not set."""
         return _text(self.fields[key]) if key in self.fields else ""
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 def _fields(lines: list[str]) -> dict[str, Field]:
     fields: dict[str, Field] = {}
-    below: list[str] = []  # of the key that came last
+    below: list[str] = []  # the lines below the latest key
     for number, line in enumerate(lines, 2):
         found = _KEY.fullmatch(line.rstrip())
         if found is None:
@@ -96,7 +96,7 @@ def _text(field: Field) -> str:
 
 
 def _folded(lines: str) -> str:
-    """An empty line is a new line; any other is only for the eye."""
+    """Fold lines as `>` does: an empty line is a line break, any other line break becomes a space."""
     return "\n".join(" ".join(part.split("\n")) for part in lines.split("\n\n"))
 
 

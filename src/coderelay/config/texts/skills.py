@@ -1,7 +1,7 @@
-"""Skills: instructions that an agent is offered by a description, and reads when it needs them.
+"""Skills: instructions that are offered to an agent by a description, and that it loads when it needs them.
 
-One folder each, with a SKILL.md that begins with a `name` and a `description`. Nothing that is wrong with one is an
-exception: it becomes a note for people, and the skill is not there.
+Each skill is a folder with a SKILL.md that begins with a `name` and a `description`. A skill that is wrong raises no
+exception: the problem becomes a note for people, and the skill is left out.
 """
 
 import os
@@ -36,8 +36,9 @@ class SkillText(Struct, frozen=True):
 
 
 class Skill(Struct, frozen=True):
-    """`allowed_tools` is what its author thinks it needs: it never allows anything. `by_name_only`: for people to
-    ask for, not for agents to choose. `digest` is empty for the person's own, which may change at any time."""
+    """`allowed_tools` is what the author thinks the skill needs; it never allows anything. A `by_name_only` skill is
+    for people to ask for, not for agents to choose. `digest` is empty for the person's own skills, which may change
+    at any time."""
 
     name: str
     description: str
@@ -65,7 +66,7 @@ class Skill(Struct, frozen=True):
 
 
 class Skills(Struct, frozen=True):
-    """`notes` are for people: what is not there, and why."""
+    """`notes` tell people which skills are left out, and why."""
 
     found: tuple[Skill, ...] = ()
     notes: tuple[str, ...] = ()
@@ -79,12 +80,12 @@ class Skills(Struct, frozen=True):
 
 
 def find_skills(places: Sequence[TextFolder], seen: Mapping[str, str]) -> Skills:
-    """`places` begin with the nearest. `seen` are the digests of what the person trusts in the folder."""
+    """`places` begin with the nearest. `seen` has the digests of the texts that the person trusts in the folder."""
     return Skills(*gather("skills", places, seen, skill_texts, _skill))
 
 
 def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
-    """Every SKILL.md of a place that can be read at all, whether it makes sense or not."""
+    """Every SKILL.md of a place that can be read, whether it is a valid skill or not."""
     try:
         folders = [path for path, is_folder in list_place(place) if is_folder]
     except BadInput as refused:
@@ -113,7 +114,7 @@ def _skill(place: TextFolder, text: TextFile) -> Skill:
 
 
 def _name(head: FrontMatter, text: TextFile) -> str:
-    """Some write a title there; then the folder has the name."""
+    """Some authors write a title as the `name`; then the name of the folder is used."""
     names = (head.text("name"), os.path.basename(os.path.dirname(text.path)))
     name = next((each for each in names if _NAME.fullmatch(each)), None)
     if name is None:
@@ -122,7 +123,7 @@ def _name(head: FrontMatter, text: TextFile) -> str:
 
 
 def _description(head: FrontMatter) -> str:
-    """One line: it stands in a list."""
+    """The description on one line, since it is shown in a list."""
     description = printable(" ".join(head.text("description").split()))
     if not description:
         raise BadInput("it needs a description, which says what it is for and when to use it")

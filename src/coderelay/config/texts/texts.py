@@ -1,6 +1,7 @@
-"""The skills and commands that count in one folder: the person's own, and those of it that the person trusts.
+"""The skills and custom commands of one folder: the person's own, and the folder's that the person trusts.
 
-Looked for anew each time, since people change them while they work; so what is not trusted any more is gone at once.
+They are looked up anew each time, since people change them while they work; so a text that is no longer trusted is
+gone at once.
 """
 
 from collections.abc import Callable, Collection
@@ -14,8 +15,8 @@ from coderelay.protocol.session_info import CommandShown, CommandsShown, SkillSh
 
 
 class FolderTexts:
-    """`user_home` may be empty: then only coder's own folder is the person's. `taken` tells the names of the
-    built-in commands, which nobody can replace."""
+    """`user_home` may be empty; then the person's own texts come from coder's home folder only. `taken` returns the
+    names of the built-in commands, which cannot be replaced."""
 
     def __init__(self, *, home: str, user_home: str, folder: str, taken: Callable[[], Collection[str]]) -> None:
         self._home = home
@@ -46,7 +47,7 @@ class FolderTexts:
         return "\n\n".join(filter(None, (f'<skill name="{name}">\n{text}\n</skill>', arguments.strip())))
 
     def load_skill(self, name: str) -> str:
-        """For an agent that chose it. Raises ToolFailed."""
+        """The text of a skill that an agent chose. Raises ToolFailed."""
         try:
             return self._load(name, by_name=False)
         except BadInput as refused:
@@ -79,8 +80,9 @@ def _shown(skill: Skill) -> SkillShown:
 
 
 def folder_texts(*, home: str, user_home: str, folder: str) -> dict[str, str]:
-    """By their paths in the folder. A file that is changed or added later is not among them."""
-    unread: list[str] = []  # what cannot be read is not used either, which is said where it is looked for
+    """The digests of the folder's texts as they are now, by their paths in it, for the person to trust. A file that
+    is changed or added later is not covered."""
+    unread: list[str] = []  # dropped: a text that cannot be read is not used either, and the lookup says so
     skills = places_of("skills", home=home, user_home=user_home, folder=folder)
     commands = places_of("commands", home=home, user_home=user_home, folder=folder)
     texts = [

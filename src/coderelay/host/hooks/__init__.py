@@ -1,1 +1,1 @@
-"""Programs of the person that are asked at moments of a turn. They may make it stricter, never freer."""
+"""Hooks: the person's programs, run at certain points of a turn. They may tighten permissions, never loosen them."""

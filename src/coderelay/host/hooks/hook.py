@@ -1,4 +1,4 @@
-"""A hook: one command that the person wants to be run at a moment of a turn."""
+"""A configured hook: one command that the person wants to be run at a certain point of a turn."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -15,8 +15,8 @@ _ALL = ("", "*")
 
 
 class Hook(Struct, frozen=True):
-    """`tools` says which tools it is for, as a regular expression. What a `required` one looks at does not happen if
-    it fails. `variables` are those it may set besides the ones that tool chains have."""
+    """`tools` is a regular expression for the tools that the hook is for. If a `required` hook fails, what it was
+    asked about does not happen. `variables` are those it may set besides the usual ones of tool chains."""
 
     command: str
     tools: str = ""
@@ -26,19 +26,20 @@ class Hook(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """For people and models: the program, without the way to it."""
+        """The name shown to people and models: the command line, without the folder of the program."""
         program, space, rest = self.command.strip().partition("\n")[0].partition(" ")
         line = f"{program.rpartition('/')[2]}{space}{rest}"
         return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
 
     def is_for(self, *names: str) -> bool:
-        """By our names of the tool, or by the one that hooks of other agents know."""
+        """Whether the hook is for a tool with one of these names. Hooks may use our names, or those that other
+        agents' hooks use."""
         known = [*names, *map(tool_specs().outside_name, names)]
         return self.tools in _ALL or any(re.fullmatch(self.tools, name) for name in known if name)
 
 
 Run = Callable[[Hook, bytes, str], Awaitable[HookOutput]]
-"""Asks a hook, in a folder. Whatever goes wrong is part of what it said."""
+"""Runs a hook in a folder. Whatever goes wrong is part of the returned output."""
 
 
 def hooks_of(written: Mapping[HookEvent, Sequence[str | HookGroup]]) -> Configured:

@@ -1,4 +1,4 @@
-"""What a hook is told, in the fields that hooks of other agents know."""
+"""The JSON input of a hook, with the field names that hooks of other agents use."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ Fields = dict[str, Any]
 
 
 def in_json(fields: Fields) -> bytes:
-    """In ASCII: a model may have written half a character, which has no other form."""
+    """Encode in ASCII: a model may have written half a surrogate pair, which UTF-8 cannot encode."""
     return json.dumps(fields).encode()
 
 
@@ -34,7 +34,8 @@ def of_session(event: HookEvent, state: State) -> Fields:
 
 
 def of_call(call: Call, need: Need) -> Fields:
-    """`paths` are all files it would touch, with the whole way to each: what the model wrote may be short for it."""
+    """The fields about a call. `paths` are the absolute paths of all files it would touch; what the model wrote may
+    be shorter."""
     given = tool_specs().outside_input(call.name, _arguments(call))
     if "file_path" in given and need.paths:
         given["file_path"] = need.paths[0]

@@ -1,4 +1,4 @@
-"""What a hook said: by its exit code, or as JSON."""
+"""Parses the answer of a hook, given by its exit code or as JSON, and filters the variables it sets."""
 
 import json
 import re
@@ -26,9 +26,9 @@ _MOST = 64
 
 
 class HookOutput(Struct, frozen=True):
-    """Silence is the usual answer. `trouble`: it failed, and this is how. `context` is for the model, `notice` for
-    people, `variables` for the commands of the session. `plain` is what it wrote if that is no JSON;
-    `unread`: some of it looks like JSON and cannot be read."""
+    """What a hook answered; usually nothing. `trouble` says how the hook failed. `context` is for the model, `notice`
+    for people, `variables` for the commands of the session. `plain` is the output if it is not JSON; `unread` says
+    why some of it looks like JSON but cannot be parsed."""
 
     verdict: Literal["", "ask", "deny"] = ""
     reason: str = ""
@@ -41,8 +41,8 @@ class HookOutput(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True, rename="camel"):
-    """The form that hooks of other agents have. What it holds besides says nothing to us. Each field is read by
-    itself: a clear no stays one, whatever is wrong with the rest."""
+    """The JSON answer, in the format of other agents' hooks; fields not listed here are ignored. Each field is parsed
+    by itself, so that a clear denial counts whatever is wrong with the rest."""
 
     decision: Any = None
     reason: Any = None
@@ -60,7 +60,7 @@ class _Specific(Struct, frozen=True, rename="camel"):
 
 
 def understand(exit_code: int, output: str, errors: str) -> HookOutput:
-    """To approve is to say nothing: that a hook has nothing against a call does not make it allowed."""
+    """Parse the answer. An approval is the same as silence: a hook's approval does not make a call allowed."""
     if exit_code == _BLOCKED:
         return HookOutput(verdict="deny", reason=_cut(errors or output.strip()) or _NO_REASON)
     if exit_code != 0:
@@ -81,7 +81,8 @@ def understand(exit_code: int, output: str, errors: str) -> HookOutput:
 
 
 def _objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], str]:
-    """Those in a text, also among other words, with the place where each ends; and why others cannot be read."""
+    """The JSON objects in a text, also between other words, each with the place where it ends; and why others cannot
+    be parsed."""
     found: list[tuple[dict[str, Any], int]] = []
     unread, at = "", 0
     for _ in range(_MOST_OBJECTS):
@@ -144,7 +145,7 @@ def _cut(text: str) -> str:
 def sorted_out(
     wanted: Mapping[str, str], listed: Sequence[str], secrets: Secrets
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Those it may set, and why not of the others."""
+    """The variables that a hook may set, and for each of the others why it may not."""
     refused = {name: why for name, value in wanted.items() if (why := _why_not(name, value, listed, secrets))}
     allowed = {name: value for name, value in wanted.items() if name not in refused}
     too_many = dict.fromkeys([*allowed][_MOST:], f"more than {_MOST} variables")

@@ -1,12 +1,14 @@
-"""When the hooks of a folder are asked, and what becomes of what they say.
+"""Runs the hooks of a folder at certain points of a turn, and applies their answers.
 
-    PreToolUse        a call is judged                deny it, ask the person; once for each call
-    PostToolUse       it has succeeded                tell the model something; once for each call
+    event             runs when                       its answer can
+    PreToolUse        a call is judged                deny it, or ask the person; once for each call
+    PostToolUse       a call has succeeded            tell the model something; once for each call
     Stop              the model has nothing more      make it go on, once in a turn
     SubagentStop      the same in a child session
-    SetUpEnvironment  the first turn begins           variables for commands, a text for the model
+    SetUpEnvironment  the first turn begins           set variables for commands, tell the model something
 
-What a hook approves is as forbidden as it was. One that fails is told of and changes nothing, unless it is required.
+A hook's approval allows nothing that is forbidden without it. A hook that fails is reported and changes nothing,
+unless it is required.
 """
 
 import asyncio
@@ -39,7 +41,7 @@ _OUTPUT_BYTES = 256 * 1024
 
 
 class _Heard(Struct, frozen=True):
-    """`trouble` comes from a required hook that failed, or it is only to be told."""
+    """What one hook answered. `trouble` counts as a denial if the hook is required; otherwise it is only reported."""
 
     hook: Hook
     said: HookOutput
@@ -54,6 +56,8 @@ class _Heard(Struct, frozen=True):
 
 
 class Hooks:
+    """The hooks of one folder. At most `_AT_ONCE` of them run at the same time."""
+
     def __init__(self, configured: Configured, run: Run, secrets: Secrets) -> None:
         self._configured = configured
         self._run = run
@@ -61,12 +65,13 @@ class Hooks:
         self._room = asyncio.Semaphore(_AT_ONCE)
 
     async def tighten(self, turn: Turn, calls: Sequence[Call], judged: Sequence[Judged]) -> tuple[Judged, ...]:
-        """The verdicts on the calls of a message, with what hooks say of those that would not be denied anyway."""
+        """The verdicts on the calls of a message, tightened by hooks. Hooks are not asked about calls already
+        denied."""
         pairs = zip(calls, judged, strict=True)
         return tuple(await _together([self._tightened(turn, call, verdict) for call, verdict in pairs]))
 
     async def look_at(self, turn: Turn, call: Call, finished: Finished) -> Finished:
-        """A call that succeeded, with what the model is to be told of it."""
+        """The result of a call that succeeded, with what hooks want the model to be told of it."""
         need = turn.state.calls[call.id].judged.need
         shown = replace(finished, output=self._secrets.hide(finished.output))
         about = hook_input.of_call(call, need) | hook_input.of_result(shown)
@@ -75,7 +80,7 @@ class Hooks:
         return replace(finished, feedback="\n".join(told)) if told else finished
 
     async def why_go_on(self, turn: Turn, message: MessageAdded | None) -> str:
-        """What speaks against ending the turn with this message; usually nothing."""
+        """The reasons of hooks against ending the turn with this message; usually none."""
         open_turn = turn.state.turn
         assert open_turn is not None
         about: hook_input.Fields = {"stop_hook_active": bool(open_turn.prolonged)}
@@ -85,7 +90,8 @@ class Hooks:
         return join_texts("\n", [each.words for each in answers if each.said.verdict == "deny"])
 
     async def set_up(self, turn: Turn) -> EnvironmentSetUp | None:
-        """None if there is nothing to be kept: no hook, or one that failed and may be tried again."""
+        """What the setup hooks provide. None if there is nothing to record: there is no such hook, or one failed and
+        may be tried again."""
         answers = await self._ask("SetUpEnvironment", turn, {})
         if not answers or any(each.said.trouble or each.said.verdict for each in answers):
             return None
@@ -116,7 +122,8 @@ class Hooks:
         return replace(judged, reason=reason)
 
     async def _ask(self, event: HookEvent, turn: Turn, about: hook_input.Fields, *tool: str) -> list[_Heard]:
-        """All that are meant, at the same time; in the order they were written. A `tool` may have two names."""
+        """Run all hooks for this event at the same time; returns the answers in the order of the configuration.
+        `tool` holds the names of the tool, of which there may be two."""
         meant = [each for each in self._configured.get(event, ()) if not tool or each.is_for(*tool)]
         if not meant:
             return []
@@ -129,7 +136,7 @@ class Hooks:
     async def _hear(self, event: HookEvent, hook: Hook, told: bytes, turn: Turn) -> _Heard:
         async with self._room:
             said = await self._run(hook, told, turn.settings.cwd)
-        if event == "PreToolUse" and said.unread and not said.verdict:  # there may be a no in it
+        if event == "PreToolUse" and said.unread and not said.verdict:  # it may hold a denial
             said = replace(said, trouble=said.trouble or said.unread)
         hide = self._secrets.hide
         return _Heard(
@@ -158,7 +165,7 @@ def _feedback(answer: _Heard) -> str:
 
 
 def _last_said(state: State, message: MessageAdded | None) -> MessageAdded | None:
-    """By the model: the workflow may have the last word."""
+    """The last message of the model; the workflow may have spoken after it."""
     if message is not None and message.author == "model":
         return message
     said = (each for each in reversed(state.history) if isinstance(each, MessageAdded) and each.author == "model")
@@ -166,7 +173,7 @@ def _last_said(state: State, message: MessageAdded | None) -> MessageAdded | Non
 
 
 async def _together(work: Sequence[Coroutine[None, None, T]]) -> list[T]:
-    """The results in the order of the work."""
+    """Run all at the same time; returns the results in the order of `work`."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(each) for each in work]
     return [task.result() for task in tasks]
@@ -178,6 +185,8 @@ def _ending(state: State) -> HookEvent:
 
 
 class HookProcesses:
+    """Runs hooks as processes, in the person's environment."""
+
     def __init__(self, processes: Processes, environment: Mapping[str, str]) -> None:
         self._processes = processes
         self._environment = person_environment(environment)

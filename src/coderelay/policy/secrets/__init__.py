@@ -1,1 +1,1 @@
-"""Keys and passwords in what tools bring, hidden before it is stored, shown or sent."""
+"""Secret masking: keys and passwords in tool output are hidden before it is stored, shown or sent."""

@@ -1,7 +1,7 @@
-"""What keys of known kinds look like, wherever they stand.
+"""Regular expressions for known formats of API keys, tokens, passwords and private keys.
 
-Each pattern begins with the plain text `prefix`, which is found fast, and is compiled only where that text occurs. No
-pattern repeats a repetition, so that the time is proportional to the text, whatever it is.
+Each pattern begins with the plain text `prefix`, which is found fast, and is compiled only if that text occurs. No
+pattern nests unlimited repetitions, so that the time stays proportional to the length of any text.
 """
 
 import re
@@ -15,8 +15,9 @@ _MOST_DIGITS = 9
 
 
 class KeyFormat(Struct, frozen=True):
-    """`rest` follows the prefix. If it has a group `secret`, only that part is hidden. `joined`: the prefix may
-    follow a letter. `random`: what is hidden holds a digit, because words joined by hyphens would fit as well."""
+    """One format of a secret. The regular expression `rest` follows the prefix; if it has a group `secret`, only that
+    part is hidden. If `joined` is true, the prefix may directly follow a letter or digit. If `random` is true, the
+    secret must hold a digit, because words joined by hyphens would match as well."""
 
     kind: str
     prefix: str
@@ -108,8 +109,8 @@ def _hidden(shape: KeyFormat, is_example: Callable[[str], bool], found: re.Match
 
 @cache
 def _pattern(shape: KeyFormat) -> re.Pattern[str]:
-    """A look back that ends with the prefix lets the search begin with plain text. What sets a colour ends in a
-    letter."""
+    """The compiled pattern. Its lookbehind stands after the prefix and repeats it, so that the search begins with
+    plain text. A key may also directly follow an escape sequence for a colour, which ends in a letter."""
     prefix = re.escape(shape.prefix)
     coloured = (rf"(?<=\x1b\[[0-9;]{{{digits}}}[mK]{prefix})" for digits in range(_MOST_DIGITS))
     begins = "" if shape.joined else rf"(?:(?<!{_BEFORE}{prefix})|{'|'.join(coloured)})"

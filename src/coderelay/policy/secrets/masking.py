@@ -1,8 +1,8 @@
-"""Keys and passwords in what tools bring: hidden before it is stored, shown or sent.
+"""Masks keys and passwords in tool output before it is stored, shown or sent.
 
-Hidden is what has the shape of a known kind of key, what looks random behind a name that says it is secret, and the
-values that this process itself holds; the same in base64. What a command spells otherwise is not found: this is for
-accidents, the sandbox is for attacks (decision 0024).
+Three kinds of values are hidden, also when encoded in base64: those in a known key format, those that look random
+behind a name that says they are secret, and the secrets that this process itself holds. A secret that a command
+encodes in another way is not found: masking is for accidents, the sandbox is for attacks (decision 0024).
 """
 
 import re
@@ -34,7 +34,7 @@ _KEY_LINE = re.compile(r"[^\n]*[A-Za-z0-9+/=]{16}[^\n]*\n?|\s*\n")
 
 class Secrets:
     def __init__(self, values: Iterable[str] = ()) -> None:
-        """`values` are hidden wherever they are, the longer ones first: one may be a part of another."""
+        """`values` are hidden wherever they occur, longer ones first because one may be part of another."""
         self._values: list[str] = []
         self.add(values)
 
@@ -43,7 +43,8 @@ class Secrets:
         self._values = sorted({*self._values, *spelled}, key=len, reverse=True)
 
     def hide(self, text: str) -> str:
-        """A text without secrets is given back as it came, with its template if it has one."""
+        """The text with its secrets masked. A text without secrets is returned as the same object, so that it keeps
+        its template if it has one."""
         hidden = hide_encoded(self._hide_plain(text), lambda plain: self._hide_plain(plain) != plain)
         return text if hidden == text else hidden
 
@@ -77,8 +78,8 @@ class Secrets:
                 return outcome
 
     def hide_need(self, need: Need) -> Need:
-        """What the model wrote stays as it is: people decide on exactly that. What stands around it in files does
-        not."""
+        """Masks the diff and the problem, which may quote the contents of files. The call itself stays as the model
+        wrote it, because people decide on exactly that."""
         if not need.diff and need.problem is None:
             return need
         problem = None if need.problem is None else self.hide(need.problem)
@@ -87,32 +88,32 @@ class Secrets:
 
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:
-    """What is worth hiding, by its name and look: no paths, no plain words."""
+    """The values of environment variables that are secret by their name and look: no paths, no plain words."""
     return worth_hiding(value for name, value in environment.items() if _NAME.search(name))
 
 
 def worth_hiding(values: Iterable[str]) -> list[str]:
-    """Of values that are meant to be secret."""
+    """Those of the values, all meant to be secret, that are distinctive enough to be hidden wherever they occur."""
     return [value for value in values if _looks_secret(value)]
 
 
 def passwords_in(address: str) -> list[str]:
-    """Those of a database's address, as they are written there and as they are meant."""
+    """The passwords in the URL of a database, as written there and percent-decoded."""
     written = [first or second for first, second in _PASSWORD.findall(address)]
     if not written:
         return []
-    from urllib.parse import unquote  # few have a password in an address
+    from urllib.parse import unquote  # imported late: few URLs hold a password
 
     return [*written, *map(unquote, written)]
 
 
 def adds_marker(before: str, after: str) -> bool:
-    """Would somebody who was shown the one and writes the other put a marker in place of a secret?"""
+    """Whether an edit from `before` to `after` would write a mask marker into a file in place of the secret."""
     return len(MARKER.findall(after)) > len(MARKER.findall(before))
 
 
 def _without_halves(text: str) -> str:
-    """Where the middle of an output is left out, the words beside it may be halves of a secret that nobody finds."""
+    """Removes the words beside a cut in an output: they may be halves of a secret, which no pattern finds."""
     cut = _CUT.search(text)
     if cut is None:
         return text
@@ -131,30 +132,31 @@ def _looks_secret(value: str) -> bool:
 
 
 def _spellings(value: str) -> set[str]:
-    """As it is, as it stands in an address, and as it stands in JSON."""
+    """The value as it is, percent-encoded as in a URL, and escaped as in JSON."""
     encoded = "".join(map(_percent_encoded, value))
     found = {value, encoded, encoded.replace("%20", "+"), msgspec.json.encode(value).decode()[1:-1]}
     if not value.isascii():
-        from json import dumps  # it writes other letters as numbers; few values have any
+        from json import dumps  # it escapes non-ASCII letters, which few values have
 
         found.add(dumps(value)[1:-1])
     return found
 
 
 def _percent_encoded(character: str) -> str:
-    """As `urllib.parse.quote` does it, which takes longer to load than everything here."""
+    """Encodes as `urllib.parse.quote` does, which takes longer to import than this whole module."""
     if character.isascii() and (character.isalnum() or character in "_.-~"):
         return character
     return "".join(f"%{byte:02X}" for byte in character.encode(errors="replace"))
 
 
 def _is_example(secret: str) -> bool:
-    """As documentation writes them: sk-xxxxxxxx, …EXAMPLE…. No generator makes such a key."""
+    """Whether a key is a placeholder as in documentation: sk-xxxxxxxx, …EXAMPLE…. No generator makes such a key."""
     return len(set(secret[-16:])) <= _FEW_CHARACTERS or "example" in secret.lower()
 
 
 def _hide_key_blocks(text: str) -> str:
-    """From the first line to the last. If one of the two was cut off, as far as lines look like a key."""
+    """Masks PEM private keys from the BEGIN line to the END line. If one of the two was cut off, masking goes as far
+    as lines look like a key."""
     parts: list[str] = []
     at = 0
     for mark in _MARK.finditer(text):
@@ -180,7 +182,7 @@ def _hide_key_blocks(text: str) -> str:
 
 
 def _start_of_key(text: str, after: int, end: int) -> int:
-    """Where the lines before a last line begin that only a key has."""
+    """Where the unbroken run of lines that look like key data begins, before the END line at `end`."""
     start = end
     while (line := text.rfind("\n", after, max(after, start - 1)) + 1 or after) < start:
         if not _ONLY_KEY.fullmatch(text, line, start):

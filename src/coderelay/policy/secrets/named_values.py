@@ -1,4 +1,4 @@
-"""Values that are secret because of the name before them: in JSON, addresses, headers, dumps of variables."""
+"""Hides values that are secret by the name before them (JSON, URLs, headers, `env` output), and secrets in base64."""
 
 import re
 from binascii import Error, a2b_base64
@@ -13,7 +13,7 @@ _WORDS = (
 )  # fmt: skip
 _FOLLOWING = frozenset("\\\"'] \t=:")
 _WEAK = ("auth", "sig", "signature")
-"""A variable with such a name often holds something else."""
+"""A variable whose name ends in one of these words often holds something other than a secret."""
 _KEY_OF = re.compile(
     r"(?i)(?:api|access|secret|private|auth|account|signing|encryption|encrypt|master|client|app|service|subscription"
     r"|storage|consumer|license|deploy|admin|webhook|functions)[_.-]?\Z"
@@ -27,7 +27,7 @@ _VARIABLE = re.compile(
     r"""=(?:"(?P<double>[^"\n]{8,500})"|'(?P<single>[^'\n]{8,500})'|(?P<plain>[^\s"'`=]{8,500}={0,2}))"""
 )
 _BEARER = re.compile(r" {1,4}(?P<secret>[A-Za-z0-9._~+/-]{20,4000}={0,2})")
-# `settings.TOKEN` and `Ed25519PrivateKey`
+# Names in source code, not secrets: `settings.TOKEN` and `Ed25519PrivateKey`.
 _CODE = re.compile(r"[A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,9}|(?:[A-Z][a-z]+[0-9]*){2,8}")
 _LOGIN = re.compile(r"[^\s:]{1,100}:\S{3,200}")
 _NO_SECRET = re.compile(
@@ -57,7 +57,7 @@ def hide_named(text: str, is_example: Callable[[str], bool]) -> str:
 
 
 def _values(text: str) -> "Iterator[SecretValue]":
-    lowered = text.replace("\u0130", "I").lower()  # the only letter that would become two
+    lowered = text.replace("\u0130", "I").lower()  # the only letter that becomes two, which would shift positions
     ends = sorted((end, word) for word in _WORDS if word in lowered for end in _ends(lowered, word))
     if not ends:
         return
@@ -68,7 +68,7 @@ def _values(text: str) -> "Iterator[SecretValue]":
 
 
 def _ends(text: str, word: str) -> Iterator[int]:
-    """Where a word is the end of a name."""
+    """The positions behind each occurrence of the word that may end the name of a value."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
@@ -105,7 +105,7 @@ def value_at(text: str, end: int, word: str) -> SecretValue | None:
 
 
 def is_random(value: str) -> bool:
-    """Letters and digits follow each other as a generator makes them, not as in words, names and dates."""
+    """Whether upper case, lower case and digits alternate as in generated keys, not as in words, names and dates."""
     if _TWO_DIGITS.search(value) is None:
         return False
     kinds = ["digit" if each.isdigit() else each.isupper() for each in value if each.isalnum()]
@@ -116,7 +116,7 @@ def is_random(value: str) -> bool:
 
 
 def _value_of_variable(text: str, end: int, word: str) -> SecretValue | None:
-    """`DB_PASSWORD=…`, as `env` prints it and as files of settings have it."""
+    """The value of a variable such as `DB_PASSWORD=…`, as `env` prints it and configuration files hold it."""
     found = _VARIABLE.match(text, end)
     name = _name(text, end)
     if found is None or not found.lastgroup or not name.isupper():
@@ -144,7 +144,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_login(value: str) -> bool:
-    """A name and a password, as `Authorization: Basic` and Docker's settings hold them."""
+    """Whether a value is a name and a password in base64, as in `Authorization: Basic` and Docker's configuration."""
     text = decoded(value)
     return text is not None and _LOGIN.fullmatch(text) is not None
 
@@ -158,7 +158,7 @@ def hide_encoded(text: str, is_secret: Callable[[str], bool]) -> str:
 
 
 def decoded(text: str) -> str | None:
-    """None if it is not base64, or does not hold plain text."""
+    """The plain text that a base64 text holds; None if it is not base64 or does not hold plain text."""
     if "\n" in text:
         text = text.replace("\r", "").replace("\n", "")
     if "-" in text or "_" in text:

@@ -1,1 +1,1 @@
-"""What a shell command does, read from its text: parsed once, then judged."""
+"""Permission checks for shell commands: the text is parsed once, then judged by what it would do."""

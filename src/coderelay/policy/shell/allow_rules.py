@@ -1,8 +1,8 @@
-"""Does a rule of the person allow this command?
+"""Whether an allow rule of the person covers a shell command.
 
-The command begins with the words of the rule. What follows is as the person wrote it for a program that we do not
-know. Of one that we know, what follows must be known as well: a rule never covers an option that writes or starts a
-program, nor another target, nor a place where secrets are kept, unless the rule itself names it.
+The command must begin with the words of the rule. If its program is not in our tables, anything may follow. If it is,
+what follows must be known to be harmless as well: a rule never covers an option that writes or starts a program, nor
+another target, nor a place where secrets are kept, unless the rule itself names it.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ from coderelay.protocol.secret_places import secret_word
 
 
 def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...], *, meets_secrets: bool) -> bool:
-    """No words in a rule mean every command. `meets_secrets`: the command would read a file of secrets."""
+    """Whether the rule allows this command. A rule without words allows every command. `meets_secrets` says that the
+    command would read a file of secrets."""
     texts = tuple(word.text for word in words)
     if texts[: len(rule)] != rule:
         return False
@@ -39,7 +40,7 @@ def allows(rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...
 
 
 def _only_reads(words: Sequence[Word], place: CommandFolders) -> bool:
-    """Anywhere: the person has named the program, so where it reads is no question."""
+    """Whether the command is proved to only read. It may read anywhere, because the person has named the program."""
     try:
         recognise(words, CommandFolders(place.folders, sandboxed=True, anywhere=True))
     except NotReadOnly:
@@ -48,7 +49,7 @@ def _only_reads(words: Sequence[Word], place: CommandFolders) -> bool:
 
 
 def _goes_beyond(rule: tuple[str, ...], place: CommandFolders) -> bool:
-    """The rule itself names an option that does more than read, as `sed -i` does: then the person knows."""
+    """Whether the rule itself names an option that does more than read, as `sed -i` does: the person means that."""
     words = [Word(each) for each in rule]
     names_option = any(word.startswith("-") for word in rule[1:]) and has_table(rule)
     if system_name(rule[0]) == "git" and rule[1:2] and rule[1].startswith("-"):
@@ -59,7 +60,8 @@ def _goes_beyond(rule: tuple[str, ...], place: CommandFolders) -> bool:
 def _allows_inner(
     rule: tuple[str, ...], words: Sequence[Word], folders: tuple[str, ...], *, meets_secrets: bool
 ) -> bool:
-    """Of `timeout 60 make` the person means make; of `timeout 60` nothing but the wrapper."""
+    """Whether a rule on a wrapper allows the command that the wrapper starts. The rule `timeout 60 make` allows make;
+    `timeout 60` names only the wrapper, and allows nothing behind it that does more than read."""
     if _only_reads(words, CommandFolders(folders)):
         return not meets_secrets
     try:

@@ -1,4 +1,4 @@
-"""What of a command may be remembered: exactly its words, or its words without those that make no difference.
+"""What an approval remembers of a command: exactly its words, or its words without those that make no difference.
 
 `make -j4 test` is remembered as `make test` and covers `make -s test`, but neither another target nor a variable;
 `pytest -q tests/a.py` is remembered as `pytest` and covers other files of the workspace.
@@ -14,37 +14,38 @@ from coderelay.policy.shell.programs.options import Build, CommandFolders, NotRe
 from coderelay.policy.shell.programs.programs import PROGRAMS, find_build
 from coderelay.policy.shell.programs.read_only import recognise_edit
 
-# Behind `--`, for the tests that cargo builds.
+# Options behind `--`, which cargo passes to the test programs it builds.
 _OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:(?![:\d])\S+", re.IGNORECASE)
 
 
 class Signature(Struct, frozen=True):
-    """With `prefix`, the words that make no difference are left out, and any of them may be there."""
+    """The remembered words of a command. With `prefix`, words that make no difference are left out of them, and any
+    such words may be in a command that is covered."""
 
     words: tuple[str, ...]
     prefix: bool = False
 
 
 def is_build(words: tuple[Word, ...], place: CommandFolders) -> bool:
-    """Does this command run tests or a build, and nothing beside?"""
+    """Whether this command runs tests or a build, and nothing else."""
     found = find_build(tuple(word.text for word in words))
     return found is not None and not found[1].changes and _essence(words, place) is not None
 
 
 def is_known_use(words: Sequence[Word], place: CommandFolders) -> bool:
-    """Is every word of this command known to be harmless for a build, or a change, of the table?"""
+    """Whether this command is a build or a change of the tables and every word of it is known to be harmless."""
     return _essence(words, place) is not None
 
 
 def takes_files(signature: tuple[str, ...]) -> bool:
-    """May other files of the workspace follow words that were remembered as a prefix?"""
+    """Whether other files of the workspace may follow words that were remembered as a prefix."""
     found = find_build(signature)
     return found is not None and found[1].operands == "files" and found[1].options.most_operands != 0
 
 
 def signature_of(script: Script) -> Signature | None:
-    """The shortest rule that is safe to remember, or nothing if only the very text is."""
+    """The shortest signature that is safe to remember, or None if only the exact text is."""
     words = _only_vector(script)
     if words is None:
         return None
@@ -53,7 +54,8 @@ def signature_of(script: Script) -> Signature | None:
 
 
 def covers_command(signature: Signature, command: str, folders: tuple[str, ...] = ()) -> bool:
-    """Is this command one that was approved? Never with redirections, assignments or unknown options."""
+    """Whether an approved signature covers this command. It never covers redirections, assignments, globs or, with
+    `prefix`, unknown options."""
     script = literal_script(command)
     words = _only_vector(script) if script else None
     if words is None:
@@ -64,8 +66,8 @@ def covers_command(signature: Signature, command: str, folders: tuple[str, ...] 
 
 
 def harmless_rest(words: Sequence[Word], behind: int, place: CommandFolders) -> bool | None:
-    """Do the words `behind` the first ones add nothing that a rule on the first ones did not name? None if the
-    program is not a known build. A rule that names no target means all of them."""
+    """Whether the words from index `behind` on add nothing that a rule on the words before them did not name. None if
+    the program is not a known build. A rule that names no target means all targets."""
     found = find_build(tuple(word.text for word in words))
     if found is None or behind < len(found[0]):
         return None
@@ -87,7 +89,7 @@ def _only_vector(script: Script) -> tuple[Word, ...] | None:
 
 
 def _essence(words: Sequence[Word], place: CommandFolders) -> tuple[str, ...] | None:
-    """A command without the words that make no difference; None if any of its words is not known to be harmless."""
+    """The command without the words that make no difference; None if any of its words is not known to be harmless."""
     found = find_build(tuple(word.text for word in words))
     if found is None:
         return None
@@ -107,7 +109,7 @@ def _kept(given: Iterable[OptionWord], build: Build) -> list[OptionWord]:
 
 
 def _may_be_target(option: OptionWord) -> bool:
-    """`make -j install` gives -j no value: what follows is a number, or it is a target."""
+    """Whether the value of an option may be a target: in `make -j install` only a number would be the value of -j."""
     return any(not word.isdecimal() for word in option.words[1:])
 
 
@@ -124,7 +126,7 @@ def _checked(
 
 
 def _check_words(words: Sequence[str], name: tuple[str, ...], build: Build) -> None:
-    """Words that a program takes for more than the name of a file or a target."""
+    """Refuses words that a program takes for more than the name of a file or a target."""
     for word in words:
         if word.startswith("@") or _ADDRESS.fullmatch(word):
             raise NotReadOnly(f"{word} may bring options or a program from elsewhere")

@@ -1,7 +1,7 @@
-"""Programs that run tests and builds, and programs that install packages.
+"""The table of build tools, test runners, linters and package managers.
 
-Tests and builds run what is in the workspace anyway, so options that reach beyond it are not listed. No `version` is
-known of cargo, rustc, go, yarn and pnpm, which start what the folder asks for even to tell their version.
+Tests and builds run what is in the workspace anyway; options that reach beyond it are not listed. cargo, rustc, go,
+yarn and pnpm have no `version` entry, because they start what the folder asks for even to print their version.
 """
 
 from collections.abc import Mapping, Sequence
@@ -81,7 +81,7 @@ _PIP = Program(
 
 
 def _only(options: Options, *kept: str, operands: Literal["files", "targets"] = "files") -> Program:
-    """A program that is a build whatever it is given, as long as it is only given these options."""
+    """A program each use of which is a build, as long as it is given only these options."""
     return Program(builds={(): Build(options, kept, operands)})
 
 

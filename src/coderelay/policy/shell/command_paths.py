@@ -1,6 +1,6 @@
-"""Paths that a literal command reaches, however it spells them: behind `cd`, in a loop, by a pattern, in a folder.
+"""Matches path and host rules against the paths that a command reaches: behind `cd`, in loops, by globs, in folders.
 
-Only ever stricter, like `named`: what could be such a path is taken for one.
+It only ever makes a verdict stricter: any word that could be a path is taken for one.
 """
 
 import posixpath
@@ -34,7 +34,7 @@ _WORDS = ("word", "string", "raw_string", "concatenation")
 
 
 class Reached(Struct, frozen=True):
-    """An absolute path. `deep`: what is below it is read too."""
+    """An absolute path that a command may reach. `deep` says that everything below it is read too."""
 
     path: str
     glob: bool = False
@@ -42,7 +42,7 @@ class Reached(Struct, frozen=True):
 
 
 def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
-    """All that a literal command may name, absolute; they may hold patterns."""
+    """All absolute paths that a literal command may name; they may hold glob patterns."""
     script = literal_script(command)
     return sorted({each.path for each in _reached(script, PathBase(folders))}) if script else []
 
@@ -50,14 +50,14 @@ def paths_of(command: str, folders: tuple[str, ...]) -> list[str]:
 def find_reached(
     rules: Sequence[Rule], script: Script, place: PathBase, targets: tuple[str, ...] = ()
 ) -> Rule | None:
-    """The first rule on a path that is surely named. `targets` is where links lead."""
+    """The first rule on a path that the command surely names. `targets` are the paths to which links lead."""
     paths = [rule for rule in rules if rule.about == "path"]
     reached = {*targets, *(each.path for each in _reached(script, place))} if paths else set[str]()
     return next((rule for rule in paths if any(means_path(rule, each, place) for each in reached)), None)
 
 
 def find_perhaps_reached(rules: Sequence[Rule], script: Script, place: PathBase) -> Rule | None:
-    """The first rule on a path that a pattern could become, or that lies in a folder that is read whole."""
+    """The first rule on a path that a glob could expand to, or that lies in a folder whose files are all read."""
     paths = [rule for rule in rules if rule.about == "path"]
     wide = [each for each in _reached(script, place) if each.glob or each.deep] if paths else []
     return next((rule for rule in paths if any(_may_be_meant(rule, each, place) for each in wide)), None)
@@ -78,7 +78,7 @@ def _reached(script: Script, place: PathBase) -> set[Reached]:
         for word in (*(part for each in words for part in _spellings(each)), *whole):
             deep = word in whole
             found |= {Reached(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
-        if words[0].text == "cd" and len(words) == 2:  # which may not be run
+        if words[0].text == "cd" and len(words) == 2:  # the cd may not be run, so the old folders still count
             folders |= {posixpath.join(folder, words[1].text) for folder in folders}
         too_long = any(len(word.text) > _LONGEST_PATH for word in words)
         if too_long or len(folders) > _MOST_FOLDERS or len(found) > _MOST_PATHS:
@@ -89,7 +89,7 @@ def _reached(script: Script, place: PathBase) -> set[Reached]:
 
 
 def _gives_names(words: Sequence[Word]) -> bool:
-    """Does xargs give what it reads to a program that would open it?"""
+    """Whether the command is an xargs that gives the names it reads to a program that may open them."""
     try:
         return words[0].text == "xargs" and not unwrap("xargs", words[1:])
     except NotReadOnly:
@@ -97,14 +97,14 @@ def _gives_names(words: Sequence[Word]) -> bool:
 
 
 def _spellings(word: Word) -> Iterator[Word]:
-    """Alone, joined to an option, or behind a revision."""
+    """The parts of a word that may be a path: all of it, or what is joined to an option or follows a revision."""
     text = word.text
     parts = (text, text.partition("=")[2], text.partition(":")[2], text[2:] if re.match(r"-[A-Za-z]", text) else "")
     return (Word(part, word.glob) for part in parts if 0 < len(part) <= _LONGEST_PATH)
 
 
 def _read_whole(words: Sequence[Word], place: PathBase, handed_on: bool) -> list[Word]:
-    """The folders whose files are read, or whose names are given to a program that reads them."""
+    """The folders whose files are all read, or whose file names are handed on to a program that reads them."""
     for at in [at for at, word in enumerate(words) if system_program(word.text).whole][:_MOST_PROGRAMS]:
         name, program, rest = system_name(words[at].text), system_program(words[at].text), words[at + 1 :]
         recursive = any(_RECURSIVE.fullmatch(each.text) for each in rest)
@@ -129,7 +129,7 @@ def _searched(known: Options, words: Sequence[Word], place: PathBase) -> list[Wo
 
 
 def find_named(rules: Sequence[Rule], text: str, place: PathBase) -> Rule | None:
-    """The first rule on a path or a host that is named anywhere in the text."""
+    """The first rule on a path or a host that is named anywhere in the text, which need not be literal."""
     hosts = [rule for rule in rules if rule.about == "host"]
     named = hosts_named(text) if hosts else []
     for rule in hosts:
@@ -143,7 +143,7 @@ def find_named(rules: Sequence[Rule], text: str, place: PathBase) -> Rule | None
 
 
 def _words(root: "Node") -> list[str]:
-    """Without their quotes; and what stands behind the `=` of an option."""
+    """All words without their quotes, and what is behind the `=` of an option."""
     found: list[str] = []
     for node in find_nodes(root, *_WORDS):
         text = (node.text or b"").decode(errors="replace").replace('"', "").replace("'", "").replace("\\", "")

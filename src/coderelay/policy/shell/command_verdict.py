@@ -1,7 +1,8 @@
-"""May this command run? Pure: the text is parsed once and read in two ways, which never swap roles.
+"""The verdict on a shell command: allow, ask or deny. Pure.
 
-The literal reading (`shell_words`) proves that a command only reads; only a proof allows. The tolerant walk
-(`shell_walk`) finds every command that may be written anywhere in the text; it can only make the verdict stricter.
+The text is parsed once and read in two ways, which never swap roles. The literal reading (`parser`) proves that a
+command only reads; only a proof allows. The tolerant walk (`walk`) finds every command that may be written anywhere
+in the text; it can only make the verdict stricter.
 """
 
 import re
@@ -45,8 +46,8 @@ _NO_RULES = Rules()
 
 
 class ShellVerdict(Struct, frozen=True):
-    """`signature` is what may be remembered when a person approves; without one, only this very text. `ruled`: a
-    rule of the person's own asks, which no approval takes back."""
+    """The verdict on one command text. `signature` is what may be remembered when a person approves; without one,
+    only this exact text is. If `ruled` is true, a rule of the person asks, which no earlier approval overrides."""
 
     verdict: ModeAnswer
     reason: str
@@ -55,7 +56,8 @@ class ShellVerdict(Struct, frozen=True):
 
 
 class Assessment(Struct, frozen=True):
-    """What a command does at worst, whatever the mode. `allowed`: a rule allows it."""
+    """The worst effect of a command, independent of the mode. `allowed` says that a rule allows it, `ruled` that a
+    rule of the person asks about it."""
 
     effect: Effect
     reason: str
@@ -76,8 +78,8 @@ def judge_command(
     home: str = "",
     facts: DiskFacts = NO_FACTS,
 ) -> ShellVerdict:
-    """The verdict on one text. `folders` are those of the session, absolute; it starts in the first one.
-    `sandboxed`: it would run in a sandbox, and `rights` is what it wants beyond that."""
+    """The verdict on one command text. `folders` are the absolute folders of the session; the command starts in the
+    first one. `sandboxed` says that it would run in a sandbox, `rights` what it wants beyond that."""
     if mode == "yolo":
         return ShellVerdict("allow", "mode is yolo")
     table = table_of(mode, preset)
@@ -117,7 +119,7 @@ def assess(
 ) -> Assessment:
     if not command.strip():
         return Assessment("run", "it is empty")
-    unseen = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # then a rule may be about it
+    unseen = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # one may be about an unread text
     if len(command) > MOST_CHARACTERS:
         return Assessment("run", "it is too long to be looked at", ruled=unseen)
     if odd := odd_character(command):
@@ -160,8 +162,8 @@ def assess(
 
 
 def _ruled(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:
-    """What rules say about the vectors as the shell reads them: those that a rule could allow. So whatever a rule
-    would allow, the same rule denies or asks about."""
+    """What the deny and ask rules say about the argument vectors of the literal reading, which are those that allow
+    rules are compared with. So a rule denies, or asks about, whatever the same rule would allow."""
     found = [
         danger
         for command in script.commands
@@ -171,7 +173,7 @@ def _ruled(script: Script, rules: Rules, spelling: Spelling) -> Danger | None:
 
 
 def _is_allowed_by_rules(script: Script, rules: Rules, folders: tuple[str, ...], facts: DiskFacts) -> bool:
-    """Every command of it, and nothing but commands."""
+    """Whether rules allow every command of the script, and the script has no redirections or assignments."""
     if script.redirections or any(command.assignments for command in script.commands):
         return False
     secrets = bool(facts.secret) or facts.too_many
@@ -238,7 +240,7 @@ def _change_folder(command: Simple, place: CommandFolders) -> CommandFolders:
             raise NotReadOnly("it leaves the workspace, or may")
     if command.piped or command.assignments:
         raise NotReadOnly("cd is part of a pipe")
-    # Once it has left the root it never counts as back: that cd may be one that is not run.
+    # After leaving the root, the command never counts as back there: the cd that returns may not be run.
     return replace(place, at_root=place.at_root and place.is_root(text))
 
 
@@ -250,7 +252,7 @@ def _check_assignment(name: str, value: str) -> None:
 
 
 def _check_secret(word: Word) -> None:
-    """As the shell reads it; how it is written is looked at with the other dangers."""
+    """Refuses a word that, as the shell reads it, names a place of secrets. The raw text is checked in `danger`."""
     if secret := secret_word(word.text, glob=word.glob):
         raise NotReadOnly(say("it touches {path}, where secrets are kept", path=secret))
 

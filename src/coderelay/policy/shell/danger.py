@@ -1,7 +1,7 @@
-"""What is dangerous in a command, and what the person's own rules say about it, found anywhere in its text.
+"""Finds dangerous commands, and commands that the person's deny and ask rules are about, anywhere in a shell text.
 
-Whatever is found only makes a verdict stricter. `stop` is refused outside of yolo; other danger is asked about with
-its reason.
+Whatever is found only makes a verdict stricter. A danger with `stop` is refused outside of yolo; any other danger is
+asked about with its reason.
 """
 
 import re
@@ -39,7 +39,8 @@ _AS_WRITTEN = Spelling()
 
 
 class Danger(Struct, frozen=True):
-    """`ruled` is a rule of the person's own, which no rule that allows can take back."""
+    """A reason to ask about a command or, with `stop`, to refuse it. If `ruled` is true, it comes from a rule of the
+    person, which no allow rule overrides."""
 
     reason: str
     stop: bool = False
@@ -47,7 +48,7 @@ class Danger(Struct, frozen=True):
 
 
 def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN) -> Danger | None:
-    """The worst thing in a command: what is refused before what is asked about."""
+    """The worst danger in a command: what is refused before what is asked about."""
     found: Danger | None = None
     look = _Look(rules, spelling)
     for record in walk(text):
@@ -60,7 +61,7 @@ def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = 
 
 
 def words_in(text: str) -> set[str]:
-    """Words of a text that may be programs or scripts, those in strings for another shell too."""
+    """The words of a text that may be programs or scripts, including those in strings for another shell."""
     if len(text) > MOST_CHARACTERS or odd_character(text):
         return set()
     words: set[str] = set()
@@ -76,7 +77,7 @@ def words_in(text: str) -> set[str]:
 
 
 class _Look:
-    """The person's rules, and what is known about how the command spells its programs."""
+    """Checks the records of the walk, with the person's rules and what is known about how programs are spelled."""
 
     def __init__(self, rules: CommandRules, spelling: Spelling) -> None:
         self._rules = rules
@@ -102,7 +103,7 @@ class _Look:
                 yield from self._text(record)
 
     def _unseen(self, reason: str) -> Danger:
-        """Where nobody looks, a rule may be about what is there."""
+        """The danger of something that cannot be examined: if there are deny or ask rules, one may be about it."""
         return Danger(reason, ruled=bool(self._strict))
 
     def _text(self, record: Text) -> Iterator[Danger]:
@@ -145,8 +146,8 @@ class _Look:
         return self._understood[command]
 
     def _mentioned(self, words: tuple[str, ...]) -> Iterator[Danger]:
-        """A rule that a command mentions, although the command starts nothing as far as is known. Of a program that
-        does start others, only the variables count here."""
+        """The rules that the words of a command mention, although it is not known to start anything. If the program
+        does start others, only its variable assignments count here."""
         program = find_program(words[0])
         if program.interprets == "commands" or program.starts is not None or program.texts:
             words = ("", *(each for each in words if re.match(r"\w+=", each)))
@@ -174,7 +175,7 @@ def _said(rule: tuple[str, ...]) -> str:
 
 
 def _stops(name: str, rest: Sequence[str]) -> Iterator[Danger]:
-    """What nobody means: refused outside of yolo."""
+    """Destructive commands that nobody runs on purpose; they are refused outside of yolo."""
     if name not in ("rm", "chmod", "chown", "chgrp", "shred", "find", "dd", "wipefs") and not name.startswith("mkfs"):
         return
     letters = "".join(each[1:] for each in rest if re.fullmatch(r"-[A-Za-z]+", each))

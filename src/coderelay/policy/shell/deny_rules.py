@@ -1,7 +1,7 @@
-"""Does a command mean what a rule of the person denies or asks about?
+"""Whether a shell command matches a deny or ask rule of the person: yes, no or maybe.
 
-A rule that tightens must match whatever the same rule would allow, however the program is spelled: by a path, by a
-link, with options before its subcommand. What the shell makes of a word may be unknown here; then the answer is
+A rule that denies or asks must match whatever the same rule would allow, however the program is spelled: by a path,
+by a link, with options before its subcommand. If it is unknown here what the shell expands a word to, the answer is
 `maybe`, and the person is asked.
 """
 
@@ -22,19 +22,19 @@ from coderelay.policy.shell.programs.read_only import recognise
 Likeness = Literal["no", "maybe", "yes"]
 _MOST_WORDS = 64
 _MOST_SCRIPTS = 4
-_UNKNOWN = re.compile(r"[$`*?\[]|\{\}|\{[^{}]*(?:,|\.\.)[^{}]*\}|^~[^/]")  # {}: what find puts there
+_UNKNOWN = re.compile(r"[$`*?\[]|\{\}|\{[^{}]*(?:,|\.\.)[^{}]*\}|^~[^/]")  # find replaces {}
 _OF_GIT = re.compile(r"(?:.*/)?git-([a-z-]+)")
-_ALIAS = re.compile(r"(?:-c)?alias\.|--config-env")  # a subcommand of git's by another name
+_ALIAS = re.compile(r"(?:-c)?alias\.|--config-env")  # may give a git subcommand another name
 _FEW_LETTERS = re.compile(r"-[A-Za-z]{1,3}")
 _TOKEN = re.compile(r"[\w.+-]+")
 _ONE_LETTER = re.compile(r"-[A-Za-z](?=\w)")
-# Of these, the words are written for people.
+# git subcommands whose words are messages for people.
 _TELLS_IN_GIT = {"commit", "tag", "notes", "merge", "stash"}
 
 
 class Spelling(Struct, frozen=True):
-    """What is known about the words of one command text. `links` leads from a word, as it is written, to the paths
-    that it stands for, link by link. With `moves` the text changes its folder, so that relative paths may mean
+    """What is known about the words of one command text. `links` maps a word, as it is written, to the paths that it
+    resolves to, link by link. `moves` says that the text changes its folder, so that relative paths may mean
     anything."""
 
     folders: tuple[str, ...] = ()
@@ -44,22 +44,23 @@ class Spelling(Struct, frozen=True):
 
 
 def meaning(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
-    """Does the rule mean this vector of a command, or what the vector would run? No words in a rule mean every
-    command. `words` are without their quotes, as far as that can be told."""
+    """Whether the rule matches this argument vector, or a program or script that the vector would run. A rule without
+    words matches every command. `words` are without their quotes, as far as that can be told."""
     found = {likeness(rule, words[at:], spelling) for at in (0, *_scripts(words))}
     found |= {program_likeness(rule[0], word, spelling) for word in _given_more(words) if rule}
     return "yes" if "yes" in found else "maybe" if "maybe" in found else "no"
 
 
 def _scripts(words: Sequence[str]) -> list[int]:
-    """Where the file may stand that an interpreter, `.` or `source` runs."""
+    """The positions of words that may be the script file that an interpreter, `.` or `source` runs."""
     if not find_program(words[0]).interprets:
         return []
     return [at for at, word in enumerate(words[:_MOST_WORDS]) if at and not word.startswith("-")][:_MOST_SCRIPTS]
 
 
 def _given_more(words: Sequence[str]) -> list[str]:
-    """Programs that get words nobody sees here: every rule on them counts."""
+    """The programs that a command such as xargs may start with further words, which are not in the text. So every
+    rule on such a program counts, whatever other words the rule has."""
     if not find_program(words[0]).adds_words:
         return []
     rest = words[1:_MOST_WORDS]
@@ -73,13 +74,13 @@ def likeness(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) ->
         words = ["git", str(subcommand.group(1)), *words[1:]]
     program = program_likeness(rule[0], words[0], spelling)
     if program != "yes" or len(rule) == 1:
-        return program  # a word that is not known may become several
+        return program  # a word with an unknown expansion may become several words
     found = _arguments(rule[1:], words[1:])
     return "maybe" if found == "no" and any(map(_ALIAS.match, words[1:_MOST_WORDS])) else found
 
 
 def program_likeness(rule: str, word: str, spelling: Spelling) -> Likeness:
-    """Is this word of a command the program that a rule names, by its name or by its path?"""
+    """Whether this word of a command is the program that a rule names, by its name or by its path."""
     hops = spelling.links.get(word, ())
     name = word.rpartition("/")[2]
     wanted = rule.rpartition("/")[2]
@@ -87,7 +88,7 @@ def program_likeness(rule: str, word: str, spelling: Spelling) -> Likeness:
         unknown = _UNKNOWN.search(name) is not None
         return "maybe" if unknown and ("$" in name or "`" in name or _may_become(name, wanted)) else "no"
     if "/" not in rule or "/" not in word:
-        return "yes"  # a bare name is looked for where nobody knows
+        return "yes"  # a bare name is looked up in PATH, which is not known here
     if _UNKNOWN.search(word) or (spelling.moves and not word.startswith(("/", "~/"))):
         return "yes"
     meant = {path for each in (word, *hops) for path in _absolute(each, spelling)}
@@ -96,7 +97,8 @@ def program_likeness(rule: str, word: str, spelling: Spelling) -> Likeness:
 
 
 def _same_name(rule: str, spelling: Spelling) -> list[str]:
-    """Where the path of a rule leads, unless one program there has many names."""
+    """The paths that the path of a rule resolves to under the same file name; other names are left out, because one
+    program may have many names."""
     return [hop for hop in spelling.links.get(rule, ()) if hop.rpartition("/")[2] == rule.rpartition("/")[2]]
 
 
@@ -107,12 +109,13 @@ def _absolute(path: str, spelling: Spelling) -> set[str]:
 
 
 def _may_become(pattern: str, name: str) -> bool:
-    """Braces are left to the person."""
+    """Whether a pattern may expand to this name. Braces always may, so that the person is asked."""
     return "{" in pattern or fnmatchcase(name, pattern)
 
 
 def _arguments(rule: Sequence[str], words: Sequence[str]) -> Likeness:
-    """The plain words of the rule in their order, with any options between them; its options anywhere."""
+    """Whether the words hold the plain words of the rule in order, with any options between them, and the rule's
+    options anywhere."""
     known = words[:_MOST_WORDS]
     if not all(_has_option(option, known) for option in rule if option.startswith("-")):
         return "no"
@@ -124,7 +127,7 @@ def _arguments(rule: Sequence[str], words: Sequence[str]) -> Likeness:
 
 
 def _reachable(places: set[int], words: Sequence[str]) -> set[int]:
-    """Where the next plain word may be: behind options, each of which may take the word behind it."""
+    """The positions where the next plain word may be: behind options, each of which may take a word as its value."""
     found = set(places)
     for at, word in enumerate(words):
         if at in found and word.startswith("-"):
@@ -133,7 +136,7 @@ def _reachable(places: set[int], words: Sequence[str]) -> set[int]:
 
 
 def _has_option(option: str, words: Sequence[str]) -> bool:
-    """`-rf` is also `-fr`, `-r -f` and `-rvf`."""
+    """Whether an option is among the words. `-rf` is also found as `-fr`, `-r -f` and `-rvf`."""
     if option in words or any(word.startswith(f"{option}=") for word in words):
         return True
     if not _FEW_LETTERS.fullmatch(option):
@@ -143,7 +146,9 @@ def _has_option(option: str, words: Sequence[str]) -> bool:
 
 
 def is_mentioned(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> bool:
-    """One word alone is no mention: `docker rm` is not `rm`. In a text for another program it is one."""
+    """Whether the arguments of a command mention the command that a rule is about. A rule of one word is not
+    mentioned by an argument (`docker rm` is not `rm`), but it is by an argument that is itself a text of several
+    words."""
     if not rule:
         return False
     known = words[1:_MOST_WORDS]
@@ -166,7 +171,8 @@ def _stands_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: S
 
 
 def is_understood(words: Sequence[str]) -> bool:
-    """Does this vector run nothing that its words name: it only reads, it is a known build, or it tells something?"""
+    """Whether this argument vector surely runs nothing that its arguments name: it only reads, it is a known build,
+    or its words are a message for people."""
     if not words or (words[0] in PROGRAMS and PROGRAMS[words[0]].tells):
         return True
     if words[0] == "git" and len(words) > 1 and words[1] in _TELLS_IN_GIT:

@@ -1,6 +1,6 @@
-"""Does a command start a program that is there to talk to other machines?
+"""Detects commands that need the network: whether one starts a program whose purpose is to talk to other machines.
 
-A program that is not found gets no right to the network, and fails in the sandbox.
+A program that is not detected gets no right to the network, and fails in the sandbox.
 """
 
 import re
@@ -17,7 +17,7 @@ _SUSPECT = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, [*_NAMES, "rsyn
 
 
 def reaches_others(command: str) -> bool:
-    """Most texts name no such program, and need not be parsed."""
+    """Whether a command starts such a program. Most texts name none, and need not be parsed."""
     if not _SUSPECT.search(command) or len(command) > MOST_CHARACTERS or re.search("[\ud800-\udfff]", command):
         return False
     return any(map(_does_one, walk(command)))
@@ -44,7 +44,7 @@ def _is_one(words: Sequence[str]) -> bool:
 
 
 def _stays_here(words: Sequence[str]) -> bool:
-    """All addresses it names are of this machine: of the sandbox, where a server of the session's own may run."""
+    """Whether all addresses that are named are local, within the sandbox, where a server of the session may run."""
     named = [word.partition("://")[2] for word in words if "://" in word]
     bare = [word for word in words if _HERE.match(word)]
     return bool(named or bare) and all(map(_HERE.match, named))

@@ -1,9 +1,8 @@
-"""A command text as bash would read it, or nothing at all.
+"""Strict parser for a literal subset of bash: a command text is read exactly as bash reads it, or refused.
 
-Only a small literal subset of bash is read: plain words, quotes without expansions, lists, pipes, a few
-redirections, `<(…)` and loops over plain words. Whatever is outside of it is not misread, it is refused.
-tree-sitter-bash is not bash: escaped blanks and continued lines vanish from its tree, so every byte between
-two tokens must be a blank, or continue a line beside one.
+The subset is plain words, quotes without expansions, lists, pipes, a few redirections, `<(…)` and loops over plain
+words. Whatever is outside of it is refused, never misread. tree-sitter-bash is not bash: escaped blanks and continued
+lines vanish from its tree, so every byte between two tokens must be a blank, or a line continuation beside one.
 """
 
 import re
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Tree
 
 MOST_CHARACTERS = 10_000
-"""What is longer is not looked at: to find its way through errors, the parser takes quadratic time (10,000 brackets
-one second, 60,000 half a minute)."""
+"""The longest text that is parsed: the error recovery of the parser takes quadratic time (10,000 brackets one second,
+60,000 half a minute)."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:=,@%+~^*?-]+")
 _TILDE = re.compile(r"(^|[:=,])~")
 _ESCAPED = {"\\(": "(", "\\)": ")", "\\;": ";", "\\!": "!", "!": "!", "{}": "{}"}
-# Without a comma or two dots between them, braces stay as they are.
+# bash does not expand braces without a comma or two dots between them.
 _BRACED = re.compile(r"[A-Za-z0-9_./:=@%+~^-]*(?:\{[A-Za-z0-9_-]*\}[A-Za-z0-9_./:=@%+~^-]*)+")
 _QUOTED = re.compile(r'\\([$`"\\])|(\\[^\n]|[^\\$`"])|\$([?$])|\$(?:\{([a-z]+)\}|([a-z]+)(?![A-Za-z0-9_]))')
-_NUMBER = "?"  # what `$?` and `$$` become: some digits
-# Short names of small letters mean nothing to any program.
+_NUMBER = "?"  # a glob that stands for the digits of `$?` and `$$`
+# Loop variables must have short lower-case names, which have no meaning to any program.
 _VARIABLE = re.compile(r"[a-z]{1,8}")
 _MOST_ITEMS = 32
 _MOST_COMMANDS = 256
@@ -41,14 +40,15 @@ _COMMANDS = {"command", "test_command", "for_statement"}
 
 
 class Word(Struct, frozen=True):
-    """One word after quotes are gone. A glob may become any number of file names."""
+    """One word after quotes are removed. A glob may expand to any number of file names."""
 
     text: str
     glob: bool = False
 
 
 class Simple(Struct, frozen=True):
-    """One command of a list. `piped` says that a pipe is before or behind it."""
+    """One simple command of a list. `piped` says that a pipe is before or behind it, or that it is in a loop or in
+    `<(…)`."""
 
     words: tuple[Word, ...]
     assignments: tuple[tuple[str, str], ...] = ()
@@ -66,11 +66,11 @@ class Script(Struct, frozen=True):
 
 
 class NotLiteral(Exception):
-    """The text is not in the subset; the message says what is not."""
+    """The text is not in the literal subset; the message says what is outside of it."""
 
 
 def odd_character(text: str) -> str | None:
-    """The first character a person would not see, or would see somewhere else."""
+    """The first control or unusual blank character, which a person would not see, or would see somewhere else."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return None
     for each in text:
@@ -81,7 +81,7 @@ def odd_character(text: str) -> str | None:
 
 @lru_cache(maxsize=8)
 def parse(text: str) -> "Tree":
-    """Kept, because several look at the same command."""
+    """The tree of a text, cached because several checks look at the same command."""
     return _parser().parse(text.encode(errors="replace"))
 
 
@@ -122,7 +122,7 @@ def literal_script(text: str) -> Script | None:
 
 
 class _Reader:
-    """Commands in the order they run; those of a loop once for each item."""
+    """Collects commands in the order they run; the commands of a loop once for each item."""
 
     def __init__(self, source: bytes) -> None:
         self.source = source
@@ -132,7 +132,7 @@ class _Reader:
     def read(
         self, nodes: "Sequence[Node]", start: int, stop: int, values: Mapping[str, Word], piped: bool = False
     ) -> None:
-        """What is between two bytes: all of it must be these nodes and blanks."""
+        """Reads the source between two byte positions, which must consist of these nodes and blanks alone."""
         joint = "\n"
         end = start
         for token in _tokens(nodes):
@@ -191,7 +191,7 @@ class _Reader:
         return Simple(tuple(words), tuple(assignments), piped)
 
     def _substituted(self, node: "Node", values: Mapping[str, Word]) -> Word:
-        """A file of the shell's own that can only be read, by a name nobody knows."""
+        """Reads the commands in `<(…)`. The word itself becomes a read-only file of unknown name."""
         opening, *inside, closing = node.children
         if (opening.type, closing.type) != ("<(", ")"):
             raise NotLiteral(_name_of(node))
@@ -218,7 +218,7 @@ class _Reader:
 
 
 def _blanks(gap: bytes) -> bytes:
-    """What is between two tokens, as bash sees it: a continued line is nothing at all."""
+    """The blanks between two tokens as bash sees them, with line continuations removed."""
     seen = gap.replace(b"\\\n", b"")
     if seen.strip(b" \t\n") or (gap != seen and (not seen or b"\n" in seen)):
         raise NotLiteral("it holds an escape")
@@ -226,7 +226,7 @@ def _blanks(gap: bytes) -> bytes:
 
 
 def _tokens(nodes: "Sequence[Node]") -> "Iterator[Node]":
-    """In the order they are written. Lists nest as deep as they are long, so this does not recurse."""
+    """The tokens in source order. Lists nest as deep as they are long, so this does not recurse."""
     rest = list(reversed(nodes))
     while rest:
         child = rest.pop()
@@ -239,7 +239,7 @@ def _tokens(nodes: "Sequence[Node]") -> "Iterator[Node]":
 
 
 def _test(node: "Node", source: bytes) -> tuple[Word, ...]:
-    """`[ … ]` is another spelling of `test …`."""
+    """The words of `[ … ]`, read as those of `test …`."""
     whole = source[node.start_byte : node.end_byte]
     if whole[:2] != b"[ " or whole[-2:] != b" ]":
         raise NotLiteral(_name_of(node))
@@ -297,7 +297,7 @@ def _word(node: "Node", source: bytes, values: Mapping[str, Word]) -> Word:
 
 
 def _quoted(node: "Node", text: str, values: Mapping[str, Word]) -> Word:
-    """Between double quotes a backslash only escapes what would mean something there."""
+    """The word in double quotes, where a backslash only escapes characters that are special there."""
     if any(child.type not in ('"', "string_content", "simple_expansion", "expansion") for child in node.children):
         raise NotLiteral("it holds an expansion")
     parts: list[Word] = []
@@ -318,7 +318,7 @@ def _quoted(node: "Node", text: str, values: Mapping[str, Word]) -> Word:
 
 
 def _expansion(text: str, values: Mapping[str, Word]) -> Word:
-    """Outside of quotes a value is split and is a pattern, so it must be plain."""
+    """The value of an unquoted variable. bash splits it and expands it as a glob, so it must be plain."""
     if text in ("$?", "$$"):
         return Word(_NUMBER, glob=True)
     word = _value(text[1:].removeprefix("{").removesuffix("}"), values)
@@ -363,7 +363,8 @@ def _plain(text: str) -> Word:
 
 
 def _is_plain(text: str) -> bool:
-    """To bash, every character beyond ASCII is part of a word. Those that a person would not see are refused."""
+    """Whether a text has no special characters. To bash every non-ASCII character is part of a word; those that are
+    not printable are refused."""
     letters = text if text.isascii() else "".join("a" if ord(c) > 127 and c.isprintable() else c for c in text)
     return _PLAIN.fullmatch(letters) is not None
 

@@ -1,7 +1,8 @@
-"""What a command wants beyond the sandbox, read from its own text: that text is what a person is shown.
+"""The rights that a command wants beyond the sandbox (network, or to run outside), and the disk facts about it.
 
-`CODER_NETWORK=1 ` and `CODER_SANDBOX=0 ` at its very beginning say so; and programs that are there to talk to
-other machines need no word.
+The rights are read from the command's own text, because that text is what a person is shown: `CODER_NETWORK=1 ` and
+`CODER_SANDBOX=0 ` at its very beginning ask for them. Programs whose purpose is to talk to other machines get the
+network right without such a word.
 """
 
 import re
@@ -16,8 +17,8 @@ _ASKED_FOR = "(?:(?:CODER_NETWORK=1|CODER_SANDBOX=0) )+"
 
 
 def rights_of(command: str) -> tuple[Right, ...]:
-    """Sorted."""
-    from coderelay.policy.shell.network_programs import reaches_others  # with the first command: most turns have none
+    """The rights that a command asks for, sorted."""
+    from coderelay.policy.shell.network_programs import reaches_others  # imported late: most turns have no command
 
     asked = re.match(_ASKED_FOR, command)
     rights: set[Right] = {_WORDS[word] for word in asked.group().split()} if asked else set()
@@ -27,15 +28,16 @@ def rights_of(command: str) -> tuple[Right, ...]:
 
 
 def without_rights(command: str) -> str:
-    """The command itself, without the words that ask for more."""
+    """The command itself, without the words at its beginning that ask for rights."""
     asked = re.match(_ASKED_FOR, command)
     return command[asked.end() :] if asked else command
 
 
 class DiskFacts(Struct, frozen=True):
-    """`targets` are the paths to which links lead that the command names. `programs` leads from a word of it, or of a
-    rule, to the paths that the word stands for, link by link. `secret` is a file of secrets whose content would be
-    shown; with `too_many`, there were too many files to look at all of their names."""
+    """What the host found on the disk about a command. `targets` are the paths to which the symbolic links lead that
+    the command names. `programs` maps a word of the command, or of a rule, to the paths that it resolves to, link by
+    link. `secret` is a file of secrets whose content the command would show; `too_many` says that there were too many
+    files to look at all of their names."""
 
     targets: tuple[str, ...] = ()
     programs: Mapping[str, tuple[str, ...]] = {}

@@ -1,6 +1,6 @@
-"""The files whose contents a command would show: those it names, and those that a search through a folder meets.
+"""Which files' contents a command would show: those it names, and those that a search through a folder reads.
 
-The host looks on the disk whether there is a file of secrets among them.
+The host checks on the disk whether there is a file of secrets among them.
 """
 
 import posixpath
@@ -28,11 +28,12 @@ _PLAIN_PATTERN = re.compile(r"[\w.*?@%+=, -]+")
 
 
 class Contents(Struct, frozen=True):
-    """An absolute path whose content is shown; it may hold `*` and `?` of the shell.
+    """An absolute path whose content is shown; it may hold the shell wildcards `*` and `?`.
 
-    `deep`: all that is below it too; `follow` links there, `hidden` files too, or only what git has (`tracked`). Of
-    these `only` files with such names if there are any patterns, in any case of letters, and `without` files of such
-    names and folders of such names.
+    With `deep`, all files below it are shown too. There, `follow` says that links are followed, `hidden` that hidden
+    files are included, and `tracked` that only files in git are shown. If `only` has any patterns, only files with
+    matching names are shown, ignoring case. Files that match `without` and folders that match `without_folders` are
+    left out.
     """
 
     path: str
@@ -46,7 +47,7 @@ class Contents(Struct, frozen=True):
 
 
 def contents_of(command: str, folders: tuple[str, ...]) -> list[Contents]:
-    """Of a command that is literal; another one is asked about anyway."""
+    """What a literal command shows, and nothing for any other command, which is asked about anyway."""
     script = literal_script(command)
     return list(dict.fromkeys(_of_script(script, folders))) if script else []
 
@@ -57,7 +58,7 @@ def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
         words = command.words
         for shown in _of_command(words):
             yield from (replace(shown, path=posixpath.join(place, shown.path)) for place in places)
-        if words[0].text == "cd" and len(words) == 2:  # which may not be run
+        if words[0].text == "cd" and len(words) == 2:  # the cd may not be run, so the old folders still count
             places |= {posixpath.join(place, words[1].text) for place in places}
         if len(places) > _MOST_FOLDERS:
             return
@@ -70,7 +71,7 @@ def _of_command(words: Sequence[Word]) -> Iterator[Contents]:
     try:
         words = without_wrappers(words)
     except NotReadOnly:
-        return  # then it is asked about anyway
+        return  # such a command is asked about anyway
     name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
     texts = [word.text for word in rest]
     if name == "git":
@@ -80,19 +81,19 @@ def _of_command(words: Sequence[Word]) -> Iterator[Contents]:
     elif program.searches and program.reads is not None:
         yield from _of_search(name, program.reads, rest)
     elif not program.names_only:
-        deep = name == "diff"  # of two folders it compares the files, recursive or not
+        deep = name == "diff"  # given two folders, it compares their files, recursive or not
         spellings = {part for text in texts for part in (text, text.partition("=")[2]) if part}
         yield from (Contents(each, deep=deep, follow=deep) for each in sorted(spellings))
 
 
 def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
-    """By default everything that the repository holds."""
+    """What a git command shows: the paths behind `--`, or else everything that the repository holds."""
     at = 0
     while at < len(texts) and texts[at].startswith("-"):
         at += 2 if texts[at] == "-C" else 1
     subcommand, rest = texts[at] if at < len(texts) else "", texts[at + 1 :]
     patch = any(map(_PATCH.fullmatch, rest))
-    by_number = any(map(_OBJECT.fullmatch, rest))  # which may be that of a file
+    by_number = any(map(_OBJECT.fullmatch, rest))  # an object id may be that of a file
     if subcommand in _GIT_SHOWS_PATCH:
         shows = patch
     elif subcommand == "cat-file":
@@ -104,7 +105,7 @@ def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
         return
     behind = rest[rest.index("--") + 1 :] if "--" in rest else rest[:0]
     if any(set(path) & set(":*?[\\") for path in behind):
-        behind = rest[:0]  # a pattern of git's, which may mean any file
+        behind = rest[:0]  # a git pathspec pattern may match any file
     untracked = subcommand == "grep" and "--untracked" in rest
     yield from (Contents(path, deep=True, tracked=not untracked) for path in behind or ["."])
 
@@ -123,7 +124,7 @@ def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
 
 
 def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[Contents]:
-    """All that is in the folders, if it cannot be told what is left out."""
+    """What grep or rg shows: everything below the current folder and below its words, if an option is not known."""
     try:
         operands = check(words, known, CommandFolders(anywhere=True, reading=True))
     except NotReadOnly:
@@ -134,7 +135,7 @@ def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[Con
 
 
 class _Given:
-    """The options of a search, with the values of those that say which names are looked at."""
+    """The options of a search and their values, which say which files are searched."""
 
     def __init__(self, operands: Operands) -> None:
         self.paths = operands.paths or (".",)
@@ -154,7 +155,7 @@ class _OfGrep(_Given):
             "",
             deep=self.has("-r", "-R", "--recursive", "--dereference-recursive", "-d"),
             follow=self.has("-R", "--dereference-recursive"),
-            # Of these the last one that fits counts; if none does, the first one says what is meant.
+            # grep obeys the last --include or --exclude that matches; if none does, the first one sets the default.
             only=tuple(_may_be(value) for option, value in self.values if option == "--include")
             if listed[:1] == ["--include"]
             else (),
@@ -188,17 +189,17 @@ class _OfRipgrep(_Given):
 
 
 def _value(given: OptionWord) -> str:
-    """A word of its own, behind `=`, or joined to a letter."""
+    """The value of an option: a word of its own, behind `=`, or joined to a letter."""
     written, *value = given.words
     option = given.names[-1]
     return value[0] if value else written.partition("=" if option.startswith("--") else option[1:])[2]
 
 
 def _may_be(pattern: str) -> str:
-    """A pattern that means at least the same names: programs differ in what they take for one."""
+    """A pattern that matches at least the same names, because programs differ in their pattern syntax."""
     return pattern if _PLAIN_PATTERN.fullmatch(pattern) and "**" not in pattern else "*"
 
 
 def _surely(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Those that mean the same names to everybody, in whatever folder."""
+    """The patterns that match the same names in every program and every folder."""
     return tuple(each for each in patterns if _PLAIN_PATTERN.fullmatch(each))

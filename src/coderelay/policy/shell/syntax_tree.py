@@ -1,4 +1,7 @@
-"""The words of a command as bash would most likely see them, for the walk that only looks for danger."""
+"""Helpers for the tree-sitter tree of a command: finding nodes, and words as bash would most likely read them.
+
+They are approximate, for the tolerant walk that only looks for danger (`walk`).
+"""
 
 import re
 import sys
@@ -17,7 +20,7 @@ _NUMBERED = re.compile(
 
 
 def find_nodes(root: "Node", *types: str) -> "list[Node]":
-    """All of these types, however deep, in the order they are written, which is not that of the captures."""
+    """All nodes of these types at any depth, in source order, which the captures of a query do not have."""
     from tree_sitter import QueryCursor
 
     found = QueryCursor(_query(types)).captures(root).get("found", [])
@@ -32,7 +35,7 @@ def _query(types: tuple[str, ...]) -> "Query":
 
 
 def words_of(command: "Node") -> "list[Node]":
-    """Those behind a redirection too, which the parser takes for more of its targets."""
+    """The words of a command, with those behind a redirection, which the parser takes for more of its targets."""
     words = [child for child in command.children if child.type not in _NO_WORDS]
     statement = command.parent
     if statement is not None and statement.type == "redirected_statement":
@@ -42,7 +45,7 @@ def words_of(command: "Node") -> "list[Node]":
 
 
 def text_of(node: "Node") -> str:
-    """A word without its quotes and escapes, roughly."""
+    """The text of a word without its quotes and escapes, approximately."""
     if node.type == "command_name" and node.children:
         return text_of(node.children[0])
     raw = (node.text or b"").decode(errors="replace")
@@ -58,7 +61,7 @@ def text_of(node: "Node") -> str:
 
 
 def _ansi_c(text: str) -> str:
-    """What is between `$'` and `'`, where letters may be given by their numbers."""
+    """Decodes what is between `$'` and `'`, where escapes may give characters by their numbers."""
 
     def letter(found: re.Match[str]) -> str:
         digits = found.group(1)

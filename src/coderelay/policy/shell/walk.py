@@ -1,9 +1,8 @@
-"""Every command that a text holds, wherever it is written: behind wrappers, in substitutions, in strings for another
-shell, in here documents.
+"""Finds every command that a shell text may run: behind wrappers, in substitutions, nested shells, here documents.
 
-A text is walked once, and all who look for something in it read the same records: danger, rules that deny or ask, and
-the network. The walk is tolerant: it finds more than would really run. So what it finds may make a verdict stricter
-or ask for a right, but never proves that a command is harmless: the literal reading does that (`shell_words`).
+A text is walked once, and the checks for danger, for rules that deny or ask, and for the network all read the same
+records. The walk is tolerant: it finds more than would really run. So what it finds may make a verdict stricter or
+ask for a right, but never proves that a command is harmless: the literal reading does that (`parser`).
 """
 
 import re
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_WORDS = 64
-"""How many words of one command are looked at, where each of them could begin another command."""
+"""How many words of one command are examined where each of them could begin another command."""
 
 _DEEPEST = 6
 _MOST_COMMANDS = 2000
@@ -103,7 +102,8 @@ Record = Command | PossibleCommand | PossibleText | LateSubstitution | Suspicion
 
 @lru_cache(maxsize=8)
 def walk(text: str) -> tuple[Record, ...]:
-    """What a command starts comes before the command itself. The text must not be longer than MOST_CHARACTERS."""
+    """All records of a text. The records of what a command starts come before the command itself. The text must not
+    be longer than MOST_CHARACTERS."""
     walker = _Walker()
     records = [*walker.text(text, 0)]
     joined = text.replace("\\\n", "")  # to the parser a continued line ends a word; to bash it does not
@@ -113,7 +113,7 @@ def walk(text: str) -> tuple[Record, ...]:
 
 
 class _Walker:
-    """Counts how much is still looked at: wrappers in wrappers and texts in texts multiply."""
+    """Walks a text within a budget of commands and characters, because nested wrappers and nested texts multiply."""
 
     def __init__(self) -> None:
         self._commands = _MOST_COMMANDS
@@ -131,12 +131,12 @@ class _Walker:
                     words[node.id] = _words(node)
                     yield from self._input(node, words[node.id], depth)
                     yield from self._command(words[node.id], depth)
-                case "raw_string" | "expansion":  # between backticks, or as the index of an array
+                case "raw_string" | "expansion":  # may be evaluated later, in backticks or as an array index
                     late = (node.text or b"").decode(errors="replace")
                     if "`" in late or "$(" in late:
                         quoting = node.parent if node.type == "raw_string" and node.parent else node
                         yield LateSubstitution(late, words.get(quoting.id, ()))
-                case "variable_assignment":  # EDITOR='git push', for whatever is started with it
+                case "variable_assignment":  # a program may run the value, as with EDITOR='git push'
                     yield PossibleText(text_of(node.children[-1]))
                 case "pipeline":
                     yield from self._pipeline(node, depth)
@@ -200,8 +200,8 @@ class _Walker:
             yield Suspicion("it runs a text that nobody can look at", unseen=True)
 
     def _started(self, name: str, own: int, rest: tuple[str, ...], depth: int) -> Iterator[Record]:
-        """The command that a wrapper starts. Its options may take values, so that each of the first operands behind
-        its `own` ones is tried as the program."""
+        """The command that a wrapper starts. The wrapper's options may take values, so each of the first operands
+        behind its `own` ones is tried as the program."""
         if base_name(name) == "find":
             starts = [at + 1 for at, each in enumerate(rest) if each in RUN_ACTIONS]
             for start in starts[:_MOST_STARTS]:
@@ -242,7 +242,8 @@ class _Walker:
                     pass
 
     def _fed(self, word: str, text: str, depth: int) -> Iterator[Record]:
-        """Only shells read it as a command; in other languages it may mention one."""
+        """A text that an interpreter reads as its input. Only a shell reads it as commands; in another language it
+        may mention one."""
         if find_program(word).interprets == "commands":
             yield from self._inner(text, depth)
         yield PossibleText(text)
@@ -254,7 +255,7 @@ class _Walker:
         readers = [at for at, each in enumerate(commands) if _runs_input(_started_program(each, stop_at_input=True))]
         last = max(readers, default=0)
         for part, command in zip(parts[:last], commands, strict=False):
-            written = command if part.type == "command" else ()  # one may be a file that is run, or a text that is
+            written = command if part.type == "command" else ()  # a word may be a script that is run, or its text
             for word in written[1:MOST_WORDS]:
                 yield PossibleCommand((word,))
             if written and base_name(written[0]) in ("echo", "printf"):
@@ -278,7 +279,7 @@ def _words(command: "Node") -> tuple[str, ...]:
 
 
 def _exact_start(name: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The command that is started, if that is plain to see."""
+    """The command that a wrapper starts, if all options of the wrapper are known; otherwise None."""
     if not find_program(name).plain_start:
         return None
     try:
@@ -297,7 +298,7 @@ def _runs_input(word: str) -> bool:
 
 
 def _reads_commands(shell: "Node") -> bool:
-    """Is there no file that it runs, so that it runs what it is given?"""
+    """Whether a shell is given no script file, so that it runs its input."""
     words = [word for node in find_nodes(shell, "command") for word in _words(node)]
     behind = dropwhile(lambda word: find_program(word).interprets != "commands", words)
     return "-s" in words or all(word.startswith(("-", "+")) for word in islice(behind, 1, None))
@@ -311,8 +312,8 @@ def _last_command(node: "Node") -> tuple[str, ...]:
 
 
 def _started_program(words: tuple[str, ...], *, stop_at_input: bool = False) -> str:
-    """The word of the program that is started in the end; with `stop_at_input`, that of the first one on the way to
-    it that runs what it reads."""
+    """The name of the program that is started behind all wrappers; with `stop_at_input`, of the first program on the
+    way to it that runs its input."""
     for word in words:
         program = find_program(word)
         if (stop_at_input and program.runs_input) or (program.starts is None and not word.startswith("-")):

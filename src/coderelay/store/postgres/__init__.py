@@ -1,1 +1,1 @@
-"""The log on a PostgreSQL server."""
+"""The store on a PostgreSQL server."""

@@ -1,4 +1,4 @@
-"""One append: what it writes, and how it is found out whether that arrived when the connection broke."""
+"""One append to a log on PostgreSQL, which can be retried after the connection broke without writing twice."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ ReadSummary = Callable[[str, str], Summary]
 
 
 class LogHead(Struct, frozen=True):
-    """Where a log stands, and the row of its session there. All of it follows from the events up to `seq`."""
+    """The end of a log, and its session's row at that point. All of it follows from the events up to `seq`."""
 
     seq: int = 0
     epoch: int = 0
@@ -37,10 +37,10 @@ class LogHead(Struct, frozen=True):
 
 
 class Append:
-    """May be run again on another connection: it takes effect once.
+    """One append. It may be run again on another connection, and takes effect once.
 
-    The row of the session is made here, from the row at the head the caller knows; the server compares the head
-    and writes all or nothing. So one round trip is enough while one process writes to a session.
+    The session's row is computed here, from the row at the head that the caller knows; the server compares the head
+    and writes all or nothing. So one round trip is enough as long as only one process writes to a session.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class Append:
         self._read_summary = read_summary
         self._id = secrets.randbits(63)
         self._sent: list[Recorded] = []
-        self.head: LogHead | None = None  # after it was written
+        self.head: LogHead | None = None  # set when the events were written
 
     async def run(self, connection: Connection) -> list[Recorded]:
         sent_before = self._sent
         try:
             return await self._run(connection)
         except (HeadMoved, Fenced):
-            # What was sent on a connection that broke may have arrived, and is what moved the head.
+            # What was sent on a connection that broke may have arrived, and may itself have moved the head.
             if sent_before and await rows(connection, _ARRIVED, (self._key, sent_before[-1].seq, self._id)):
                 return sent_before
             raise
@@ -92,8 +92,8 @@ class Append:
             head = await self._look(connection)
 
     def _take_known(self) -> LogHead | None:
-        """What this process knows of the head, if the answer can be trusted to be the server's: it is compared
-        when something is written. Once: after a failure, look."""
+        """Return the head that this process knows, if the outcome will still be the server's: it compares the head
+        when something is written. This head is used only once; after a failure, the head is read from the server."""
         known, self._known = self._known, None
         if known is None or known.seq != self._at or self._epoch not in (None, known.epoch) or not self._events:
             return None
@@ -113,7 +113,7 @@ class Append:
             raise HeadMoved(self._session, self._at, head.seq)
 
     async def _write(self, connection: Connection, head: LogHead) -> bool:
-        """False if the log does not stand at this head."""
+        """Return False if the log does not end at this head."""
         self._sent = recorded = place(self._session, head.seq, head.epoch, self._events, max(self._now, head.at))
         changed = project(self._projection, head.row, recorded)
         values = (
@@ -138,14 +138,14 @@ class Append:
 
 
 class Changed(Struct, frozen=True):
-    """What events change in the tables of sessions and messages."""
+    """The changes that events make to the tables of sessions and messages."""
 
     row: Summary | None
     dropped: bool
     messages: list[tuple[str, str, int]]
 
     def values(self) -> tuple[object, ...]:
-        """As `write_rows` and `append_events` take them."""
+        """Return the arguments for the SQL functions `write_rows` and `append_events`."""
         messages = (
             Texts(kept(each[0]) for each in self.messages),
             Texts(each[1] for each in self.messages),
@@ -170,7 +170,7 @@ class Changed(Struct, frozen=True):
 
 
 def project(projection: Projection, row: Summary | None, recorded: Sequence[Recorded]) -> Changed:
-    """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
+    """Compute the rows from the events one by one: how the events were grouped into appends makes no difference."""
     dropped = False
     messages: list[tuple[str, str, int]] = []
     for each in recorded:

@@ -1,5 +1,8 @@
-"""Lists of texts and numbers in the server's own form: for the one append that is written all the time, several
-times cheaper than the general way, and by far for large texts."""
+"""Binary encoding of text and number arrays for PostgreSQL, and escaping of NUL characters in text.
+
+For appends, which are written all the time, this is several times cheaper than the driver's general encoding, and for
+large texts by far.
+"""
 
 import re
 import struct
@@ -7,12 +10,12 @@ from collections.abc import Iterable
 
 from coderelay.store.postgres.connection import adapt, pq, psycopg
 
-_TEXT, _TEXTS, _INT8, _INT8S = 25, 1009, 20, 1016  # the server's numbers for these types
-_EMPTY = struct.Struct(">iii")  # dimensions, nulls, type
-_HEADER = struct.Struct(">iiiii")  # and the length, and the number of the first
+_TEXT, _TEXTS, _INT8, _INT8S = 25, 1009, 20, 1016  # PostgreSQL's object ids (OIDs) of these types
+_EMPTY = struct.Struct(">iii")  # number of dimensions, has nulls, element type
+_HEADER = struct.Struct(">iiiii")  # the same, then the length and the index of the first element
 _LENGTH = struct.Struct(">i")
 _NUMBER = struct.Struct(">iq")
-_MARK = "\u2400"  # ␀, the picture of NUL
+_MARK = "\u2400"  # ␀, the symbol for NUL
 _MARKED = re.compile(f"{_MARK}(.)", re.DOTALL)
 
 
@@ -53,18 +56,19 @@ psycopg.adapters.register_dumper(Numbers, _NumbersDumper)
 
 
 def kept(text: str) -> str:
+    """Escape NUL characters, which PostgreSQL cannot store in text."""
     if "\0" not in text and _MARK not in text:
         return text
     return text.replace(_MARK, _MARK * 2).replace("\0", f"{_MARK}0")
 
 
 def given(text: str) -> str:
-    """What `kept` was given."""
+    """Undo `kept`."""
     return _MARKED.sub(lambda found: "\0" if found[1] == "0" else found[1], text) if _MARK in text else text
 
 
 def can_be_kept(text: str) -> bool:
-    """Not if it holds half of a character, which UTF-8 has no way to write."""
+    """Return False if the text holds a lone surrogate (half of a character), which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:

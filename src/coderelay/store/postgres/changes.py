@@ -1,8 +1,8 @@
-"""Has anything been appended? Heard from the others by notification, and asked for now and then.
+"""Detects appends by other processes, by PostgreSQL notifications (LISTEN/NOTIFY) and by polling.
 
-A notification names sessions and nothing else, and is sent after the commit, never within it (that would make
-appends several times slower): many appends of a few milliseconds share one. So a notification can be lost, when
-its sender dies or a connection breaks. Then the question asked every few seconds finds the change.
+A notification names sessions and nothing else. It is sent after the commit, never within it (that would make appends
+several times slower), and many appends of a few milliseconds share one. So a notification can be lost when its sender
+dies or a connection breaks. Then the poll every few seconds finds the change.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ POLL_SECONDS = 5.0
 SEND_SECONDS = 0.015
 _LISTEN = "LISTEN coder_change"
 _NOTIFY = "SELECT pg_notify('coder_change', name) FROM unnest(%s) AS name"
-_LONGEST_NAME = 1900  # the server takes less than 8000 bytes
-# Another text whenever any transaction that writes has begun or ended on the server, and no table is touched.
-# So it also moves for what is not an append; that costs whoever follows one look.
+_LONGEST_NAME = 1900  # characters; the server accepts less than 8000 bytes
+# This text changes whenever any writing transaction has begun or ended on the server. Reading it touches no table.
+# It also changes for writes that are not appends; that costs each follower one needless query.
 _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
 
 class AppendNotices:
-    """`counter` moves when anyone appended: at once for this process, within milliseconds for another."""
+    """`counter` changes when any process has appended: at once for this process, within milliseconds for another."""
 
     def __init__(
         self, server: PostgresServer, reader: ConnectionPool, writers: ConnectionPool, poll_seconds: float
@@ -48,7 +48,7 @@ class AppendNotices:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """From when it returns, no change is missed."""
+        """Once it has returned, no change is missed."""
         listener = await self._server.connect()
         try:
             await listener.execute(_LISTEN)
@@ -59,7 +59,7 @@ class AppendNotices:
         self._tasks = [asyncio.create_task(task) for task in (self._listen(listener), self._poll(), self._send())]
 
     def appended(self, session: SessionId) -> None:
-        """By this process."""
+        """Record an append by this process."""
         self.counter += 1
         self._unsent.add(session)
         self._appended.set()
@@ -71,12 +71,13 @@ class AppendNotices:
         await self._notify()
 
     async def _listen(self, listener: Connection) -> None:
-        """Until cancelled. A connection that breaks is opened again, and what was missed meanwhile asked for."""
+        """Runs until cancelled. A connection that breaks is opened again, and a poll finds what was missed
+        meanwhile."""
         while True:
             try:
                 await self._hear(listener)
             except psycopg.Error:
-                pass  # lost; opened again below
+                pass  # the connection is lost; it is opened again below
             finally:
                 await listener.close()
             listener = await self._listen_again()
@@ -84,7 +85,7 @@ class AppendNotices:
 
     async def _hear(self, listener: Connection) -> None:
         async for notice in listener.notifies():
-            if notice.pid not in self._writers.pids():  # its own were counted when they were written
+            if notice.pid not in self._writers.pids():  # our own appends were counted when they were written
                 self.counter += 1
 
     async def _listen_again(self) -> Connection:
@@ -106,14 +107,14 @@ class AppendNotices:
                 async with asyncio.timeout(self._poll_seconds):
                     await self._listening_again.wait()
             self._listening_again.clear()
-            with suppress(CoderError):  # the server is away; whoever reads will say so
+            with suppress(CoderError):  # the server is unreachable; whoever reads next reports it
                 ((snapshot,),) = await self._reader.use(lambda connection: rows(connection, _SNAPSHOT))
                 if snapshot != self._snapshot:
                     self._snapshot = snapshot
                     self.counter += 1
 
     async def _send(self) -> None:
-        """The first append after a silence is told at once, further ones together a little later."""
+        """Notify of the first append after a silence at once, and of further ones together a little later."""
         while True:
             await self._appended.wait()
             await self._notify()
@@ -124,5 +125,5 @@ class AppendNotices:
         if self._unsent:
             names = Texts(kept(session)[:_LONGEST_NAME] for session in self._unsent)
             self._unsent.clear()
-            with suppress(CoderError):  # then the others find out by asking
+            with suppress(CoderError):  # then the other processes find out by polling
                 await self._writers.use(lambda connection: rows(connection, _NOTIFY, (names,)))

@@ -1,6 +1,6 @@
-"""Connections to a PostgreSQL server: opened late, opened again when they break, and clear about what is wrong.
+"""Connections to a PostgreSQL server: opened on demand, reopened when they break, with clear error messages.
 
-Works with a direct connection only: a pooler between transactions would lose locks and notifications.
+Only a direct connection works: a connection pooler in transaction mode would lose locks and notifications.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ except ImportError as error:
 
 Connection = psycopg.AsyncConnection[Row]
 Work = Callable[[Connection], Awaitable[T]]
-UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
+UNCHANGED = "The log is as it was before."  # says nothing of the files that a turn works on
 PATIENCE_SECONDS = 30.0
 _OLDEST = 130000
 _LONGEST_PAUSE = 1.0
@@ -46,9 +46,9 @@ _DEFAULTS: dict[str, str | int] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 25_000,
 }
-# What a role or a database may have set otherwise, and the log relies on: a commit is on disk, each statement
-# sees what was committed before it, nobody waits or is waited for without end, and the server notices soon
-# when a machine is gone.
+# Settings that the log relies on and that a role or a database may have changed: a commit is on disk, each statement
+# sees what was committed before it, nobody waits or is waited for without end, and the server notices soon when a
+# machine is gone.
 _SETTINGS = """
 SET default_transaction_isolation = 'read committed';
 SET lock_timeout = '10s';
@@ -58,16 +58,16 @@ SET tcp_keepalives_interval = 5;
 SET tcp_keepalives_count = 3;
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
 """
-# An unescaped @ or / in a password would make a part of it the name of the host, and show up in messages.
+# With an unescaped @ or / in a password, a part of it would be taken for the host name and show up in messages.
 _URL = re.compile(r"postgres(ql)?://([^@/?#]*@)?[^@/?#]*(/[^@/?#]*)?(\?[^@#]*)?")
 
 
 class Unreachable(StoreFailed):
-    """Nobody knows what became of the last statement, if there was one."""
+    """The connection is lost. The outcome of the last statement, if there was one, is unknown."""
 
 
 class PostgresServer:
-    """One database on a server. `name` tells people which, without the password."""
+    """One database on a server. `name` identifies it in messages, without the password."""
 
     def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._parameters = _DEFAULTS | _understand(url) | {"client_encoding": "UTF8"}
@@ -91,8 +91,8 @@ class PostgresServer:
         return connection
 
     def is_worth_waiting_for(self) -> bool:
-        """To be asked when a connection failed. A server that restarts is waited for; one that was never reached,
-        or has been away for too long, is not."""
+        """To be called when a connection failed. A server that restarts is waited for; one that was never reached, or
+        has been away for too long, is not."""
         now = time.monotonic()
         self._lost_at = now if self._lost_at is None else self._lost_at
         return self._reached and not self.leaving and now - self._lost_at < self._patience_seconds
@@ -107,7 +107,8 @@ class PostgresServer:
         return StoreFailed(f"the log on {self.name} was closed by this program", UNCHANGED)
 
     def failure(self, error: psycopg.Error) -> CoderError:
-        """The server's refusal as one of ours. What was being written has been rolled back whole."""
+        """Translate an error of the server into one of our exceptions. What was being written has been rolled back as
+        a whole."""
         text = f"PostgreSQL at {self.name}: {error.diag.message_primary or _line(error)}"
         match error.sqlstate or "":
             case "25006":
@@ -135,7 +136,7 @@ class PostgresServer:
 
 
 class StartedWork:
-    """Work that is carried out whole, whatever becomes of those who wait for it."""
+    """Runs work to its end, even if those who wait for it are cancelled."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -153,13 +154,14 @@ class StartedWork:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # seen: a caller that was cancelled will not ask for it
+            task.exception()  # marks it as retrieved: a cancelled caller will not ask for it
 
 
 class ConnectionPool:
-    """A few connections, opened when they are needed; the last one used is the first to be used again.
+    """A few connections, opened on demand; the most recently used one is used first.
 
-    If one breaks, the work is begun again on a new one, so work must find out for itself what it did before.
+    If a connection breaks, the work is run again from its start on a new one, so the work itself must find out what
+    it did before.
     """
 
     def __init__(self, server: PostgresServer, count: int, prepare: Callable[[Connection], Awaitable[None]]) -> None:
@@ -178,7 +180,7 @@ class ConnectionPool:
                 self._free.append(line)
 
     def pids(self) -> set[int]:
-        """The server's own processes at the other ends."""
+        """Return the process ids of the server's backends for these connections."""
         return {connection.info.backend_pid for line in self._lines if (connection := line.usable())}
 
     async def close(self) -> None:
@@ -210,6 +212,8 @@ class ConnectionPool:
 
 
 class PostgresConnection:
+    """One slot of the pool. Its connection is None while it is not open."""
+
     connection: Connection | None = None
 
     def usable(self) -> Connection | None:
@@ -222,7 +226,7 @@ class PostgresConnection:
 
 
 def pauses_between_attempts() -> Iterator[float]:
-    """At once at first: often only this connection broke."""
+    """The first retry comes at once, because often only this one connection broke."""
     yield 0.0
     pause = 0.05
     while True:
@@ -231,7 +235,8 @@ def pauses_between_attempts() -> Iterator[float]:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the connection is gone, or never was, so that nobody knows what became of the last statement."""
+    """Return whether the connection is gone, or was never made, so that the outcome of the last statement is
+    unknown."""
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     return error.diag.severity_nonlocalized in ("FATAL", "PANIC")
@@ -249,7 +254,7 @@ def _understand(url: str) -> dict[str, Any]:
     try:
         return conninfo.conninfo_to_dict(url)
     except psycopg.Error:
-        raise malformed from None  # its text may hold a part of the password
+        raise malformed from None  # the original message may hold a part of the password
 
 
 def _name(parameters: dict[str, Any]) -> str:

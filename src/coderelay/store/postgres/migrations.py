@@ -1,8 +1,8 @@
-"""The PostgreSQL schema, one step at a time. Steps are only ever added; none is edited or removed.
+"""The PostgreSQL schema as a list of migration steps. Steps are only ever added; none is edited or removed.
 
-`schema_version` holds MAJOR * 1000 + number of steps applied. A program accepts any number of steps of its own
-major version, so that an old and a new one can share a log; a newer major is refused. A function that must
-change gets a new name, since an old program may still call it.
+`schema_version` holds MAJOR * 1000 + the number of steps applied. A program accepts any number of steps of its own
+major version, so that an old and a new program can share a log; a newer major version is refused. A function that
+must change gets a new name, since an old program may still call it.
 """
 
 from coderelay.protocol.errors import StoreFailed, StoreNewer
@@ -10,12 +10,12 @@ from coderelay.protocol.translatable import say
 from coderelay.store.postgres.connection import UNCHANGED, Connection, rows
 
 MAJOR = 1
-_LOCK = 0x636F646572656C61  # "coderela": one process at a time brings the schema up to date
+_LOCK = 0x636F646572656C61  # "coderela": the lock that lets one process at a time migrate
 
 STEPS = (
-    # Names compare byte by byte ("C"): faster, and indexes do not depend on the server's locale. `append_id` is
-    # a number drawn by the writer for each append: when a connection broke, it tells whether that append arrived.
-    # Folders are looked up by hash, since a path may be longer than an index can hold.
+    # Ids are compared byte by byte (collation "C"): that is faster, and indexes do not depend on the server's locale.
+    # `append_id` is a random number for each append: when a connection broke, it tells whether that append arrived.
+    # Folders are looked up by hash, since a path may be longer than an index entry can be.
     """
     CREATE TABLE schema_version (program TEXT PRIMARY KEY, version INTEGER NOT NULL);
     CREATE TABLE event (
@@ -128,8 +128,8 @@ STEPS = (
             p_created_at, p_updated_at, p_phase, p_summary, p_message_ids, p_message_data, p_message_ats);
     END $$;
     """,
-    # Events are numbered in the order in which they are appended, whoever appends them. Those that are there already
-    # have no number, because giving them one would write the whole table again.
+    # Events are numbered in the order in which they are appended, by any process. Existing events get no number,
+    # because that would rewrite the whole table.
     """
     CREATE SEQUENCE event_number;
     GRANT USAGE ON SEQUENCE event_number TO PUBLIC;
@@ -137,13 +137,13 @@ STEPS = (
     ALTER TABLE event ALTER COLUMN number SET DEFAULT nextval('event_number');
     ALTER SEQUENCE event_number OWNED BY event.number;
     """,
-    # Finds the few sessions that wait for a person among thousands that do not.
+    # This index finds the few sessions that wait for a person among thousands that do not.
     """
     CREATE INDEX sessions_waiting ON sessions (updated_at) WHERE phase = 'waiting';
     """,
 )
 
-# Tables of extensions (statistics, maps) are not a sign of another program.
+# Tables of extensions (statistics, maps) do not count as tables of another program.
 _LOOK = """
 SELECT current_schema() IS NOT NULL,
     (SELECT count(*) = 2 FROM pg_attribute
@@ -162,7 +162,8 @@ ON CONFLICT (program) DO UPDATE SET version = excluded.version
 
 
 async def check_version(connection: Connection, name: str) -> int:
-    """How many steps this database has had. Refuses one this program must not touch; only reads."""
+    """Return how many steps this database has had. Raises for a database that this program must not touch. Only
+    reads."""
     has_schema, has_version, has_tables = (await rows(connection, _LOOK))[0]
     if not has_schema:
         raise StoreFailed(f"the database {name} has no schema to write to", f"Set its search_path. {UNCHANGED}")

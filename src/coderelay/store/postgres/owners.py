@@ -1,5 +1,7 @@
-"""Which processes are alive, on any machine. A living one holds a lock on the server through a connection of its
-own; the server lets go when the process, and with it the connection, is gone.
+"""Tells which processes are alive, on any machine, by advisory locks on the PostgreSQL server.
+
+A live process holds a lock through a connection of its own; the server releases it when the process, and with it the
+connection, is gone.
 """
 
 import select
@@ -23,15 +25,15 @@ from coderelay.store.postgres.migrations import migrate
 
 T = TypeVar("T")
 
-# A lock is two numbers: of the table of owners, since a database may hold several logs, and of the owner. (Locks
-# of appends are of another kind, with one number.) The row and the lock come in one transaction: whoever sweeps the
-# dead away never sees the one without the other.
+# A lock is identified by two numbers: that of the owner table, since a database may hold several logs, and that of
+# the owner. (Appends use the other kind of lock, with one number.) The row and the lock are made in one transaction,
+# so that a process which removes dead owners never sees one without the other.
 _ENTER = """
 INSERT INTO owner (id, server_start) VALUES (%s, pg_postmaster_start_time())
 ON CONFLICT (id) DO UPDATE SET server_start = excluded.server_start, beat_at = now()
 """
 _LOCK = "SELECT pg_advisory_lock(tableoid::int, number) FROM owner WHERE id = %s"
-# When only this end of an earlier connection broke, the server may take a while to notice.
+# If an earlier connection broke on our side only, the server may take a while to notice; so its backend is ended.
 _END_EARLIER = """
 SELECT pg_terminate_backend(pid) FROM pg_locks, owner
 WHERE owner.id = %s AND locktype = 'advisory' AND classid = owner.tableoid AND objid = number::oid AND objsubid = 2
@@ -43,7 +45,7 @@ AND (server_start = pg_postmaster_start_time() OR beat_at < now() - interval '1 
 """
 _LEAVE = "DELETE FROM owner WHERE id = %s"
 _BEAT = "UPDATE owner SET counter = counter + 1, beat_at = now() WHERE id = %s"
-# Shared, so that two who look at once do not take each other for the owner.
+# The lock is shared, so that two observers do not take each other for the owner.
 _LOOK = """
 SELECT counter, server_start = pg_postmaster_start_time(), pg_try_advisory_xact_lock_shared(tableoid::int, number)
 FROM owner WHERE id = %s
@@ -51,7 +53,7 @@ FROM owner WHERE id = %s
 
 
 class PostgresOwners:
-    """Owners on many machines; see owners.py for what it promises."""
+    """Owners on many machines; `Owners` in store/owners.py is the contract."""
 
     def __init__(self, url: str, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._server = PostgresServer(url, patience_seconds)
@@ -64,7 +66,7 @@ class PostgresOwners:
 
     async def beat(self) -> None:
         if self._id is not None:
-            with suppress(StoreFailed):  # others see this process stand still, which is the safe side
+            with suppress(StoreFailed):  # others see no heartbeat from this process, which is safe
                 await self._use(lambda connection: connection.execute(_BEAT, (self._id,)))
 
     async def look(self, owner: OwnerId) -> Alive | Dead:
@@ -72,14 +74,14 @@ class PostgresOwners:
         if not found:
             return Dead()
         counter, since_server_start, lock_is_free = found[0]
-        # A server that restarts loses all locks. Its owners come back; until then only standing still counts.
+        # A server that restarts loses all locks. Its owners reconnect; until then, only a missing heartbeat counts.
         is_dead = lock_is_free and since_server_start and owner != self._id
         return Dead() if is_dead else Alive(counter)
 
     async def close(self) -> None:
         if self._id is not None:
             self._server.leaving = True
-            with suppress(StoreFailed):  # the lock goes with the connection; the row is swept away by another
+            with suppress(StoreFailed):  # the lock ends with the connection; another process removes the row
                 await self._use(lambda connection: connection.execute(_LEAVE, (self._id,)))
             await self._begun.finish()
             await self._lines.close()
@@ -89,7 +91,7 @@ class PostgresOwners:
         return await self._begun.carry_out(self._lines.use(work))
 
     async def _enter(self, connection: Connection) -> None:
-        """On every new connection, under the same name."""
+        """Runs on every new connection, and registers under the same id."""
         await migrate(connection, self._server.name)
         me = self._id or OwnerId(new_id())
         async with connection.transaction():
@@ -102,13 +104,13 @@ class PostgresOwners:
 
     async def _here(self, connection: Connection) -> OwnerId:
         if _has_news(connection):
-            await connection.execute("SELECT")  # raises if the server is gone; then it is entered again
+            await connection.execute("SELECT")  # raises if the server is gone; then `_enter` runs again
         assert self._id is not None
         return self._id
 
 
 def _has_news(connection: Connection) -> bool:
-    """The server speaks unasked only to say that the connection ends."""
+    """The server sends something unasked only to say that it ends the connection."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
     return bool(poll.poll(0))

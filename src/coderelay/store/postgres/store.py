@@ -1,7 +1,7 @@
-"""The log on PostgreSQL, for teams: any number of processes on any number of machines.
+"""The store on PostgreSQL, for teams: any number of processes on any number of machines share one log.
 
-Nothing is opened before the first use, so that is where an unreachable server is reported. A server that
-restarts is waited for; what was being written then is settled before its outcome is told.
+Nothing is opened before the first use, so an unreachable server is reported there. A server that restarts is waited
+for; whether an interrupted append arrived is found out before its outcome is reported.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _HEADS = """
 SELECT name, (SELECT seq FROM event WHERE session_id = name ORDER BY seq DESC LIMIT 1)
 FROM unnest(%s) AS name
 """
-# The order in which events were appended: clocks may be wrong. Events that have no number yet go by their time.
+# Orders by when events were appended, since clocks may be wrong. Events without a number are ordered by their time.
 _BY_CHANGE = """
 (SELECT number FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC NULLS LAST,
 updated_at DESC, id
@@ -59,7 +59,7 @@ _UNSETTLED = "Whether the last events were written will be seen when it is back.
 
 
 class PostgresStore:
-    """A Store in one database; see store.py for what it promises."""
+    """A Store in one database; see store/store.py for the contract."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class PostgresStore:
         await self._carry_out(lambda: self._writers.use(self._rebuild))
 
     def hurry(self) -> None:
-        """Nothing to do: the database itself bounds how long a lock is waited for."""
+        """Nothing to do: the database itself limits how long a lock is waited for."""
 
     async def close(self) -> None:
         if self._closing is None:
@@ -188,7 +188,7 @@ class PostgresStore:
         return recorded
 
     def _remember(self, session: SessionId, head: LogHead | None) -> None:
-        """Of the sessions written to last: saves the next append a look."""
+        """Keep the heads of the sessions written to most recently: that saves the next append a query."""
         self._heads.pop(session, None)
         if head is not None:
             self._heads[session] = head
@@ -197,7 +197,7 @@ class PostgresStore:
 
     async def _rebuild(self, connection: Connection) -> None:
         async with connection.transaction():
-            await connection.execute("LOCK TABLE event IN EXCLUSIVE MODE")  # readers go on, appends wait
+            await connection.execute("LOCK TABLE event IN EXCLUSIVE MODE")  # reads continue, appends wait
             await connection.execute("DELETE FROM sessions")
             await connection.execute("DELETE FROM messages")
             for (name,) in await rows(connection, "SELECT DISTINCT session_id FROM event"):

@@ -1,1 +1,1 @@
-"""The log in a SQLite file."""
+"""The store in a SQLite file."""

@@ -1,4 +1,4 @@
-"""A copy of the log that is whole, taken while other processes write to it."""
+"""Backup of the log: makes a consistent copy while other processes write to it."""
 
 import os
 import sqlite3
@@ -12,9 +12,10 @@ from coderelay.store.sqlite.open_file import failure
 
 
 def back_up(source: str, target: str) -> int:
-    """Write a copy of the database to `target`, which must not exist; returns how many events it holds.
+    """Copy the database to `target`, which must not exist. Returns the number of events in the copy.
 
-    The copy is one file. It gets its name when it is complete, checked and on disk. Raises BadInput and StoreFailed.
+    The copy is one file. It gets its name only when it is complete, checked and on disk. Raises BadInput and
+    StoreFailed.
     """
     if os.path.lexists(target):
         raise BadInput(
@@ -30,7 +31,7 @@ def back_up(source: str, target: str) -> int:
     try:
         events = _copy(source, partial)
         _sync(partial)
-        os.link(partial, target)  # unlike a rename, it never replaces what somebody else has put there
+        os.link(partial, target)  # unlike a rename, it never replaces a file that somebody else has created
         _sync(os.path.dirname(os.path.abspath(target)))
     except sqlite3.Error as error:
         raise failure(error, source) from error
@@ -50,8 +51,8 @@ def _copy(source: str, target: str) -> int:
         closing(sqlite3.connect(target)) as copy,
     ):
         check_version(log, source)
-        log.backup(copy)  # in one step, so all of it is of one moment
-        copy.execute("PRAGMA journal_mode = DELETE")  # one file: nothing of it may stay in a -wal
+        log.backup(copy)  # in one step, so the copy is a consistent snapshot
+        copy.execute("PRAGMA journal_mode = DELETE")  # one file: no content may stay in a -wal file
         ((found,),) = copy.execute("PRAGMA quick_check(1)").fetchall()
         if found != "ok":
             raise StoreDamaged(f"{source} is damaged: {found}", "No copy was made.")

@@ -1,9 +1,12 @@
-"""The files of a database that is in use: whether they are still those that were opened, and what to do if not.
+"""Detects that files of an open SQLite database were removed, replaced or cut short, and saves what can be saved.
 
-SQLite goes on using files that were removed under it. What it writes to a removed -wal file is lost when the process
-ends, and processes that have different -shm files do not see each other's locks, so that each overwrites what the
-other wrote. So before every write the names are looked at. If the -wal file was removed, this process still has it
-open, and what it holds can be written into the database. A removed -shm file holds nothing that cannot be made anew.
+SQLite goes on using files that were removed while open. What it writes to a removed -wal file is lost when the
+process ends, and processes that have different -shm files do not see each other's locks, so that each overwrites what
+the other wrote. So the file names are checked before every write. If the -wal file was removed, this process still
+has it open, and its content can be written into the database. A removed -shm file holds nothing that cannot be made
+again.
+
+To "fold" the -wal file means to copy its content into the database (a checkpoint).
 """
 
 import errno
@@ -21,24 +24,26 @@ from coderelay.store.sqlite.open_file import is_busy
 _FOLD_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
 _PENDING_BYTE = 0x40000000
-"""Where SQLite's lock is that everyone needs for a moment who opens a database."""
+"""The offset of SQLite's PENDING lock, which everyone who opens a database needs for a moment."""
 _INDEX_HEADER = struct.Struct("=14xHI")
-"""Of the -shm file: the size of a page, and how many pages the -wal file holds."""
+"""The header of the -shm file: the page size, and the number of pages that the -wal file holds."""
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 
 _Identity = tuple[int, int]
 
 
 class FileRemoved(StoreFailed):
-    """Nothing was written; after opening the files anew it can be tried again."""
+    """Nothing was written; the write can be retried after the files have been reopened."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was removed while in use")
 
 
 class OpenFiles:
+    """The database, -wal and -shm files as they were when they were opened."""
+
     def __init__(self, path: str) -> None:
-        """To be called when a connection to it has read something: then the -wal and -shm files are open, too."""
+        """Must be called after a connection has read something: then the -wal and -shm files are open, too."""
         self._path = path
         self._wal, self._shm = f"{path}-wal", f"{path}-shm"
         self._database = _identity(path)
@@ -48,7 +53,8 @@ class OpenFiles:
         self._guard = -1
 
     def refuse_removed(self, connection: sqlite3.Connection) -> None:
-        """Before something is written, within its transaction. Three looks at names, some microseconds."""
+        """Must be called before each write, within its transaction. It checks three file names, which takes
+        microseconds."""
         found = _look(self._path)
         if found is None or (found.st_dev, found.st_ino) != self._database:
             raise StoreFailed(
@@ -67,8 +73,8 @@ class OpenFiles:
             raise self._cut_short(self._wal)
 
     def removed(self) -> str | None:
-        """Before something is read: the -wal or -shm file that was removed, since another process may have begun a
-        new one. None if the database itself is gone: then there is nothing to be opened anew."""
+        """Must be called before each read. Returns the -wal or -shm file that was removed, since another process may
+        have created a new one. Returns None if the database itself is gone: then there is nothing to reopen."""
         if _identity(self._path) != self._database:
             return None
         if _identity(self._wal) != self._wal_opened:
@@ -76,11 +82,12 @@ class OpenFiles:
         return self._shm if _identity(self._shm) != self._shm_opened else None
 
     def settle_removed(self, connection: sqlite3.Connection) -> None:
-        """Before all connections of this process are closed, because a file was removed; afterwards call `release`.
-        What only a removed -wal file holds is written into the database, and meanwhile nobody can open it.
+        """Must be called before all connections of this process are closed because a file was removed; call `release`
+        afterwards. What only a removed -wal file holds is written into the database, and meanwhile nobody can open
+        it.
 
-        Raises StoreFailed if somebody already has, with a new -wal file: two histories must not be mixed. Raises
-        StoreLocked if a process that has the same -shm file does not end its write.
+        Raises StoreFailed if another process has already opened it with a new -wal file: two histories must not be
+        mixed. Raises StoreLocked if a process that has the same -shm file does not finish its write.
         """
         if _identity(self._wal) == self._wal_opened:
             self._wait_for_writers(connection)
@@ -88,23 +95,23 @@ class OpenFiles:
             return
         try:
             self._guard_from_folding(alone=True)
-            if _size_by_identity(self._wal_opened):  # else another process that had it open was faster
+            if _size_by_identity(self._wal_opened):  # otherwise another process that had it open has done this
                 self._fold(connection)
         except (StoreFailed, sqlite3.Error):
             self._guard_from_folding()
             raise
 
     def guard_from_folding_others(self) -> None:
-        """Before the connections are closed. Whoever is the last to close a database folds the -wal file into it and
-        deletes it. This process must not, if it does not know what others have written there, or if files were cut
-        short: then what is left stays as it is."""
+        """Must be called before the connections are closed. The last process to close a database folds the -wal file
+        into it and deletes it. This process must not do so if it does not know what others have written there, or if
+        files were cut short: then what is left stays as it is."""
         database, wal, shm = _look(self._path), _look(self._wal), _identity(self._shm)
         if database is None or (database.st_dev, database.st_ino) != self._database:
             return
         is_new_wal = wal is not None and (wal.st_dev, wal.st_ino) != self._wal_opened
         is_cut = database.st_size < self._size or (wal is not None and self._is_wal_cut_short(wal.st_size))
         if is_new_wal or is_cut or shm not in (None, self._shm_opened):
-            with suppress(StoreFailed, OSError):  # then another process has the database open, and nothing is folded
+            with suppress(StoreFailed, OSError):  # then another process has it open, and nothing is folded
                 self._guard_from_folding()
 
     def _cut_short(self, path: str) -> StoreDamaged:
@@ -115,7 +122,8 @@ class OpenFiles:
         )
 
     def _is_wal_cut_short(self, size: int) -> bool:
-        """By what the -shm file says that it holds: another program may have emptied it by a checkpoint."""
+        """Compares its size with what the -shm file says it holds, since another program may have legitimately
+        emptied it by a checkpoint."""
         if self._index is None or _identity(self._index) != self._shm_opened:
             self._index = _file_by_identity(self._shm_opened)
         header = b"" if self._index is None else os.pread(self._index, _INDEX_HEADER.size, 0)
@@ -125,7 +133,7 @@ class OpenFiles:
         return frames > 0 and size < _WAL_HEADER + frames * ((65536 if page == 1 else page) + _FRAME_HEADER)
 
     def _wait_for_writers(self, connection: sqlite3.Connection) -> None:
-        """A process may be in the middle of a write, and would not see the locks of the new -shm file."""
+        """Another process may be in the middle of a write, and would not see the locks of the new -shm file."""
         deadline = time.monotonic() + _FOLD_SECONDS
         while True:
             try:
@@ -155,14 +163,15 @@ class OpenFiles:
             time.sleep(_PAUSE_SECONDS)
 
     def release(self) -> None:
-        """When all connections are closed: closing a file gives up every lock that this process has on it."""
+        """Must be called only when all connections are closed: closing a file releases every lock that this process
+        has on it."""
         if self._guard >= 0:
             os.close(self._guard)
             self._guard = -1
 
     def _guard_from_folding(self, *, alone: bool = False) -> None:
-        """Keeps SQLite from folding the -wal file into the database when the last connection is closed; `alone` also
-        keeps others from opening it."""
+        """Keep SQLite from folding the -wal file into the database when the last connection is closed. `alone` also
+        keeps others from opening the database."""
         if self._guard < 0:
             self._guard = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
         kind, deadline = fcntl.F_WRLCK if alone else fcntl.F_RDLCK, time.monotonic() + _FOLD_SECONDS
@@ -174,7 +183,8 @@ class OpenFiles:
 
 
 def _lock_pending(file: int, kind: int) -> bool:
-    """With a lock of the open file, not of the process: it also keeps out SQLite in this process."""
+    """The lock belongs to the open file description, not to the process, so it also excludes SQLite in this
+    process."""
     if not hasattr(fcntl, "F_OFD_SETLK"):
         raise StoreFailed("files of the log were removed while in use", "Start coder again.")
     try:
@@ -205,16 +215,16 @@ def _wanted_size(connection: sqlite3.Connection) -> int:
 
 
 def _size_by_identity(wanted: _Identity | None) -> int:
-    """Of a file that this process has open, whatever became of its name."""
+    """Return the size of a file that this process has open, even if its name is gone."""
     file = _file_by_identity(wanted)
     return 0 if file is None else os.fstat(file).st_size
 
 
 def _file_by_identity(wanted: _Identity | None) -> int | None:
-    """The descriptor that SQLite has open. Another one of our own could not be closed again: that would end all locks
-    that this process has on the file."""
+    """Return the descriptor that SQLite has open. A second one of our own could never be closed: that would release
+    all locks that this process has on the file."""
     for name in os.listdir("/proc/self/fd"):
-        with suppress(OSError):  # the one that the listing itself needed
+        with suppress(OSError):  # the descriptor of the listing itself is closed by now
             found = os.fstat(int(name))
             if (found.st_dev, found.st_ino) == wanted:
                 return int(name)

@@ -1,7 +1,7 @@
-"""The SQLite schema, one step at a time. Steps are only ever added; none is edited or removed.
+"""The SQLite schema as a list of migration steps. Steps are only ever added; none is edited or removed.
 
-`user_version` holds MAJOR * 1000 + number of steps applied. A program accepts any number of steps of
-its own major version, so that an old and a new one can share a log; a newer major is refused.
+`user_version` holds MAJOR * 1000 + the number of steps applied. A program accepts any number of steps of its own
+major version, so that an old and a new program can share a log; a newer major version is refused.
 """
 
 import sqlite3
@@ -52,7 +52,7 @@ STEPS = (
     );
     CREATE INDEX messages_by_session ON messages (session_id, created_at);
     """,
-    # Ids are chosen by clients and agents: two sessions may use the same one, and each keeps its message.
+    # Clients and agents choose message ids: two sessions may use the same id, and each keeps its own message.
     """
     ALTER TABLE messages RENAME TO messages_before;
     DROP INDEX messages_by_session;
@@ -68,7 +68,7 @@ STEPS = (
         SELECT id, session_id, data, created_at FROM messages_before ORDER BY rowid;
     DROP TABLE messages_before;
     """,
-    # Finds the few sessions that wait for a person among thousands that do not.
+    # This index finds the few sessions that wait for a person among thousands that do not.
     """
     CREATE INDEX sessions_waiting ON sessions (updated_at) WHERE phase = 'waiting';
     """,
@@ -76,10 +76,11 @@ STEPS = (
 
 
 def check_version(connection: sqlite3.Connection, path: str) -> int:
-    """How many steps this database has had. Refuses one this program must not touch; only reads."""
+    """Return how many steps this database has had. Raises for a database that this program must not touch. Only
+    reads."""
     if connection.in_transaction:
         return _check(connection, path)
-    connection.execute("BEGIN")  # one look: another process may be making the schema at this moment
+    connection.execute("BEGIN")  # a consistent view: another process may be creating the schema now
     try:
         return _check(connection, path)
     finally:
@@ -119,6 +120,6 @@ def migrate(connection: sqlite3.Connection, path: str) -> None:
             connection.execute(f"PRAGMA user_version = {MAJOR * 1000 + len(STEPS)}")
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk ends it by itself
+        if connection.in_transaction:  # SQLite ends it by itself when the disk is full
             connection.execute("ROLLBACK")
         raise

@@ -1,4 +1,4 @@
-"""Opening a SQLite file, and saying clearly what is wrong when it cannot be used."""
+"""Opens and checks SQLite files, explains why one cannot be used, and finds the process that has locked it."""
 
 import asyncio
 import errno
@@ -24,19 +24,19 @@ from coderelay.protocol.translatable import say
 from coderelay.store.sqlite.migrations import check_version, migrate
 
 T = TypeVar("T")
-_UNCHANGED = "The log is as it was before."  # the files that a turn works on may not be
-# A -wal file beside another database than its own would be taken for a part of it.
+_UNCHANGED = "The log is as it was before."  # says nothing of the files that a turn works on
+# SQLite would take a -wal file beside another database for a part of that database.
 _MEND = f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {_UNCHANGED}"
 _WRITE_LOCK = 120
-"""The byte of the -shm file that whoever writes has locked."""
+"""The byte of the -shm file that a writer locks."""
 _DATABASE_LOCKS = 0x40000000
 _COMMAND_CHARS = 60
 TELL_SECONDS = 2.0
-"""How long a lock is waited for before anybody is told: most are held for milliseconds."""
+"""How long to wait for a lock before telling the person: most locks are held for milliseconds."""
 
 
 def open_file(path: str, lock_seconds: float) -> sqlite3.Connection:
-    """A connection with the schema up to date. The file is made if it is missing, never replaced."""
+    """Return a connection whose schema is up to date. The file is created if it is missing, and never replaced."""
     _refuse_lone_wal(path)
     _create_private(path)
     connection: sqlite3.Connection | None = None
@@ -55,8 +55,8 @@ def open_file(path: str, lock_seconds: float) -> sqlite3.Connection:
 
 
 def open_alone(path: str) -> sqlite3.Connection:
-    """To read a database where there is no room for the -shm file that processes share: without one, and only if no
-    other process has the database open. Raises StoreFull if that does not help."""
+    """Open a database for reading when there is no space for the -shm file that processes share: without that file,
+    and only if no other process has the database open. Raises StoreFull if that does not help."""
     full = StoreFull(f"no space left to use {path}", say("Free some space. {rest}", rest=_UNCHANGED))
     connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
     try:
@@ -72,23 +72,24 @@ def open_alone(path: str) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: str, lock_seconds: float) -> None:
-    check_version(connection, path)  # first: a file that is not ours must not be switched to WAL
+    check_version(connection, path)  # first, since another program's file must not be switched to WAL
     if _switch_to_wal(connection, lock_seconds) != "wal":
         raise StoreFailed(f"{path} is on a file system without shared memory", "Set CODER_HOME to a local folder.")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA secure_delete = ON")  # a deleted session is not to be found in the file
+    connection.execute("PRAGMA secure_delete = ON")  # a deleted session must not be recoverable from the file
     migrate(connection, path)
 
 
 def _switch_to_wal(connection: sqlite3.Connection, lock_seconds: float) -> str:
-    """SQLite does not wait by itself when several processes switch a new file at the same moment."""
+    """SQLite does not wait by itself when several processes switch a new file to WAL at the same moment."""
     pragma = "PRAGMA journal_mode = WAL"
     (journal,) = patiently(lambda: connection.execute(pragma).fetchone(), lock_seconds)
     return journal
 
 
 def patiently(action: Callable[[], T], lock_seconds: float) -> T:
-    """Several processes write: short random waits give each its turn within a few milliseconds."""
+    """Retry while the database is busy. Short random pauses give each of several writing processes its turn within a
+    few milliseconds."""
     deadline = time.monotonic() + lock_seconds
     while True:
         try:
@@ -108,8 +109,8 @@ def pause(*, long: bool = False) -> None:
 
 
 def _refuse_lone_wal(path: str) -> None:
-    """SQLite would delete it, and with it what was written last."""
-    # In this order: a database that is being made is never empty once its -wal has content.
+    """SQLite would delete a -wal file without a database, and with it the latest writes."""
+    # The -wal is checked first: a database that is being created is never empty once its -wal file has content.
     if _size(f"{path}-wal") and not _size(path):
         raise StoreDamaged(f"{path} is empty or missing, but {path}-wal still holds a part of it", _MEND)
 
@@ -142,7 +143,8 @@ def closed(path: str) -> StoreFailed:
 
 
 def failure(error: sqlite3.Error, path: str) -> StoreFailed:
-    """The engine's error as one of ours. Whatever was being written has been rolled back whole."""
+    """Translate an error of SQLite into one of our exceptions. What was being written has been rolled back as a
+    whole."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
@@ -160,7 +162,7 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreDamaged(f"{path} is damaged or not a database: {error}", _MEND)
         case sqlite3.SQLITE_IOERR:
-            # A commit that could not be synced may still be found after a crash, so nothing is promised here.
+            # A commit that could not be synced may still be there after a crash, so the hint promises nothing.
             return StoreFailed(f"{path} cannot be read or written: {error}", "Check the disk and your quota on it.")
         case _:
             return StoreFailed(f"{path} cannot be used: {error}", _UNCHANGED)
@@ -173,15 +175,16 @@ def _read_only(path: str) -> StoreFailed:
 
 
 def _writable(path: str) -> bool:
-    """SQLite writes beside the file as well."""
+    """SQLite also writes files beside the database, so the folder must be writable too."""
     return all(os.access(each, os.W_OK) for each in (path, os.path.dirname(path) or "."))
 
 
 def check_file(path: str) -> tuple[int, int]:
-    """Read a whole database and count its events and sessions. Writes nothing; raises StoreDamaged."""
+    """Read and verify a whole database; returns the numbers of its events and sessions. Writes nothing. Raises
+    StoreDamaged."""
     _refuse_lone_wal(path)
     try:
-        # Not mode=ro: that could not look past what a process left that was killed while it made the file.
+        # Not mode=ro: that cannot recover a file whose creating process was killed halfway.
         connection = sqlite3.connect(f"file:{quote(path)}?mode=rw", uri=True, timeout=5.0)
         try:
             steps = check_version(connection, path)
@@ -206,8 +209,8 @@ def waiting_words(path: str) -> str:
 
 
 async def when_unlocked(open_log: Callable[[], T], path: str, pause: float, tell: Callable[[str], None]) -> T:
-    """What `open_log` returns as soon as nobody has locked the file at `path`. If that takes long, somebody is told
-    who has."""
+    """Return what `open_log` returns, as soon as nobody has locked the file at `path`. If that takes long, `tell` is
+    called with a message about who holds the lock."""
     began, is_told = time.monotonic(), False
     while True:
         try:
@@ -220,6 +223,8 @@ async def when_unlocked(open_log: Callable[[], T], path: str, pause: float, tell
 
 
 class Holder(Struct, frozen=True):
+    """The process that holds a lock on the database."""
+
     pid: int
     command: str
     is_stopped: bool
@@ -233,7 +238,7 @@ class Holder(Struct, frozen=True):
 
 
 def find_holder(path: str) -> Holder | None:
-    """None if it cannot be found out, or has let go meanwhile."""
+    """Return None if the holder cannot be determined, or has released the lock meanwhile."""
     for file, byte in ((f"{path}-shm", _WRITE_LOCK), (path, _DATABASE_LOCKS)):
         with suppress(OSError, ValueError):
             pid = _writer_of(os.stat(file).st_ino, byte)
@@ -243,7 +248,7 @@ def find_holder(path: str) -> Holder | None:
 
 
 def _writer_of(inode: int, byte: int) -> int | None:
-    """From lines like `4: POSIX  ADVISORY  WRITE 1234 fd:01:5678 120 120`."""
+    """Parses lines of /proc/locks like `4: POSIX  ADVISORY  WRITE 1234 fd:01:5678 120 120`."""
     with open("/proc/locks") as locks:
         for line in locks:
             fields = line.split()

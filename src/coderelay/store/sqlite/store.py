@@ -1,4 +1,4 @@
-"""The log on SQLite: WAL, every commit on disk, any number of processes on one file."""
+"""The store in a SQLite file: WAL mode, every commit is synced to disk, any number of processes share one file."""
 
 import asyncio
 import sqlite3
@@ -28,13 +28,13 @@ from coderelay.store.sqlite.writer import Writer
 from coderelay.store.store import Projection
 from coderelay.store.stored import LAST_CHARACTER, bodies, place, read_event, read_summary, refuse_holes
 
-# The body as bytes: whether it is text at all is for `_recorded` to say, which knows where it stands.
+# The body is read as bytes: `_recorded` decodes it, and can name the event if it is not valid text.
 _EVENTS = (
     "SELECT seq, epoch, at, kind, CAST(body AS BLOB) FROM event WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 )
 _NAMED = "SELECT id, summary FROM sessions WHERE id >= ? AND id < ? ORDER BY id"
 _SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
-# The order in which events were appended, which is that of their row numbers: clocks may be wrong.
+# Orders by when events were appended, which is the order of their row numbers, since clocks may be wrong.
 _BY_CHANGE = "(SELECT rowid FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC, id"
 _WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
 _HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
@@ -55,7 +55,7 @@ def _keep_quiet(_: str) -> None:
 
 
 class SqliteStore:
-    """A Store in one file; see store.py for what it promises."""
+    """A Store in one file; see store/store.py for the contract."""
 
     def __init__(
         self,
@@ -67,8 +67,8 @@ class SqliteStore:
         clock: Callable[[], int] = wall_clock,
         tell: Callable[[str], None] = _keep_quiet,
     ) -> None:
-        """`lock_seconds` is how long the locks of other programs are waited for; None is as long as it takes, and
-        then `tell` is told who holds them. Opening waits no longer than `open_seconds`."""
+        """`lock_seconds` is how long to wait for the locks of other programs; None waits without limit, and then
+        `tell` is called with a message about who holds them. Opening waits no longer than `open_seconds`."""
         self.path = path
         self._projection = projection
         self._clock = clock
@@ -82,7 +82,8 @@ class SqliteStore:
         self._open()
 
     def _open(self) -> None:
-        """Without room for what SQLite keeps beside the database it can still be read, by one process at a time."""
+        """If there is no space for the files that SQLite keeps beside the database, it can still be read, by one
+        process at a time."""
         self._writer: Writer | None = None
         try:
             self._reader = open_file(self.path, self._open_seconds)
@@ -95,7 +96,7 @@ class SqliteStore:
         except BaseException:
             self._reader.close()
             raise
-        self._reader.execute("PRAGMA busy_timeout = 0")  # the event loop waits for nobody
+        self._reader.execute("PRAGMA busy_timeout = 0")  # the event loop must not block on a lock
         self._writer = Writer(writer, self.path, self._files, self._lock_seconds, self._tell)
 
     async def append(
@@ -152,8 +153,8 @@ class SqliteStore:
         if self._is_closed:
             raise closed(self.path)
         if self._must_open_anew() or self._opening.locked():
-            return -1  # whoever reads then opens it anew
-        with suppress(sqlite3.OperationalError):  # locked, or broken: whoever reads is told
+            return -1  # the next read reopens the database
+        with suppress(sqlite3.OperationalError):  # locked or broken: the next read reports it
             (self._counter,) = self._reader.execute("PRAGMA data_version").fetchone()
         return self._counter
 
@@ -165,8 +166,8 @@ class SqliteStore:
             self._writer.hurry()
 
     async def close(self) -> None:
-        """The reader is closed here, on the event loop that uses it, and the writer by its own thread: nobody may
-        close a connection that another thread might be using."""
+        """The reader is closed here, on the event loop that uses it, and the writer by its own thread: a connection
+        must not be closed while another thread might be using it."""
         self._is_closed = True
         async with self._opening:
             if self._writer is not None:
@@ -194,7 +195,7 @@ class SqliteStore:
         if self._is_closed:
             raise closed(self.path)
         if isinstance(self._lost, StoreFull | StoreLocked):
-            await self._open_anew()  # that may have passed
+            await self._open_anew()  # the cause may be gone by now
         elif self._lost is not None:
             raise self._lost
 
@@ -202,7 +203,8 @@ class SqliteStore:
         return self._writer is not None and self._files.removed() is not None
 
     async def _open_anew(self) -> None:
-        """Because the -wal or -shm file was removed, or because there was no room to write when it was opened."""
+        """Reopen the database because its -wal or -shm file was removed, or because there was no space to write when
+        it was opened."""
         async with self._opening:
             if self._is_closed:
                 raise closed(self.path)
@@ -229,7 +231,8 @@ class SqliteStore:
                 )
 
     def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:
-        """The rows follow from the events one by one: how they were grouped into appends makes no difference."""
+        """Compute the rows from the events one by one: how the events were grouped into appends makes no
+        difference."""
         found = connection.execute(_SUMMARY, (session,)).fetchone()
         row = self._summary(*found) if found else None
         messages: list[tuple[str, str, str, int]] = []
@@ -275,7 +278,7 @@ class SqliteStore:
             try:
                 return self._reader.execute(sql, values).fetchall()
             except UnicodeEncodeError:
-                return []  # no session has a name that cannot be written
+                return []  # no session has an id that cannot be encoded
             except sqlite3.Error as error:
                 waited = time.monotonic() - began
                 if not is_busy(error) or (self._lock_seconds is not None and waited > self._lock_seconds):

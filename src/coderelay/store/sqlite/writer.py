@@ -1,4 +1,4 @@
-"""One thread that writes. Jobs that arrive together share one commit; each stands or falls alone."""
+"""The writer thread. Jobs that arrive together share one commit; each succeeds or fails on its own."""
 
 import asyncio
 import queue
@@ -31,8 +31,8 @@ class _Job(Struct):
 
 
 class Writer:
-    """`lock_seconds` is how long another program's lock is waited for; None is as long as it takes. `tell` is called
-    on the event loop when that becomes long, with words about who holds it."""
+    """`lock_seconds` is how long to wait for another program's lock; None waits without limit. If the wait becomes
+    long, `tell` is called on the event loop with a message about who holds the lock."""
 
     def __init__(
         self,
@@ -53,10 +53,10 @@ class Writer:
         self._is_closing = False
         self._is_hurried = False
         self._lastly: Callable[[], None] = connection.close
-        connection.execute("PRAGMA busy_timeout = 0")  # its own back-off waits far too long: see pause
+        connection.execute("PRAGMA busy_timeout = 0")  # SQLite's own back-off waits far too long: see `pause`
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in a transaction. Returns when it is on disk; is not undone by cancellation."""
+        """Run `work` in a transaction. Returns when it is on disk. Cancelling the caller does not undo it."""
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
         with self._door:
@@ -69,16 +69,16 @@ class Writer:
         return await asyncio.shield(job.future)
 
     def hurry(self) -> None:
-        """Wait for a lock only as long as somebody who leaves does."""
+        """From now on, wait for locks only for the few seconds that are acceptable on exit."""
         self._is_hurried = True
 
     async def close(self) -> None:
-        """Finish what was submitted, then close the connection. Nothing is taken any more."""
+        """Finish what was submitted, then close the connection. No further jobs are accepted."""
         await self._end(self._connection.close)
 
     async def close_removed(self) -> None:
-        """The same when a file was removed: what a removed -wal file holds is written into the database first. Raises
-        StoreFailed if that cannot be done; then the connection stays as it is."""
+        """Close after a file was removed: the content of a removed -wal file is written into the database first.
+        Raises StoreFailed if that is not possible; then the connection stays as it is."""
         await self._end(lambda: None)
         await asyncio.to_thread(self._settle_and_close)
 
@@ -104,9 +104,9 @@ class Writer:
             self._commit(group)
             for loop in {job.loop for job in group}:
                 mine = [job for job in group if job.loop is loop]
-                with suppress(RuntimeError):  # the loop is gone, and with it whoever waited
+                with suppress(RuntimeError):  # the loop is closed, and whoever waited is gone with it
                     loop.call_soon_threadsafe(_resolve, mine)
-        self._lastly()  # the last connection closed folds the -wal file into the database: not on the event loop
+        self._lastly()  # closing the last connection runs a checkpoint, which must not block the event loop
 
     def _next_group(self) -> list[_Job]:
         group: list[_Job] = []
@@ -121,7 +121,7 @@ class Writer:
                 break
         else:
             if group:
-                self._jobs.put(None)  # closing: write these first
+                self._jobs.put(None)  # the writer is closing: write these first
         return group
 
     def _commit(self, group: list[_Job]) -> None:
@@ -129,7 +129,7 @@ class Writer:
             self._transact(group)
         except Exception as error:  # noqa: BLE001 - the writer must outlive any failure; each job is told
             if len(group) > 1 and not isinstance(self._told(error), StoreLocked):
-                for job in group:  # one of them may be to blame, so none fails because of its company
+                for job in group:  # one job may be the cause, so each is tried on its own
                     self._commit([job])
                 return
             for job in group:
@@ -146,12 +146,13 @@ class Writer:
                 self._perform(job)
             self._connection.execute("COMMIT")
         except BaseException:
-            if self._connection.in_transaction:  # a full disk ends it by itself
+            if self._connection.in_transaction:  # SQLite ends it by itself when the disk is full
                 self._connection.execute("ROLLBACK")
             raise
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A process may have been stopped while it writes, for hours: it is waited for, and named."""
+        """The process that holds the lock may have been stopped in the middle of a write, for hours: it is waited
+        for, and the person is told which one it is."""
         began = time.monotonic()
         tell_at, is_told = began + TELL_SECONDS, False
         while True:
@@ -169,14 +170,14 @@ class Writer:
             loop.call_soon_threadsafe(self._tell, say("{path} is free again", path=self._path))
 
     def _has_waited_enough(self, began: float) -> bool:
-        """Whoever leaves does not wait for ever."""
+        """While closing or hurried, the wait is limited even if `lock_seconds` is not."""
         limit = self._lock_seconds
         if self._is_closing or self._is_hurried:
             limit = min(_LEAVING_SECONDS, _LEAVING_SECONDS if limit is None else limit)
         return limit is not None and time.monotonic() - began > limit
 
     def _perform(self, job: _Job) -> None:
-        """A refused job takes back what it wrote; the others of its group stay."""
+        """A job that is refused has its writes rolled back; the other jobs of its group stay."""
         job.error = None
         self._connection.execute("SAVEPOINT job")
         try:
@@ -193,6 +194,6 @@ def _resolve(jobs: list[_Job]) -> None:
             continue
         if job.error is not None:
             job.future.set_exception(job.error)
-            job.future.exception()  # seen: a caller that was cancelled will not ask for it
+            job.future.exception()  # marks it as retrieved: a cancelled caller will not ask for it
         else:
             job.future.set_result(job.result)

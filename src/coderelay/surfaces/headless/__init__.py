@@ -1,1 +1,1 @@
-"""`coder -p`: one turn without a terminal."""
+"""The headless surface (`coder -p`): runs one turn without a terminal."""

@@ -1,4 +1,4 @@
-"""Follow a session until its open turn has ended or waits again, whoever runs it."""
+"""Follow a session until its open turn has ended or waits for an answer, whichever process runs it."""
 
 import sys
 from contextlib import aclosing
@@ -16,7 +16,7 @@ from coderelay.surfaces.headless.run_prompt import DONE, ENDINGS, FAILED, PARKED
 
 
 async def carry_on(client: Client, session: SessionId, after: int) -> int:
-    """The exit code of `coder -p`."""
+    """Print the open and queued turns until they end or an ask is open. Returns the exit code of `coder -p`."""
     output = open_output("text", session)
     summary = await client.get(ShowSession(session))
     if not summary.turn_open and not summary.queued:
@@ -49,6 +49,7 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
 
 
 async def _still_waiting(client: Client, session: SessionId) -> int:
+    """Print the open asks. Returns the exit code for a turn that waits for an answer."""
     for each in await client.get(ListAsks(session)):
         told = t("waits for an answer: {id}  {ask}", id=each.ask.id, ask=headline(each.ask))
         sys.stdout.write(f"{told}\n")

@@ -1,4 +1,4 @@
-"""The three forms of output: text, json, stream-json."""
+"""Output formats of `coder -p` (text, json, stream-json), and pacing for readers that are slower than the session."""
 
 import asyncio
 import sys
@@ -37,7 +37,7 @@ class PromptOutput(Protocol):
     def event(self, recorded: Recorded) -> None: ...
     def live(self, live: Live) -> None: ...
     def finish(self, ended: Recorded) -> None:
-        """The turn this run is about has ended."""
+        """Called when the turn of this run's prompt has ended."""
         ...
 
 
@@ -52,7 +52,7 @@ def open_output(form: Form, session: SessionId) -> PromptOutput:
 
 
 class TextOutput:
-    """The final answer on stdout. What is going on meanwhile, and what went wrong, on stderr."""
+    """Writes the final answer to stdout. Progress (if stderr is a terminal), notices and errors go to stderr."""
 
     def __init__(self, out: TextIO, err: TextIO) -> None:
         self._out = out
@@ -97,7 +97,7 @@ class TextOutput:
 
 
 class Silence:
-    """For when nobody reads any more."""
+    """An output that discards everything, used once the reader has closed the pipe."""
 
     def event(self, recorded: Recorded) -> None:
         pass
@@ -110,7 +110,7 @@ class Silence:
 
 
 class JsonOutput(Silence):
-    """One object at the end: the result."""
+    """Writes one JSON object, the result, at the end of the turn."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -121,7 +121,7 @@ class JsonOutput(Silence):
 
 
 class StreamJsonOutput:
-    """One message per line, as it happens."""
+    """Writes one JSON message per line while the turn runs."""
 
     def __init__(self, out: TextIO, session: SessionId) -> None:
         self._out = out
@@ -137,7 +137,7 @@ class StreamJsonOutput:
             self._write(self._partials.grow(live))
 
     def finish(self, ended: Recorded) -> None:
-        pass  # the result was written as an event like the others
+        pass  # `event` has already written the result
 
     def _write(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:
@@ -155,9 +155,10 @@ def _line(text: str) -> str:
 
 
 class PacedOutput:
-    """Shows what a session records, and never makes the session wait. While the reader is behind, pieces of
-    unfinished messages are left out, and events are read again from the log when the reader has taken what there
-    was. So memory stays bounded, and no event is missing in the end."""
+    """Passes the events of a session to an output without ever blocking the session.
+
+    While the reader is behind, live deltas are dropped, and events are read again from the log once the reader has
+    caught up. So memory stays bounded, and no event is missing in the end."""
 
     def __init__(self, client: Client, session: SessionId, prompt_id: PromptId, output: PromptOutput) -> None:
         self._client = client
@@ -165,20 +166,20 @@ class PacedOutput:
         self._prompt_id = prompt_id
         self._output = output
         self._turn: TurnId | None = None
-        self._shown = 0  # the number of the last event that the output has
-        self._last = 0  # the number of the last event that there is
-        self._cut: MessageId | None = None
+        self._shown = 0  # sequence number of the last event that the output has received
+        self._last = 0  # sequence number of the last event that the session has recorded
+        self._cut: MessageId | None = None  # a message of which a delta was dropped
         self._catching_up: asyncio.Task[None] | None = None
 
     def begin(self, after: int) -> None:
-        """The output is for events behind this one."""
+        """Show the events after sequence number `after`."""
         self._shown = self._last = after
 
     def take(self, each: Recorded | Live) -> None:
-        """Raises BrokenPipeError if nobody reads any more."""
+        """Show one event or live delta. Raises BrokenPipeError if the reader has closed the pipe."""
         if not isinstance(each, Recorded):
             self._show_live(each)
-        elif each.session == self._session:  # what a child does is its own; its parent's call says what came of it
+        elif each.session == self._session:  # a child's result is shown as the outcome of the parent's call
             self._last = each.seq
             if self._catching_up is not None and self._catching_up.done():
                 self._catching_up.result()
@@ -189,11 +190,12 @@ class PacedOutput:
                 self._show(each)
 
     async def finish(self) -> None:
-        """Until everything is shown that was recorded. Raises BrokenPipeError if nobody reads any more."""
+        """Wait until all recorded events are shown. Raises BrokenPipeError if the reader has closed the pipe."""
         if self._catching_up is not None:
             await self._catching_up
 
     def silence(self) -> None:
+        """Discard all further output."""
         self._output = Silence()
 
     def _show(self, recorded: Recorded) -> None:
@@ -208,7 +210,8 @@ class PacedOutput:
                 pass
 
     def _show_live(self, live: Live) -> None:
-        """A message of which a piece was left out is shown when it is whole."""
+        """Show a live delta, unless the reader is behind. A message with a dropped delta is shown once it is
+        complete."""
         message = live.message_id if isinstance(live, TextDelta | ThinkingDelta) else None
         if self._catching_up is not None or self._is_behind():
             self._cut = message or self._cut
@@ -218,13 +221,13 @@ class PacedOutput:
     async def _catch_up(self) -> None:
         while self._shown < self._last:
             await standard_streams.taken_down_to(_FEW_WAITING)
-            with suppress(UnknownSession):  # deleted, and with it what was to be shown
+            with suppress(UnknownSession):  # the session was deleted together with its events
                 if await self._read_on():
                     continue
             return
 
     async def _read_on(self) -> bool:
-        """Show what the log holds until the reader is behind again. False if the log has ended."""
+        """Show events from the log until the reader is behind again. Returns False if the log has ended."""
         async with aclosing(self._client.follow(self._session, self._shown)) as feed:
             async for each in feed:
                 if isinstance(each, Recorded):

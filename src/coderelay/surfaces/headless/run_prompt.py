@@ -1,4 +1,4 @@
-"""One prompt to its end, with nobody to ask."""
+"""Runs one prompt until its turn ends, answering asks by policy because no person is present (`coder -p`)."""
 
 from contextlib import aclosing
 from typing import Literal
@@ -29,10 +29,15 @@ DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5,
 ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
 
 Fate = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
-"""What has become of a prompt when the process that sent it cannot go on."""
+"""The state of a prompt when the process that sent it cannot go on."""
 
 
 class PromptRun:
+    """One prompt of `coder -p`, with the state that its exit code and its final messages are made from.
+
+    `behind_others`: another turn or its asks come first. `deaf`: the reader of the output has closed the pipe.
+    """
+
     def __init__(
         self, client: Client, session: SessionId, output: PromptOutput, unattended: Unattended, by: By
     ) -> None:
@@ -83,9 +88,9 @@ class PromptRun:
         return FAILED
 
     async def stop(self) -> bool:
-        """Stop our turn, or take our prompt back if somebody else's turn is still before it.
+        """Stop the turn of this prompt, or recall the prompt if its turn has not begun.
 
-        True if it was taken back: then there is nothing more to wait for.
+        Returns True if the prompt was recalled: then there is nothing more to wait for.
         """
         self._stopped = True
         if await self._recall():
@@ -94,7 +99,7 @@ class PromptRun:
         return False
 
     async def give_up(self) -> Fate:
-        """After a failure: take the prompt back, unless its turn has begun."""
+        """After a failure, recall the prompt unless its turn has begun. Returns what has become of it."""
         try:
             if await self._recall():
                 return "taken back"
@@ -109,12 +114,13 @@ class PromptRun:
         return isinstance(await self._client.send(recall), Accepted)
 
     async def _go_deaf(self) -> None:
-        """Nobody reads the output any more: stop, as Ctrl-C would."""
+        """The reader has closed the pipe: discard further output and stop the turn, as Ctrl-C would."""
         self.deaf = True
         self._output.silence()
         await self.stop()
 
     async def _exit_code(self, recorded: Recorded) -> int | None:
+        """Handle one event. Returns the exit code if the run is over, else None."""
         self._nobody.take(recorded.event)
         if recorded.session != self._session:
             return await self._look_after(recorded)
@@ -137,7 +143,7 @@ class PromptRun:
             case PromptRecalled(prompt_id=prompt_id) if prompt_id == self._prompt_id:
                 return INTERRUPTED
             case StopRequested() if self._admitted and self._turn is None and await self._recall():
-                return INTERRUPTED  # after a stop nothing starts until another prompt is sent, which may be never
+                return INTERRUPTED  # after a stop, no turn starts until another prompt is sent, perhaps never
             case SessionDeleted():
                 return FAILED
             case _:
@@ -145,7 +151,7 @@ class PromptRun:
         return None
 
     async def _look_after(self, recorded: Recorded) -> int | None:
-        """A child asks: it works for our turn, unless that has not begun."""
+        """Handle the asks of a child session, which works for this prompt's turn, unless that has not begun."""
         match recorded.event:
             case BatchOpened() as event:
                 asks = [each.ask for each in event.judged if each.ask is not None]
@@ -157,7 +163,7 @@ class PromptRun:
         return None
 
     async def _decide(self, asks: list[Ask], turn: TurnId | None, session: SessionId | None = None) -> int | None:
-        """Nothing is ever left hanging: asks of our own turn are decided, those of others are not ours."""
+        """Answer the asks of this prompt's turn by policy. For asks of other turns, the run ends with PARKED."""
         if not asks:
             return None
         if turn is None or turn != self._turn:

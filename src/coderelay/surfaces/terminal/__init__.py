@@ -1,1 +1,1 @@
-"""People at a terminal."""
+"""The terminal surface: the interactive session screen and the plain line loop."""

@@ -1,4 +1,4 @@
-"""What is typed while something is asked: one key, or a line, or a line for each question."""
+"""Parses what a person types while an ask is open: one key, one line, or one line for each question."""
 
 from coderelay.client.ask_text import shown, understand
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
@@ -10,18 +10,20 @@ _ALL = ("all", "全部")
 
 
 class Answering:
-    """Remembers the answers to the first questions of an ask until the last one is there."""
+    """Turns typed lines into decisions. Keeps the answers to an ask's first questions until the last one is
+    answered."""
 
     def __init__(self) -> None:
         self._ask: AskId | None = None
         self._given: list[str] = []
 
     def question(self, ask: QuestionAsk) -> Question:
-        """The one that the next line answers."""
+        """The question that the next line answers."""
         return ask.questions[len(self._so_far(ask))]
 
     def take(self, ask: Ask, line: str) -> Decision | None:
-        """None if there are more questions. Raises BadInput, and what was given before stays."""
+        """Returns the decision, or None if more questions follow. Raises BadInput, which keeps the earlier
+        answers."""
         if not isinstance(ask, QuestionAsk):
             return understand(ask, [shown(ask).keys.get(line.strip(), line)])
         given = [*self._so_far(ask), line]
@@ -33,7 +35,7 @@ class Answering:
         return understand(ask, given) if isinstance(decision, Answers) else decision
 
     def hint(self, ask: Ask) -> str:
-        """What can be pressed or typed now."""
+        """The line that says which keys and words are accepted now."""
         if isinstance(ask, QuestionAsk) and len(ask.questions) > 1:
             current = _only(ask, self.question(ask))
             return f"{len(self._so_far(ask)) + 1}/{len(ask.questions)} · {shown(current).key_hint}"
@@ -50,12 +52,13 @@ def _only(ask: QuestionAsk, question: Question) -> QuestionAsk:
 
 
 def decides_at_once(ask: Ask, key: str) -> bool:
-    """Whether this one key is an answer without Enter."""
+    """Whether this key alone, without Enter, is an answer to the ask."""
     return key in shown(ask).keys
 
 
 def split_all(line: str, batch: list[OpenAsk]) -> tuple[str, list[OpenAsk]]:
-    """`y all` answers everything that waits together; any other line only the first."""
+    """The answer, and the asks it applies to: `y all` answers all permission asks of the batch, any other line only
+    the first ask."""
     word, _, rest = line.strip().partition(" ")
     permissions = [each for each in batch if isinstance(each.ask, PermissionAsk)]
     if rest.strip().lower() in _ALL and permissions and batch[0] is permissions[0]:

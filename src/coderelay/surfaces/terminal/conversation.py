@@ -1,4 +1,4 @@
-"""What people see of one session: what happened, as text to print; what is happening, as a tail to paint."""
+"""Renders one session's events: finished parts as text to print, unfinished parts as a tail for the live region."""
 
 import time
 
@@ -40,12 +40,14 @@ _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
 class Conversation:
+    """Turns the events and live deltas of a session into text. It prints nothing itself."""
+
     def __init__(self, session: SessionId, by: By) -> None:
         self._session = session
         self._by = by
         self._streamed: Streamed | None = None
         self._needs: dict[CallId, Need] = {}
-        self._childrens: dict[tuple[SessionId, CallId], Need] = {}  # a child may number its calls as its parent does
+        self._childrens: dict[tuple[SessionId, CallId], Need] = {}  # a child may use its parent's call ids
         self._calls: dict[CallId, Call] = {}
         self._running: dict[CallId, RunningCall] = {}
         self._asked: set[CallId] = set()
@@ -53,17 +55,17 @@ class Conversation:
         self._senders: dict[PromptId, By] = {}
 
     def was_asked(self, call: CallId) -> None:
-        """The person has seen what this call would do."""
+        """Note that the person was shown what this call does, in an ask, so that it is not printed again."""
         self._asked.add(call)
 
     def take(self, recorded: Recorded, width: int) -> str:
-        """What to print of it."""
+        """The text to print for an event."""
         if recorded.session != self._session:
             return self._take_of_child(recorded.session, recorded.event)
         return self._take(recorded.event, width)
 
     def hear(self, live: Live, width: int) -> str:
-        """What of it is finished, to be printed."""
+        """Take a live delta. Returns the text that is finished now, to be printed."""
         match live:
             case TextDelta() | ThinkingDelta():
                 before = self._end_stream(width) if self._is_another(live) else ""
@@ -78,7 +80,7 @@ class Conversation:
                 return note(retell(live.text, live.said), width)
 
     def tail(self, width: int, rows: int) -> str:
-        """What is not finished: the end of what is being said, or of what a command prints."""
+        """The unfinished part: the end of the streamed message, or of the output of running commands."""
         if self._streamed is not None:
             return self._streamed.tail(width, rows)
         running = list(self._running.values())[-rows:]
@@ -135,7 +137,7 @@ class Conversation:
                 return ""
 
     def _take_of_child(self, child: SessionId, event: AnyEvent) -> str:
-        """Of those that work for the session only what they run is shown; their asks are put to the person."""
+        """The text for an event of a child session. Only its calls are shown; its asks are shown elsewhere."""
         match event:
             case BatchOpened():
                 self._childrens.update({(child, each.call_id): each.need for each in event.judged})
@@ -177,13 +179,13 @@ class Conversation:
         return self._streamed is not None and self._streamed.message_id != live.message_id
 
     def _end_stream(self, width: int) -> str:
-        """What was being said is void: it was cut off, or is said anew."""
+        """Abandon the streamed message: it was cut off, or is sent again."""
         streamed, self._streamed = self._streamed, None
         return streamed.cut_off(width) if streamed is not None else ""
 
 
 def _whole(message: MessageAdded, width: int) -> str:
-    """A message that was not heard while it was said."""
+    """The text of a complete message that was not streamed."""
     if message.author == "workflow":
         return note(text, width) if (text := text_of(message.blocks)) else ""
     parts = [
@@ -194,6 +196,8 @@ def _whole(message: MessageAdded, width: int) -> str:
 
 
 class RunningCall:
+    """A call that is running, with the last 4,000 characters of its output."""
+
     def __init__(self, need: Need) -> None:
         self._need = need
         self._begun_at = time.monotonic()
@@ -213,6 +217,8 @@ class RunningCall:
 
 
 class Streamed:
+    """A message of a model that is being streamed."""
+
     def __init__(self, message_id: MessageId) -> None:
         self.message_id = message_id
         self._part: Written | Thought | None = None
@@ -220,7 +226,7 @@ class Streamed:
         self._thinking: list[str] = []
 
     def feed(self, live: TextDelta | ThinkingDelta, width: int) -> str:
-        """What is finished now."""
+        """Take a delta. Returns the text that is finished now."""
         heard, kind = (self._text, Written) if isinstance(live, TextDelta) else (self._thinking, Thought)
         heard.append(live.text)
         before = ""
@@ -234,7 +240,8 @@ class Streamed:
         return self._part.tail(width, rows) if self._part is not None else ""
 
     def finish(self, thinking: str, text: str, width: int) -> str | None:
-        """The rest of the finished message. None if that is not how it began, so it must be told as a whole."""
+        """The text that is still missing of the complete message. None if the message does not begin as it was
+        streamed; then it must be printed as a whole."""
         heard, thought = "".join(self._text), "".join(self._thinking)
         if thinking != thought or not text.startswith(heard):
             return None

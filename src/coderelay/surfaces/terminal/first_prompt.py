@@ -1,4 +1,4 @@
-"""The first prompt, there at once: what is sent waits until the session behind it is open."""
+"""The prompt shown while the session is still being opened. Lines sent meanwhile are queued for the session."""
 
 import asyncio
 import signal
@@ -15,7 +15,7 @@ _INTERRUPTED, _TERMINATED = 130, 143
 
 
 class Successor(Protocol):
-    """Who takes the screen over."""
+    """The REPL that takes over the screen and the queued lines once the session is open."""
 
     async def run(self, sent: list[str]) -> int: ...
     def interrupt(self) -> bool: ...
@@ -23,7 +23,7 @@ class Successor(Protocol):
 
 
 class Opening:
-    """Looks like a session with nothing in it yet."""
+    """The start-up view of the screen. It looks like an empty session and queues what is sent."""
 
     is_moving = False
 
@@ -48,8 +48,8 @@ class Opening:
         return f"{_BOLD}{_plain(place_name(self._folder, width))}{_PLAIN} ❯ "
 
     async def run(self, work: Callable[["Opening"], Awaitable[int]]) -> int:
-        """The exit code of `work`, which opens the session and then calls `hand_over`. Whatever happens, the terminal
-        is left as it was."""
+        """Returns the exit code of `work`, which opens the session and then calls `hand_over`. The terminal is
+        restored in every case."""
         self._catch_signals()
         shown = asyncio.create_task(self.screen.run())
         self._working = asyncio.ensure_future(work(self))
@@ -61,7 +61,7 @@ class Opening:
         finally:
             self.screen.leave()
             await asyncio.wait({shown})
-        shown.result()  # what the screen died of
+        shown.result()  # raises the screen's error, if it failed
         return self._code if self._working.cancelled() else self._working.result()
 
     async def hand_over(self, successor: Successor) -> int:
@@ -82,7 +82,8 @@ class Opening:
             loop.add_signal_handler(number, self.leave, _TERMINATED)
 
     def _interrupt(self) -> None:
-        """Not the key, but the signal: from another process, or meant for a program that has the terminal now."""
+        """Handles the signal SIGINT, not the key Ctrl+C: it comes from another process, or is meant for a program
+        that has the terminal at the moment."""
         if self._successor is None:
             self.leave(_INTERRUPTED)
         elif not self.screen.is_lent:
@@ -109,5 +110,5 @@ class Opening:
 
 
 def _plain(text: str) -> str:
-    """What takes care of more is not loaded yet."""
+    """A simple sanitizer for the start-up; the module with the full one is not loaded yet."""
     return "".join(each if each.isprintable() else "·" for each in text)

@@ -1,4 +1,4 @@
-"""What a person says to one session, line by line, and what becomes of it."""
+"""Handles the lines that a person sends to a session: prompts, slash commands, shell commands and answers."""
 
 from contextlib import nullcontext, suppress
 
@@ -36,17 +36,19 @@ Shift+Tab goes through the modes, Ctrl+R searches what was typed; a leading spac
 
 
 class Sent(Struct, frozen=True):
-    """A line, and the ask that its writer had before them when they began it."""
+    """A line that was sent, and the ask that was shown when the person began to type it."""
 
     text: str
     ask: AskId | None = None
 
 
 class GivenBack(Struct, frozen=True):
-    """It stands in the input again: what it was meant for is decided."""
+    """The line was put back into the input: the ask it was meant for is decided, or the log could not store it."""
 
 
 class Dialogue:
+    """Carries out the lines that a person types into one session."""
+
     def __init__(
         self, opened: Opened, visit: Visit, screen: Screen, region: Region, attachments: Attachments
     ) -> None:
@@ -63,7 +65,7 @@ class Dialogue:
         )
 
     async def take(self, sent: Sent) -> Moved | Left | GivenBack | None:
-        """Raises a CoderError."""
+        """Carry out one line. Raises a CoderError."""
         prepared = await self._attachments.prepare(sent.text, self._region.folder)
         for each in prepared.notes:
             self._note(each)
@@ -82,7 +84,8 @@ class Dialogue:
         return None
 
     async def prompt(self, typed: Prepared, command: str = "") -> bool:
-        """Whether it was sent. `command` is what the person wrote, if the text is what that stands for."""
+        """Send a prompt. Returns whether it was sent. `command` is the slash command that the person typed, if the
+        text is its expansion."""
         steer = False
         if self._visit.is_busy:
             match self._opened.while_running:
@@ -117,10 +120,10 @@ class Dialogue:
         await self._tell_why_not()
 
     async def _tell_why_not(self) -> None:
-        """It waits for another process if this one cannot run the session."""
+        """Tell the person if this process cannot run the session: the prompt then waits for another process."""
         with suppress(
             StoreFailed
-        ):  # what was sent is sent; what follows the session says that the log cannot be used
+        ):  # the prompt is sent; the follower of the session reports that the log cannot be used
             why = await self._client.get(WhyNotRun(self._session)) if self._region.busy_since is None else None
             if why is not None:
                 told = t("it waits, because this process cannot run the session: {problem}", problem=retell(why))
@@ -138,7 +141,7 @@ class Dialogue:
             self._screen.print(echo)
             raise
         match told:
-            case Prompted():  # seen when its turn begins
+            case Prompted():  # it is printed when its turn begins
                 await self.prompt(Prepared(told.text, prepared.images), prepared.text.strip())
             case Moved():
                 self._screen.print(echo + plain(told.told, width))
@@ -156,7 +159,7 @@ class Dialogue:
         first = self._visit.asks.first
         assert first is not None
         if sent.ask is None:
-            await self._put_off(typed)  # begun before anything was asked
+            await self._put_off(typed)  # the person began the line before the ask opened
             return None
         if sent.ask != first.ask.id:
             told = t("that question is decided, and this is another one; nothing was answered")
@@ -175,12 +178,12 @@ class Dialogue:
         decision = self._region.answering.take(asked.ask, line)
         if decision is not None:
             await self._visit.answer(asked, decision)
-        elif isinstance(asked.ask, QuestionAsk):  # and now the next of them
+        elif isinstance(asked.ask, QuestionAsk):  # show the next question of the ask
             following = QuestionAsk(asked.ask.id, asked.ask.call_id, (self._region.answering.question(asked.ask),))
             self._screen.print(note(line.strip(), self._screen.width) + ask_card(following, self._screen.width))
 
     async def _put_off(self, typed: Prepared) -> None:
-        """It is no answer, so it is for later."""
+        """Send a line that is not an answer as a prompt, which is queued behind the open ask."""
         if await self.prompt(typed) and len(self._visit.asks):
             self._note(t("queued; the question above is still open"))
 
@@ -195,4 +198,4 @@ class Dialogue:
 
 
 def _unheard(_: PromptId) -> None:
-    """What waits is seen in the log."""
+    """Ignored: the queued prompts are read from the log."""

@@ -1,4 +1,4 @@
-"""The live region of an open session: what is being written, what is asked, what waits, how things stand."""
+"""Draws the live region of an open session: streamed tail, asks, queued prompts, status line and input prompt."""
 
 import time
 
@@ -21,7 +21,7 @@ _BUSY_COLUMNS = 24
 
 
 class Region:
-    """Paints; decides nothing."""
+    """The view of an open session. Others set its fields; it only renders them."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

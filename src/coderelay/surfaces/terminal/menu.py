@@ -1,4 +1,4 @@
-"""The completions under the input line."""
+"""Draws the completion menu under the input line."""
 
 from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -11,7 +11,7 @@ _WIDEST = 40
 
 
 def menu_lines(state: CompletionState, width: int, rows: int) -> StyleAndTextTuples:
-    """The part of the list around what is chosen, one completion a line with what it means."""
+    """The part of the list around the selected completion: one completion per line, with its description."""
     completions = state.completions
     chosen = state.complete_index
     first = max(0, min((chosen or 0) - rows // 2, len(completions) - rows))

@@ -1,4 +1,4 @@
-"""Calls a person who looks elsewhere, and says in the window's title how things stand."""
+"""Notifies a person whose focus is on another window, and shows the session's state in the terminal title."""
 
 import os
 import time
@@ -12,6 +12,8 @@ _LONG_SECONDS = 10.0
 
 
 class Attention:
+    """Rings when an ask opens or a turn of 10 seconds or more ends, unless the terminal has the focus."""
+
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._name = ""

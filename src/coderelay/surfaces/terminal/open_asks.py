@@ -1,4 +1,4 @@
-"""What a person is asked here, in order: by the session, and by those that work for it."""
+"""Tracks the open asks of a session and its child sessions, in order, and the prompts queued in the session."""
 
 from collections.abc import Iterable, Iterator
 
@@ -28,7 +28,8 @@ from coderelay.protocol.summary import AskRow
 
 
 class OpenAsk(Struct, frozen=True):
-    """`task` is what the session that asks works on, if it works for another."""
+    """An ask that is not answered yet. `task` is the title of the asking session's task, if that is a child
+    session."""
 
     ask: Ask
     session: SessionId
@@ -36,11 +37,13 @@ class OpenAsk(Struct, frozen=True):
 
 
 class OpenedAsk(Struct, frozen=True):
+    """New asks were opened."""
+
     asked: tuple[OpenAsk, ...]
 
 
 class Closed(Struct, frozen=True):
-    """`was_first` if it was the one that the person had before them."""
+    """An ask was answered. `was_first`: it was the ask that the person was shown."""
 
     asked: OpenAsk
     decision: Decision
@@ -49,7 +52,7 @@ class Closed(Struct, frozen=True):
 
 
 class Void(Struct, frozen=True):
-    """Nobody wants to know any more: the turn that asked is over. `was_first` as of one that is closed."""
+    """Asks were dropped because their turn is over. `was_first`: the ask that the person was shown is among them."""
 
     asked: tuple[OpenAsk, ...]
     was_first: bool = True
@@ -73,16 +76,16 @@ class OpenAsks:
 
     @property
     def batch(self) -> list[OpenAsk]:
-        """Those that wait together with the first."""
+        """The open asks of the same session as the first one."""
         first = self.first
         return [each for each in self._open.values() if first is not None and each.session == first.session]
 
     def name(self, session: SessionId, task: str) -> None:
-        """One that is at work already."""
+        """Set the task title of a child session that is already running."""
         self._tasks[session] = task
 
     def put(self, row: AskRow) -> OpenedAsk | None:
-        """One that was open before we looked."""
+        """Add an ask that was open before this surface began to follow the session."""
         if row.session != self._session:
             self._tasks[row.session] = row.title
         return self._add([row.ask], row.session)
@@ -115,7 +118,7 @@ class OpenAsks:
         if asked is None:
             return None
         if isinstance(event.decision, DenyAndStop):
-            self._forget(session)  # none of the others will be decided
+            self._forget(session)  # the turn stops, so its other asks will not be decided
         return Closed(asked, event.decision, event.by, was_first=asked is first)
 
     def _forget(self, session: SessionId) -> Void | None:
@@ -127,6 +130,8 @@ class OpenAsks:
 
 
 class WaitingPrompts:
+    """The prompts of a session that are queued or not yet taken by the running turn, in order."""
+
     def __init__(self, known: Iterable[PromptAdmitted] = ()) -> None:
         self._waiting: dict[PromptId, PromptAdmitted] = {each.prompt_id: each for each in known}
 

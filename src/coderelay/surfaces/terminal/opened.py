@@ -1,4 +1,4 @@
-"""What a terminal is given to show a session."""
+"""Parameters with which a terminal shows a session that was just opened."""
 
 from typing import Literal
 
@@ -13,8 +13,8 @@ WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 
 
 class Opened(Struct, frozen=True):
-    """`told` is for the person; `is_known` if the session has a past to tell; `history` is the file of what was typed
-    before."""
+    """An opened session. `told` are messages for the person; `is_known` says that the session has earlier events to
+    show; `history` is the path of the input history file."""
 
     client: Client
     session: SessionId

@@ -1,4 +1,4 @@
-"""One of several things, chosen with the arrow keys; what is typed meanwhile narrows the list down."""
+"""List picker for models, sessions and turns: arrow keys select an entry, typing filters the list."""
 
 import time
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _WIDEST = 48
 
 
 class PickerChoice(Struct, frozen=True):
-    """`line` is what is sent as if it had been typed, when this is chosen."""
+    """One entry of a picker. Choosing it sends `line` as if it had been typed."""
 
     line: str
     name: str
@@ -45,7 +45,7 @@ class Picker:
         return left[self._index] if left else None
 
     def narrow(self, text: str) -> None:
-        """Only those with all these words in them."""
+        """Show only the entries that contain all these words."""
         self._words = text.casefold().split()
         self._index = 0
 
@@ -76,12 +76,12 @@ class Picker:
 
 
 def _one_line(text: str) -> str:
-    """Names of files and titles are chosen by anyone."""
+    """Sanitize for display: file names and titles may contain escape sequences and line ends."""
     return " ".join(printable(text).split())
 
 
 async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker | None:
-    """None if there is nothing to pick."""
+    """The picker that a slash command opens, or None if it opens none or there is nothing to pick."""
     match slash:
         case Slash("model", ""):
             heading, choices = t("Models"), await _models(client, session)
@@ -98,7 +98,7 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
 
 
 async def _models(client: Client, session: SessionId) -> list[PickerChoice]:
-    """The one in use is the first, so Enter alone changes nothing."""
+    """The model in use comes first, so that Enter alone changes nothing."""
     current, *others = await offered(client, session)
     marked = " · ".join(filter(None, (t("in use"), _of_model(current))))
     choices = [PickerChoice(f"/model {each.name}", each.name, _of_model(each)) for each in others]

@@ -1,4 +1,4 @@
-"""What a session says and does, as plain lines."""
+"""Renders the events and live output of a session as plain text lines, without colours or a live region."""
 
 import sys
 
@@ -26,13 +26,15 @@ from coderelay.surfaces import standard_streams
 
 
 class ToldLines:
+    """Writes the events of one session, and the calls of its children, to standard output."""
+
     def __init__(self, by: By) -> None:
         self._by = by
-        self._titles: dict[tuple[SessionId | None, CallId], str] = {}  # a child may number its calls as we do
+        self._titles: dict[tuple[SessionId | None, CallId], str] = {}  # a child may use the same call ids
         self._lists: dict[CallId, list[str]] = {}
-        self._own: set[CallId] = set()  # calls that are commands of the person's own
+        self._own: set[CallId] = set()  # calls that are shell commands of the person (`!command`)
         self._streamed: str | None = None
-        self._cut: str | None = None  # a message of which a piece was left out: it is told when it is whole
+        self._cut: str | None = None  # a message with a dropped delta: it is printed when it is complete
         self._within_line = False
 
     def tell(self, event: AnyEvent) -> None:
@@ -59,7 +61,8 @@ class ToldLines:
                 pass
 
     def tell_of_child(self, child: SessionId, event: AnyEvent) -> None:
-        """A child's asks are put to the person elsewhere; of the rest only what it runs is told."""
+        """Print the calls that a child session starts. Its asks are shown elsewhere, and its other events are not
+        shown."""
         match event:
             case BatchOpened():
                 self._name_calls(event, child)
@@ -74,7 +77,7 @@ class ToldLines:
             case TextDelta() if self._is_cut(live):
                 self._streamed = None
             case TextDelta():
-                self._end_line(unless=live.message_id == self._streamed)  # what was said before is void
+                self._end_line(unless=live.message_id == self._streamed)  # the message streamed before is abandoned
                 self._streamed = live.message_id
                 self._within_line = not live.text.endswith("\n")
                 write(live.text)
@@ -85,7 +88,7 @@ class ToldLines:
                 pass
 
     def _is_cut(self, live: TextDelta) -> bool:
-        """Whoever reads is behind, or was in the same message."""
+        """Whether to drop this delta: the reader is behind, or was behind earlier in the same message."""
         if standard_streams.waiting() > standard_streams.MOST_WAITING:
             self._cut = live.message_id
         return live.message_id == self._cut
@@ -119,14 +122,14 @@ class ToldLines:
             write(f"  {line}\n")
 
     def _end_line(self, *, unless: bool = False) -> None:
-        """What comes next has nothing to do with what was streamed last."""
+        """End the line that was streamed last, so that the next output begins on a new line."""
         if self._within_line and not unless:
             write("\n")
         self._within_line = False
 
 
 def write(text: str) -> None:
-    sys.stdout.write(visible(text))  # names, answers and outputs may have been written by anyone
+    sys.stdout.write(visible(text))  # names, answers and outputs are untrusted and may contain escape sequences
     sys.stdout.flush()
 
 

@@ -1,6 +1,9 @@
-"""A plain line loop. Lines and events arrive in one inbox. At a terminal each is dealt with at once, so that a line
-can be an answer, a prompt or a prompt for later, and an ask can be answered elsewhere meanwhile. Lines from a pipe
-are taken one after the other, each when the turns before it have ended, and nobody is asked."""
+"""The plain line-based REPL, for simple terminals and for lines from a pipe.
+
+Lines and events arrive in one inbox. At a terminal each is handled at once, so that a line can be an answer, a prompt
+or a queued prompt, and an ask can be answered elsewhere meanwhile. Lines from a pipe are handled one after the other,
+each when the turns before it have ended, and asks are decided by policy because no person is present.
+"""
 
 import asyncio
 import os
@@ -50,7 +53,7 @@ Ending = Literal["left", "parked", "stopped"]
 
 
 class InputEnd:
-    """No more lines will come."""
+    """The end of the input: no more lines follow."""
 
 
 class InputLine(str):
@@ -62,7 +65,7 @@ _MOST_BYTES = 1 << 16
 
 
 class LineLoop:
-    """`unattended_in` says what is done in a folder with what is asked when the lines come from a pipe."""
+    """The loop. `unattended_in` returns a folder's policy for asks when the lines come from a pipe."""
 
     def __init__(
         self,
@@ -84,7 +87,7 @@ class LineLoop:
         self._told = ToldLines(by)
         self._asks = OpenAsks(session)
         self._answering = Answering()
-        self._expected: set[PromptId] = set()  # those that were sent here
+        self._expected: set[PromptId] = set()  # prompts that were sent from here
         self._outstanding: set[PromptId] = set()
         self._turn: PromptId | None = None
         self._carrying_on = False
@@ -94,7 +97,8 @@ class LineLoop:
         self._while_running: WhileRunning = "queue"
 
     async def run(self, after: int, while_running: WhileRunning = "queue") -> Ending:
-        """Until the person leaves or the pipe ends; or until a turn of the pipe is stopped, or waits for a person."""
+        """Run until the person leaves or the pipe ends; with a pipe, also until a turn is stopped or waits for a
+        person."""
         self._while_running = while_running
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._interrupt()))
@@ -119,7 +123,7 @@ class LineLoop:
         self._outstanding.clear()
         self._carrying_on = summary.turn_open
         asks, events = await join_family(self._client, session, after)
-        for row in asks:  # what was asked before we came
+        for row in asks:  # asks that were open before we joined
             self._inbox.put_nowait(row)
         self._follower = asyncio.create_task(self._follow(events))
         return summary
@@ -138,7 +142,7 @@ class LineLoop:
             await asyncio.wait({self._follower})
 
     async def _move(self, moved: Moved) -> None:
-        """What goes on in the session before goes on there, and here only the new one is shown."""
+        """Show another session. The previous session goes on running, but is no longer shown here."""
         await self._end_following()
         for each in [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]:
             if isinstance(each, InputLine | InputEnd):
@@ -154,6 +158,7 @@ class LineLoop:
             self._show_prompt()
 
     async def _next(self) -> _Item:
+        """The next item to handle. Lines from a pipe are held back while a turn runs or the reader is behind."""
         while not self._piped or self._busy():
             item = await self._inbox.get()
             if self._interactive or not isinstance(item, InputLine | InputEnd):
@@ -198,7 +203,7 @@ class LineLoop:
             case ShellLine(command) if self._interactive and command:
                 await self._run_shell(command)
                 return
-            case ShellLine() if not self._interactive:  # from a pipe it is a text like any other
+            case ShellLine() if not self._interactive:  # `!` has no meaning in piped lines
                 await self._prompt(line.strip())
                 return
             case _:
@@ -207,7 +212,7 @@ class LineLoop:
         self._show_prompt()
 
     async def _take_command(self, slash: Slash, line: str) -> bool:
-        """Whether it is the person's turn again at once."""
+        """Run a slash command. Returns whether the person can type again at once."""
         match told := await self._command(slash):
             case Prompted():
                 await self._prompt(told.text, line.strip())
@@ -241,7 +246,8 @@ class LineLoop:
         self._outstanding.add(prompt_id)
 
     async def _take_answer(self, typed: str) -> None:
-        """Several questions are answered one line each, several calls with one if it says so."""
+        """Answer the open ask. Several questions take one line each; one line such as `y all` answers several
+        calls."""
         line, answered = split_all(typed, self._asks.batch)
         for asked in answered:
             try:
@@ -302,14 +308,14 @@ class LineLoop:
                 if change.was_first:
                     self._show_ask()
             case Void(asked):
-                if asked[0].session != self.session:  # of its own turn more is told
+                if asked[0].session != self.session:  # for our own session, the end of the turn is printed
                     write(f"\n{t('(no longer asked)')}\n")
                     self._show_ask()
             case None:
                 pass
 
     async def _decide(self, asked: tuple[OpenAsk, ...]) -> None:
-        """With nobody here. What is asked in turns that others began is not ours to decide."""
+        """Answer asks by policy, with no person present. Asks of turns that others began are left open."""
         if self._turn not in self._expected or self._nobody.leaves_open([each.ask for each in asked]):
             self._ending = "parked"
             return
@@ -321,7 +327,7 @@ class LineLoop:
             return
         ask = asked.ask
         shown_before = isinstance(ask, PlanAsk) and ask.call_id is None and self._turn is not None
-        words = t("Is this plan approved?") if shown_before else in_words(ask)  # it is what was just said
+        words = t("Is this plan approved?") if shown_before else in_words(ask)  # the plan was just printed
         whose = t("[task: {title}] ", title=" ".join(asked.task.split())) if asked.task else ""
         write(f"{whose}{words}\n{choices(ask)} > ")
 
@@ -347,7 +353,7 @@ class LineLoop:
         return bool(self._outstanding) or self._carrying_on
 
     async def _interrupt(self) -> None:
-        """A pipe ends with its turn, and the lines behind it are not taken."""
+        """Handle Ctrl+C: stop the turn. With a pipe, the loop then ends, and the remaining lines are not read."""
         self._interrupted = not self._interactive
         if self._interrupted:
             hurry()
@@ -361,6 +367,7 @@ class LineLoop:
 
 
 def begin_reading(take: Callable[[InputLine | InputEnd], None], *, at_terminal: bool) -> None:
+    """Read standard input in a thread, and pass each line, and then its end, to `take` in the event loop."""
     loop = asyncio.get_running_loop()
 
     def read() -> None:
@@ -368,11 +375,12 @@ def begin_reading(take: Callable[[InputLine | InputEnd], None], *, at_terminal: 
             loop.call_soon_threadsafe(take, InputLine(line.rstrip("\n")))
         loop.call_soon_threadsafe(take, InputEnd())
 
-    # A daemon, because a thread that waits for a line cannot be ended.
+    # A daemon thread, because a thread that blocks in a read cannot be cancelled.
     threading.Thread(target=read, daemon=True).start()
 
 
 def _typed() -> Iterator[str]:
-    """A terminal gives a line at a time, and with Ctrl+D what stands in it so far: nothing, if nothing does."""
+    """Lines from a terminal. A read returns one line, or with Ctrl+D what is typed so far; on an empty line that is
+    nothing, which ends the input."""
     while line := os.read(sys.stdin.fileno(), _MOST_BYTES):
         yield line.decode("utf-8", "replace")

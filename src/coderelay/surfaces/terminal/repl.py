@@ -1,4 +1,4 @@
-"""The terminal people live in: what they type goes to the session, what happens there is drawn above the prompt."""
+"""The interactive terminal (REPL): sends what is typed to the session, and prints events above the prompt."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ _AGAIN_SECONDS = 1.0
 
 
 class Repl:
-    """Does what the keys say."""
+    """Carries out the key actions, and sends the typed lines to the session that is shown."""
 
     def __init__(self, screen: Screen, region: Region, opened: Opened) -> None:
         self._screen = screen
@@ -59,11 +59,12 @@ class Repl:
         self._sit_before(opened.session)
 
     def _sit_before(self, session: SessionId) -> None:
+        """Make this the session that is shown and typed into."""
         self._visit = Visit(self._client, session, self._by, self._screen, self._region, self._attention)
         self._dialogue = Dialogue(self._opened, self._visit, self._screen, self._region, self._attachments)
 
     async def run(self, sent: Iterable[str]) -> int:
-        """Until the person leaves. `sent` is what they sent before this was there."""
+        """Run until the person leaves. `sent` are the lines that they sent while the session was being opened."""
         await self._visit.begin()
         await self._show(self._opened.told, with_past=self._opened.is_known)
         self._screen.equip(
@@ -103,7 +104,7 @@ class Repl:
         return True
 
     def leave(self) -> None:
-        """Behind what was sent; at once if somebody says it again."""
+        """Leave after the lines sent so far are handled; a second call leaves at once."""
         if self._is_leaving:
             self.end()
         self._is_leaving = True
@@ -128,8 +129,8 @@ class Repl:
         self._screen.clear()
 
     def answer_key(self, key: str) -> bool:
-        """It answers if it stays alone for a moment: it may be the beginning of a word. And not the one who was about
-        to answer another."""
+        """Answer the open ask if the key remains the only input for a moment, as it may be the beginning of a word. A
+        key that was meant for an earlier ask does not answer this one."""
         asked = self._visit.asks.first
         if asked is None or self._region.picker is not None or self._visit.in_mind() != asked.ask.id:
             return False
@@ -177,12 +178,12 @@ class Repl:
 
     def _before_key(self) -> None:
         self._region.hint = ""
-        if not self._screen.buffer.text or self._is_given_back:  # a line begins
+        if not self._screen.buffer.text or self._is_given_back:  # the key begins a new line
             self._in_mind = self._visit.in_mind()
             self._is_given_back = False
 
     async def _take_lines(self) -> None:
-        """One after the other, so that each finds what the one before has done."""
+        """Handle the sent lines one after the other, so that each sees the effects of the one before."""
         while True:
             sent = await self._sent.get()
             await self._guarded(self._take(sent))
@@ -200,7 +201,8 @@ class Repl:
                 pass
 
     async def _say(self, sent: Sent) -> Moved | Left | GivenBack | None:
-        """A line that the log cannot take stands in the input again, before what was typed since."""
+        """Carry out a line. If the log cannot store it, it is put back into the input, before what was typed
+        since."""
         try:
             return await self._dialogue.take(sent)
         except StoreFailed as error:
@@ -210,7 +212,8 @@ class Repl:
             return GivenBack()
 
     async def _guarded(self, work: Awaitable[object]) -> None:
-        """The door around one request: a refusal is told, and so is a fault, which is logged once."""
+        """The error boundary of one request: refusals and faults are shown to the person, and faults are logged
+        once."""
         try:
             await work
         except CoderError as error:
@@ -220,7 +223,8 @@ class Repl:
             self._screen.print(error_line(f"{type(error).__name__}: {error}", self._screen.width))
 
     async def _stop(self) -> None:
-        """What this person has queued comes back into the input: it was meant for a turn that is no more."""
+        """Stop the turn. The prompts that this person has queued return to the input, as they were meant for that
+        turn."""
         session, waiting = self._visit.session, list(self._region.waiting)
         await self._client.send(StopTurn(session=session, by=self._by))
         own = [each for each in waiting if each.by == self._by and each.task == "prompt"]
@@ -230,6 +234,7 @@ class Repl:
             self._screen.print(note(told, self._screen.width))
 
     async def _take_back(self, session: SessionId, prompts: Iterable[PromptAdmitted]) -> None:
+        """Recall queued prompts, and put those that were recalled into the input, before its text."""
         taken: list[str] = []
         for each in prompts:
             recall = RecallPrompt(session=session, prompt_id=each.prompt_id, by=self._by)
@@ -271,8 +276,8 @@ class Repl:
         self.end(0 if ends_well else 1)
 
     async def _follow_whatever_fails(self) -> None:
-        """A full disk or a log that cannot be used is said once, and tried again until it passes: nobody's terminal
-        ends because of it."""
+        """Follow the session through storage failures: a full disk or an unusable log is reported once and retried
+        until it works again, so that the terminal does not end because of it."""
         told, head = "", 0
         while True:
             try:
@@ -293,8 +298,8 @@ class Repl:
             async with asyncio.timeout(_SNAPSHOT_SECONDS):
                 await self._client.send(WriteSnapshot(session=row.id, by=self._by))
         except TimeoutError:
-            pass  # it may wait for a log that is locked, and nobody else needs to
-        except CoderError:  # it is gone, or its folder is
+            pass  # the snapshot may wait for a locked log; leaving must not
+        except CoderError:  # the session or its folder is gone
             return
         told = t("`coder resume {session}` goes on here", session=row.id)
         if len(self._visit.asks):
@@ -302,8 +307,8 @@ class Repl:
         self._screen.print(note(told, self._screen.width))
 
     def _soon(self, work: Coroutine[Any, Any, object]) -> None:
-        """A key that changes the session does not wait behind lines. Once the person has left, keys do nothing: the
-        app is being closed."""
+        """Run the work of a key at once, not after the queued lines. Once the person has left, keys do nothing,
+        because the application is shutting down."""
         if self._left.done():
             work.close()
             return

@@ -1,6 +1,6 @@
-"""The live region at the foot of the terminal, and the one way to print above it.
+"""The terminal screen (prompt_toolkit): a live region at the bottom, and the only way to print above it.
 
-What is printed goes to the terminal's own scrollback once and is never painted again; only the region is.
+Printed text goes to the terminal's own scrollback once and is never redrawn; only the region is.
 """
 
 import asyncio
@@ -48,17 +48,17 @@ _PRINT_SECONDS = 0.03
 _FRAME_SECONDS = 0.1
 _INPUT_ROWS = 10
 _MOST_UNSHOWN = 1 << 16
-_ESCAPE_SECONDS = 0.05  # to wait for the rest of an Alt key
+_ESCAPE_SECONDS = 0.05  # how long to wait for the rest of an Alt key's sequence
 MENU_ROWS = 8
-TELL, TELL_NO_MORE = "\x1b[?1004h", "\x1b[?1004l"
-_CAME, _WENT = Keys.ControlF23, Keys.ControlF24  # keys that no keyboard has
+TELL, TELL_NO_MORE = "\x1b[?1004h", "\x1b[?1004l"  # focus reporting on, off
+_CAME, _WENT = Keys.ControlF23, Keys.ControlF24  # focus gained and lost, as keys that no keyboard has
 ANSI_SEQUENCES["\x1b[I"] = _CAME
 ANSI_SEQUENCES["\x1b[O"] = _WENT
-_END = "\x1b[201~"
+_END = "\x1b[201~"  # the end of a bracketed paste
 
 
 class View(Protocol):
-    """What the region shows, as text with colours; nothing if a part has nothing to show."""
+    """What the region shows: each part as text with colour codes, or an empty string if there is nothing to show."""
 
     def tail(self, width: int, rows: int) -> str: ...
     def panel(self, width: int) -> str: ...
@@ -67,7 +67,7 @@ class View(Protocol):
 
     @property
     def is_moving(self) -> bool:
-        """Something in it changes with time."""
+        """Whether something in the view changes with time, such as a spinner."""
         ...
 
 
@@ -100,7 +100,7 @@ class Screen:
         self._app.timeoutlen = _ESCAPE_SECONDS
 
     async def run(self) -> None:
-        """Until `leave`. Whatever happens, the terminal is left as it was found."""
+        """Run until `leave`. The terminal is restored in every case."""
         ticker = asyncio.create_task(self._tick())
         self._output.write_raw(TELL)
         try:
@@ -115,18 +115,19 @@ class Screen:
     def equip(
         self, view: View, bindings: KeyBindingsBase, completer: Completer, history: History, shown: Processor
     ) -> None:
-        """With everything that takes longer to load than the first prompt may. What was typed stays."""
+        """Replace the start-up view, and add what takes too long to load for the first prompt. The typed text is
+        kept."""
         self._view = view
         self._bindings = bindings
         self.buffer.completer = completer
         self.buffer.history = history
-        self.buffer.reset(self.buffer.document)  # else it counts as read
+        self.buffer.reset(self.buffer.document)  # otherwise the buffer takes its history for loaded
         self.buffer.load_history_if_not_yet_loaded()
         self._input.input_processors = [shown]
         self.refresh()
 
     def on_key(self, heard: Callable[[], None]) -> None:
-        """Before whatever the key does."""
+        """Call `heard` before each key is handled."""
 
         def hear(_: object) -> None:
             heard()
@@ -138,7 +139,7 @@ class Screen:
             self._app.exit()
 
     def print(self, text: str) -> None:
-        """Above the region, behind everything that was printed before."""
+        """Print above the region, after everything that was printed before."""
         if not text:
             return
         text = text if self._has_colours else without_colours(text)
@@ -147,7 +148,7 @@ class Screen:
             self._flush_at = asyncio.get_running_loop().call_later(_PRINT_SECONDS, self._flush)
 
     def write(self, text: str) -> None:
-        """Into the input, in place of what stands there."""
+        """Replace the text of the input."""
         self.buffer.document = Document(text, len(text))
 
     def refresh(self) -> None:
@@ -157,7 +158,7 @@ class Screen:
         self._app.renderer.clear()
 
     def ring(self, message: str) -> None:
-        """Call somebody who looks elsewhere."""
+        """Send a desktop notification (OSC 9) and ring the terminal bell."""
         if not self.is_lent:
             self._output.write_raw(f"\x1b]9;{message}\x07\x07")
             self._output.flush()
@@ -168,13 +169,13 @@ class Screen:
             self._output.flush()
 
     async def lend(self, work: Callable[[], Awaitable[object]]) -> None:
-        """The whole terminal, to another program, until `work` is done."""
+        """Give the whole terminal to another program until `work` is done."""
         self._flush()
         self.is_lent = True
         self._output.write_raw(TELL_NO_MORE)
         try:
             async with in_terminal():
-                await taken_down_to(0)  # what is still to be written would come between what the other one writes
+                await taken_down_to(0)  # pending output would mix with the output of the other program
                 await work()
         finally:
             self.is_lent = False
@@ -183,7 +184,7 @@ class Screen:
 
     @property
     def is_looked_at(self) -> bool:
-        """As far as the terminal tells; one that tells nothing may have nobody before it."""
+        """Whether the terminal has the focus. False if the terminal does not report it, as nobody may be watching."""
         return self._focus.is_known and self._focus.is_here
 
     @property
@@ -239,11 +240,11 @@ class Screen:
         )
 
     def _look(self, _: object = None) -> None:
-        """Once for each time that it is painted."""
+        """Read the view once for each repaint."""
         width, rows = self.width, max(1, self.rows - _INPUT_ROWS)
         texts = self._view.tail(width, rows), self._view.panel(width), self._view.status(width)
         seen: list[StyleAndTextTuples] = [_painted(text.rstrip("\n")) if text else [] for text in texts]
-        # What is on its way from the tail to above it stays in the tail until it is there.
+        # Text that is about to be printed above the region stays visible in the tail until it is printed.
         self._seen = [self._seen[0], *seen[1:]] if self._waiting else seen
         self._prompt = _painted(self._view.prompt(width))
 
@@ -269,10 +270,11 @@ class Screen:
 
 
 class _Resized(Application[None]):
-    """Nothing is painted while the terminal has not taken what was painted before: it may have stopped.
+    """An application that handles slow terminals and resizing.
 
-    Where the window has become narrower, most terminals have wrapped the region's lines anew: it has more rows
-    than were painted, and all of them are to go."""
+    Nothing is painted while the terminal has not read the earlier output: it may have been paused. When a window
+    becomes narrower, most terminals reflow the region's lines: it then has more rows than were painted, and all of
+    them must be erased."""
 
     def _redraw(self, render_as_done: bool = False) -> None:
         if waiting() > _MOST_UNSHOWN and not render_as_done:
@@ -292,6 +294,7 @@ class _Resized(Application[None]):
 
 
 def _reflows() -> bool:
+    """Whether the terminal rewraps lines on a resize. GNU screen, xterm and the Linux console do not."""
     in_screen = bool(os.environ.get("STY")) and not os.environ.get("TMUX")
     return not (in_screen or os.environ.get("XTERM_VERSION") or os.environ.get("TERM") == "linux")
 
@@ -301,8 +304,8 @@ def _columns_of(row: Mapping[int, Char]) -> int:
 
 
 class _WholeOutput(Vt100_Output):
-    """Can hold back what is written, so that it reaches the terminal in one piece and nothing flickers. The terminal
-    is not asked where its cursor is: the region is as high as what is in it, wherever it stands."""
+    """A terminal output that can buffer an update and send it in one piece, so that nothing flickers. The cursor
+    position is never queried (CPR): the region is only as high as its content, wherever it stands."""
 
     def __init__(self, stdout: TextIO, get_size: Callable[[], Size]) -> None:
         super().__init__(
@@ -324,14 +327,16 @@ class _WholeOutput(Vt100_Output):
             super().flush()
 
     def erase_down(self) -> None:
-        """Not from the first place of the screen, where some take it for clearing all of it and keep a copy above."""
+        """Never erases from the top left corner: there, some terminals treat it as clearing the screen and put a copy
+        of it into the scrollback."""
         self.write_raw("\x1b[2K\x1b[C")
         super().erase_down()
         self.write_raw("\x1b[D")
 
 
 def _painted(text: str) -> StyleAndTextTuples:
-    """Colours and nothing else: what stands between these two signs would reach the terminal as it is."""
+    """Parse the colour codes. Ctrl-A and Ctrl-B are removed, because prompt_toolkit would send the text between them
+    to the terminal unchanged."""
     return to_formatted_text(ANSI(text.replace("\x01", "").replace("\x02", "")))
 
 
@@ -342,12 +347,14 @@ def _search_words() -> AnyFormattedText:
 def _size() -> Size:
     try:
         found = os.get_terminal_size(sys.stdout.fileno())
-    except OSError:  # the terminal is gone; we are about to hear of it
+    except OSError:  # the terminal is gone; SIGHUP follows
         return Size(rows=24, columns=80)
     return Size(rows=found.lines or 24, columns=found.columns or 80)
 
 
 class Focus:
+    """Tracks whether the terminal window has the focus, from the focus events that the terminal reports."""
+
     def __init__(self) -> None:
         self.is_known = False
         self.is_here = True
@@ -363,15 +370,19 @@ class Focus:
 
 
 class Keyboard(Vt100Input):
+    """Terminal input that uses the faster PasteParser."""
+
     def __init__(self, stdin: TextIO) -> None:
         super().__init__(stdin)
         self.vt100_parser = PasteParser(lambda key: self._buffer.append(key))
 
 
 class PasteParser(Vt100Parser):
+    """Collects a bracketed paste in pieces, so that a long paste takes linear time."""
+
     def __init__(self, feed_key_callback: Callable[[KeyPress], None]) -> None:
         self._pieces: list[str] = []
-        self._last = ""  # characters, among which the end may have begun
+        self._last = ""  # the last characters, in which the end sequence may have begun
         super().__init__(feed_key_callback)
 
     def feed(self, data: str) -> None:

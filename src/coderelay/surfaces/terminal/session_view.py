@@ -1,4 +1,4 @@
-"""One session before a person's eyes: what happens in it is printed, what it asks is put to them."""
+"""Follows one session on the screen: prints its events, shows its asks, and keeps the live region up to date."""
 
 import asyncio
 import time
@@ -41,6 +41,8 @@ _AFTER_SECONDS = 0.05
 
 
 class Visit:
+    """One session as it is shown on the screen, from `begin` to `end`."""
+
     def __init__(
         self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, attention: Attention
     ) -> None:
@@ -64,7 +66,7 @@ class Visit:
 
     @contextmanager
     def undoing(self) -> Generator[None]:
-        """The one who undoes a turn here is told what that comes to, and not that it happened."""
+        """While a turn is undone from here, suppress the notice that it was undone: the command prints the result."""
         self._conversation.is_undoing = True
         try:
             yield
@@ -76,19 +78,20 @@ class Visit:
         return self._region.busy_since is not None or len(self._region.waiting) > 0
 
     def in_mind(self) -> AskId | None:
-        """What somebody answers who presses a key now: an ask that has just taken the place of another, without their
-        doing, is not seen yet."""
+        """The ask that the person means if they press a key now. An ask that has just replaced another one without
+        the person's doing counts as not seen yet, so the replaced ask is returned."""
         first = self.asks.first.ask.id if self.asks.first is not None else None
         if self._replaced is not None and (self.unseen_seconds() or (first is not None and first not in self._shown)):
             return self._replaced
         return first
 
     def unseen_seconds(self) -> float:
-        """How much longer the ask takes to be seen."""
+        """How many seconds remain until the shown ask counts as seen."""
         return max(0.0, self._shown_at + _SEEN_SECONDS - time.monotonic())
 
     async def begin(self) -> None:
-        """How things stand, before anything more happens. Raises a CoderError, and then nothing is shown of it."""
+        """Read and show the current state of the session. Raises a CoderError; then nothing of the session is
+        shown."""
         row = await self._client.get(ShowSession(self.session))
         waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
         children = await self._client.get(ListChildren(self.session))
@@ -104,14 +107,14 @@ class Visit:
         self._screen.refresh()
 
     def end(self) -> None:
-        """Nothing more of it is shown."""
+        """Cancel the pending updates of the screen."""
         if self._card is not None:
             self._card.cancel()
         if self._facts is not None:
             self._facts.cancel()
 
     async def tell_earlier(self) -> None:
-        """The last part of the session once more, from the beginning of a turn on if there is one in it."""
+        """Print the last 300 events of the session, beginning with the start of a turn if there is one among them."""
         if self.head == 0:
             return
         events: list[Recorded] = []
@@ -136,7 +139,8 @@ class Visit:
             self._screen.print(note(told, self._screen.width))
 
     async def follow(self) -> None:
-        """Until the session is deleted. Called again after a failure, it goes on where it stood."""
+        """Follow the session until it is deleted. If called again after a failure, it continues after the last
+        event."""
         already, events = await join_family(self._client, self.session, self.head)
         for row in already:
             self.asks.put(row)
@@ -151,7 +155,7 @@ class Visit:
     def _take(self, each: Recorded | Live) -> None:
         if not isinstance(each, Recorded):
             self._screen.print(self._conversation.hear(each, self._screen.width))
-            return  # the screen looks by itself while something moves
+            return  # the screen refreshes by itself while a turn runs
         self._screen.print(self._conversation.take(each, self._screen.width))
         self._show_change(self.asks.take(each))
         if each.session == self.session:
@@ -180,7 +184,7 @@ class Visit:
             self._facts = asyncio.create_task(self._read_facts())
 
     async def _read_facts(self) -> None:
-        with suppress(CoderError):  # what follows the session says so
+        with suppress(CoderError):  # `follow` reports the error
             while self._facts_are_old:
                 self._facts_are_old = False
                 row = await self._client.get(ShowSession(self.session))
@@ -190,14 +194,16 @@ class Visit:
                 self._screen.refresh()
 
     async def _sandbox(self) -> str:
-        """Nothing where the configuration is wrong: whoever runs something there is told."""
+        """The name of the sandbox, or nothing if the configuration is invalid: the error is reported when something
+        runs."""
         try:
             return (await self._client.get(ShowPermissions(self.session))).sandbox
         except BadInput:
             return ""
 
     async def _tokens(self, row: Summary) -> int:
-        """Guessed where nobody has counted them: at the beginning, after a summary or an undo."""
+        """The number of context tokens, estimated where it is not counted: at the beginning, after compaction or
+        undo."""
         if row.context_tokens or not row.last_prompt:
             return row.context_tokens
         return sum(tokens for _, tokens in (await self._client.get(ShowContext(self.session))).parts)
@@ -223,19 +229,20 @@ class Visit:
             self._attention.nothing_asked()
 
     def _is_own(self, closed: Closed) -> bool:
-        """Given here, or covered by what was allowed here for more than one call."""
+        """Whether the answer was given here, or follows from an approval given here that covers more than one
+        call."""
         just_now = time.monotonic() - self._answered_at < _SEEN_SECONDS
         return closed.asked.ask.id in self._answered or (just_now and closed.by == self._by)
 
     def _show_answer(self, closed: Closed, here: By | None) -> None:
         told = drawn.answered(closed.asked.ask, closed.decision, closed.by, here)
-        if closed.asked.ask.id not in self._shown:  # it was decided with another one
+        if closed.asked.ask.id not in self._shown:  # it was decided together with another ask
             told = f"{told.rstrip()}  {cut(headline(closed.asked.ask), self._screen.width // 2)}\n"
         self._screen.print(told)
 
     def _show_first(self, together: int, replaced: AskId | None = None) -> None:
-        """`replaced` is what was asked before, if not this person decided it. A moment later, because the answer to
-        that may have decided this one, too."""
+        """Schedule the card of the first open ask. `replaced` is the ask shown before, if this person did not
+        decide it. The card is delayed by a moment, because the answer to the earlier ask may decide this one, too."""
         own = together == 0 and replaced is None
         self._shown_at, self._replaced = 0.0 if own else time.monotonic(), replaced
         loop = asyncio.get_running_loop()
@@ -252,4 +259,4 @@ class Visit:
         if asked.session == self.session and (call := asked.ask.call_id) is not None:
             self._conversation.was_asked(call)
         if self._shown_at:
-            self._shown_at = time.monotonic()  # a busy machine may have taken long to get here
+            self._shown_at = time.monotonic()  # on a busy machine this callback may be late

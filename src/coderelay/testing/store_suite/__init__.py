@@ -1,4 +1,4 @@
-"""What every Store must do, as checks that run on any of them.
+"""A conformance suite for Store implementations: every Store must pass all of these checks.
 
     @pytest.mark.parametrize("check", CHECKS, ids=name)
     def test_it_is_a_store(check: Check, tmp_path: Path) -> None:
@@ -7,8 +7,8 @@
 
         run(check, open_store)
 
-Every opening during one check must be of the same log, empty at first; two openings stand for two
-processes. A check that finds a promise broken raises AssertionError.
+During one check, every call of the opener must open the same log, which is empty at first. Two opened stores stand
+for two processes. A check raises AssertionError if the store breaks a promise.
 """
 
 from coderelay.testing.store_suite.appends import (

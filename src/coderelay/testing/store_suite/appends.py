@@ -1,4 +1,4 @@
-"""One truth, one write."""
+"""Checks of appends and reads: numbering, epochs, races, cancellation, cursors, the change counter, time."""
 
 import asyncio
 
@@ -62,7 +62,8 @@ async def a_moved_head_changes_nothing(log: Log) -> None:
 
 @promise
 async def a_wrong_epoch_changes_nothing(log: Log) -> None:
-    """Also when the head moved as well, as it does when another takes over: stop, do not decide again."""
+    """Fenced is raised even if the head has moved too, as it does when another owner takes over: the old owner must
+    stop, and not decide again."""
     store, other = await log.open(), await log.open()
     await store.append(A, 0, [created()])
     await store.append(A, 1, [claimed(1)])
@@ -156,7 +157,7 @@ async def racing_appends_that_try_again_all_get_in(log: Log) -> None:
 
 @promise
 async def refused_appends_leave_their_company_alone(log: Log) -> None:
-    """Many at once share a commit; each stands or falls alone, whatever is wrong with the others."""
+    """Concurrent appends share a commit, but each succeeds or fails alone, whatever is wrong with the others."""
     store = await log.open(projection=Stumbling())
     await store.append(A, 0, [created()])
     appends: list[tuple[SessionId, int, AnyEvent, int | None]] = []
@@ -190,7 +191,7 @@ async def a_cancelled_append_is_carried_out_whole(log: Log) -> None:
     await write(store, A, [[created()]])
     sessions = [SessionId(f"cut-{number}") for number in range(20)]
     tasks = [asyncio.create_task(store.append(session, 0, [created(), prompt()])) for session in sessions]
-    await asyncio.sleep(0)  # begun
+    await asyncio.sleep(0)  # lets the appends begin
     for task in tasks:
         task.cancel()
     ends = await asyncio.gather(*tasks, return_exceptions=True)
@@ -253,6 +254,3 @@ async def time_never_runs_backwards_within_a_session(log: Log) -> None:
     assert [each.at for each in await store.read(A)] == [5000, 5000, 5000, 6000, 6000]
     (free,) = await store.append(B, 0, [created()])
     assert free.at == 10
-
-
-# Rows that follow from the events.

@@ -1,4 +1,4 @@
-"""One check, the log it runs on, and all checks there are."""
+"""The conformance checks' framework: the registry `CHECKS`, the log a check runs on, and `run` for one check."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ ROWS = SessionRows()
 
 
 class Log:
-    """One log, opened as often as a check wants. All openings are closed at the end."""
+    """One log, which a check can open several times. All opened stores are closed at the end."""
 
     def __init__(self, opener: Opener) -> None:
         self._opener = opener
@@ -50,5 +50,6 @@ def name(check: Check) -> str:
 
 
 def promise(check: Check) -> Check:
+    """Decorator: add a check to `CHECKS`."""
     CHECKS.append(check)
     return check

@@ -1,4 +1,4 @@
-"""What is written is kept as it is, until the end."""
+"""Checks that events are stored unchanged: newer kinds, damage, large events, Unicode, closing the store."""
 
 import asyncio
 from typing import Any
@@ -86,7 +86,7 @@ async def all_of_unicode_is_kept(log: Log) -> None:
 
 @promise
 async def half_a_character_is_refused(log: Log) -> None:
-    """UTF-8 cannot hold a lone surrogate, which is what Python makes of a file name that is not UTF-8."""
+    """UTF-8 cannot encode a lone surrogate, which Python produces for a file name that is not valid UTF-8."""
     store = await log.open()
     await write(store, A, [[created()]])
     half, before = "half \ud83d", await everything(store, A)
@@ -104,7 +104,7 @@ async def closing_finishes_what_was_begun_and_then_takes_nothing(log: Log) -> No
     store, other = await log.open(), await log.open()
     unused = await log.open()
     tasks = [asyncio.create_task(store.append(SessionId(f"s{n}"), 0, [created()])) for n in range(50)]
-    await asyncio.sleep(0)  # begun
+    await asyncio.sleep(0)  # lets the appends begin
     await asyncio.gather(store.close(), store.close())
     assert [len(await task) for task in tasks] == [1] * 50
     assert len(await other.sessions()) == 50
@@ -121,6 +121,6 @@ async def closing_finishes_what_was_begun_and_then_takes_nothing(log: Log) -> No
 
 
 def _whole(event: AnyEvent) -> str:
-    """Types and order included, which == leaves out."""
+    """The event as text, including types and order, which `==` ignores."""
     assert isinstance(event, Unrecognised)
     return repr((event.kind, event.body))

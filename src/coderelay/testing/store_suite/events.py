@@ -1,4 +1,4 @@
-"""What checks write, and what they look at."""
+"""Sample events for the checks, and helpers that write and read them."""
 
 from collections.abc import Awaitable, Sequence
 from typing import TypeVar
@@ -88,7 +88,7 @@ def whole_turn(epoch: int = 1, text: str = "build it") -> list[list[AnyEvent]]:
 
 
 async def write(store: Store, session: SessionId, appends: Sequence[Sequence[AnyEvent]]) -> list[Recorded]:
-    """Each after the other, behind what is there."""
+    """Append each group of events in turn at the end of the session's log."""
     head = (await store.heads([session])).get(session, 0)
     written: list[Recorded] = []
     for events in appends:
@@ -105,7 +105,7 @@ async def refused(kind: type[E], attempt: Awaitable[object]) -> E:
 
 
 async def everything(store: Store, *sessions: SessionId) -> list[object]:
-    """All that can be seen of a log, to find out whether anything changed."""
+    """All that can be read of a log, to find out whether anything has changed."""
     seen: list[object] = [await store.sessions(), await store.heads(sessions)]
     for session in sessions:
         seen += [await store.read(session), await store.session(session), await store.messages(session)]

@@ -1,4 +1,4 @@
-"""Projections with faults, to find out what a store makes of them."""
+"""Faulty projections, to test how a store handles them."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from coderelay.protocol.summary import MessageRow, Summary
 
 
 class Stumbled(Exception):
-    """Not one of ours: what a fault in a projection looks like."""
+    """An exception outside the CoderError tree, as a bug in a projection would raise."""
 
 
 class Stumbling(SessionRows):
-    """A projection with a fault."""
+    """A projection that fails on a prompt with the text `stumble`."""
 
     def messages(self, recorded: Recorded) -> Sequence[MessageRow]:
         if isinstance(recorded.event, PromptAdmitted) and recorded.event.text == "stumble":

@@ -1,4 +1,4 @@
-"""Rows follow from events."""
+"""Checks that summary and message rows follow from the events, and that deletion and rebuild keep them right."""
 
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import (
@@ -83,7 +83,7 @@ async def sessions_that_wait_are_found_among_the_others(log: Log) -> None:
     times = iter(range(1, 100))
     store = await log.open(clock=lambda: next(times))
     for session in (A, B, C):
-        await write(store, session, [[created()], *whole_turn()[:3]])  # it waits for a person
+        await write(store, session, [[created()], *whole_turn()[:3]])  # the session waits for a person
     assert await store.waiting() == [await store.session(each) for each in (C, B, A)]
     await write(store, B, whole_turn()[3:])
     await write(store, C, [[SessionDeleted(by=BY)]])
@@ -152,6 +152,3 @@ async def rows_are_written_again_from_the_events(log: Log) -> None:
     await store.rebuild()
     assert await everything(blank, A, B, C) == before
     await write(store, A, whole_turn(3))
-
-
-# What is written.

@@ -1,1 +1,1 @@
-"""Files beneath the session's folders: read, written and compared without following links."""
+"""Reading, writing and comparing the files beneath the session's folders, guarded against symbolic links."""

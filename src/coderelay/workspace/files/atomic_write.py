@@ -1,4 +1,4 @@
-"""A file written whole: a reader sees the old content or the new, never a part."""
+"""Atomic file writes: a reader sees the whole old content or the whole new content, never a part."""
 
 import os
 import stat
@@ -9,11 +9,11 @@ from threading import Lock
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _WITHOUT_HARD_LINKS = frozenset((EPERM, EACCES, ENOTSUP, ENOSYS, EMLINK))
-_one_at_a_time = Lock()  # of two that expect the same file, one is refused
+_one_at_a_time = Lock()  # of two writers that expect the same version of a file, the second is refused
 
 
 def write_whole(path: str, content: bytes, mode: int) -> None:
-    """For files of our own that can be made anew: they are not forced to the disk."""
+    """Write a file of our own that can be made again if it is lost: it is not synced to disk."""
     above, name = os.path.split(path)
     folder = os.open(above, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -26,20 +26,21 @@ def write_whole(path: str, content: bytes, mode: int) -> None:
 
 
 def create(folder: int, name: str, content: bytes) -> None:
-    """Raises FileExistsError if anything has that name, even since a moment ago."""
-    with _beside(folder, 0o666) as (beside, file):  # less what the umask takes away
+    """Create a new file. Raises FileExistsError if the name is taken, even if that happened a moment ago."""
+    with _beside(folder, 0o666) as (beside, file):  # the umask applies
         _fill(file, content)
         os.fsync(file)
         move_to_free_name(folder, beside, folder, name)
 
 
 def replace(folder: int, name: str, content: bytes, before: os.stat_result, check: Callable[[], None]) -> None:
-    """`check` raises if it must not be replaced after all; it is asked at the last moment."""
+    """Replace an existing file. `check` is called right before the rename, and raises if the file must stay."""
     with _beside(folder, 0o600) as (beside, file):
         _fill(file, content)
-        with suppress(PermissionError):  # of somebody else, who lets us write here
+        with suppress(PermissionError):  # the file belongs to another user who lets us write here
             os.fchown(file, before.st_uid, before.st_gid)
-        os.fchmod(file, stat.S_IMODE(before.st_mode) & 0o777)  # text of a model becomes nobody else's program
+        # Setuid and setgid are dropped: text that a model wrote must not run as another user.
+        os.fchmod(file, stat.S_IMODE(before.st_mode) & 0o777)
         os.fsync(file)
         with _one_at_a_time:
             check()
@@ -47,7 +48,7 @@ def replace(folder: int, name: str, content: bytes, before: os.stat_result, chec
 
 
 def move_to_free_name(folder: int, name: str, to_folder: int, to_name: str) -> None:
-    """A plain rename would replace whatever has appeared there since one looked."""
+    """Move a file without replacing another one: a plain rename would replace a file that has just appeared there."""
     try:
         os.link(name, to_name, src_dir_fd=folder, dst_dir_fd=to_folder, follow_symlinks=False)
     except OSError as error:
@@ -69,7 +70,7 @@ def _rename_if_free(folder: int, name: str, to_folder: int, to_name: str) -> Non
 
 @contextmanager
 def _beside(folder: int, mode: int) -> Generator[tuple[str, int]]:
-    """A new file under a name that nobody guesses, which is gone at the end unless it was renamed."""
+    """A new temporary file with an unguessable name in `folder`. It is removed at the end unless it was renamed."""
     name = f".coder-{os.urandom(8).hex()}.tmp"
     file = os.open(name, _NEW, mode, dir_fd=folder)
     try:

@@ -1,7 +1,7 @@
-"""What is beneath the session's folders, and nothing else, whatever names, links and races say.
+"""File access for tools, confined to the session's folders despite `..`, symbolic links and races.
 
-Reads go through links as long as they stay beneath a folder; what is written is a regular file, never through a link.
-Every refusal is a ToolFailed that a model can act on, and has changed nothing.
+Reads follow links as long as the target is beneath one of the folders. Writes go to regular files only and never
+through a link. Every refusal is a ToolFailed that a model can act on, and has changed nothing.
 """
 
 import os
@@ -31,9 +31,9 @@ from coderelay.workspace.files.folders import Folders, part, shown
 from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
 
 T = TypeVar("T")
-# Opening must not wait (a FIFO) and must not make a terminal ours.
+# Opening must not block on a FIFO, and must not make a terminal our controlling terminal.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
-_GROWN = 1 << 16  # read at once of what was added since the file was opened
+_GROWN = 1 << 16  # chunk size for data beyond the size that the file had when it was opened
 _PROTECTED = (
     (
         rf"/(?:\.git|git~\d){_END}",
@@ -51,7 +51,7 @@ _PROTECTED = (
 
 
 class FileContent(Struct, frozen=True):
-    """The beginning of a file; `size` is that of the whole."""
+    """The beginning of a file as `data`, and the `size` of the whole. `mark` changes whenever the file does."""
 
     data: bytes
     size: int
@@ -66,15 +66,17 @@ class FolderEntry(Struct, frozen=True):
 
 
 class Disk(Folders):
+    """Blocking file operations beneath the session's folders. Refusals are ToolFailed."""
+
     def read(self, path: str, limit: int) -> FileContent:
         """The first `limit` bytes of a regular file."""
         with _refusals("read", path):
             return self._through_links(path, lambda full: self._read(full, path, limit))
 
     def write(self, path: str, data: bytes, *, expected: str | None = None) -> bool:
-        """Replace a file whole, or not at all; its mode is kept, missing folders are made. Returns whether it is new.
+        """Replace a file atomically or create it, with missing folders. Its mode is kept. Returns whether it is new.
 
-        `expected` is the mark the file must still have; empty: there must be none.
+        `expected` is the mark that the file must still have. If it is empty, the file must not exist.
         """
         with self._changing("write", path) as full, self._made_folder_of(full) as (folder, name):
             before = status(folder, name)
@@ -86,7 +88,7 @@ class Disk(Folders):
             return before is None
 
     def check_write(self, path: str, *, expected: str | None = None) -> bool:
-        """Refuse what `write` would, and change nothing. Returns whether the file would be new."""
+        """Refuse what `write` would refuse, without changing anything. Returns whether the file would be new."""
         with self._changing("write", path) as full:
             found = self._status(full)
             check_replaceable(path, found, expected)
@@ -100,14 +102,14 @@ class Disk(Folders):
             os.unlink(name, dir_fd=folder)
 
     def move(self, path: str, to: str) -> None:
-        """To a name that is free."""
+        """Move a file to a name that must be free."""
         with self._changing("move", path) as full, self._folder_of(full) as (folder, name):
             check_regular(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
             with self._changing("make", to) as to_full, self._made_folder_of(to_full) as (there, new):
                 move_to_free_name(folder, name, there, new)
 
     def list(self, path: str) -> list[FolderEntry]:
-        """What a folder holds, by name."""
+        """The entries of a folder, sorted by name."""
         with _refusals("list", path):
             folder = self._through_links(path, lambda full: open_folder(*self._beneath(full), os.O_RDONLY))
             try:
@@ -117,22 +119,22 @@ class Disk(Folders):
                 os.close(folder)
 
     def mark(self, path: str) -> str:
-        """Another text as soon as the file is another; empty if there is none."""
+        """A text that changes whenever the file does. Empty if there is no such file."""
         try:
             return mark_of(os.stat(self.locate(path)))
         except (OSError, ToolFailed):
             return ""
 
     def has_changed(self, seen: Seen) -> bool:
-        """On disk: an editor's unsaved text is not looked at."""
+        """Whether the file on disk has changed since it was seen. Unsaved text in an editor does not count."""
         return self.mark(seen.path) != saved_mark(seen.mark)
 
     def seen(self, path: str) -> Seen:
-        """A file as it is now, for whoever wants to know later whether it has changed."""
+        """The current version of a file, for `has_changed` to compare with later."""
         return Seen(self.locate(path), self.mark(path))
 
     def is_protected(self, path: str) -> str | None:
-        """Why tools do not write it."""
+        """Why tools may not write this path, or None if they may."""
         full = self.locate(path)
         return why_protected(part(full, self.innermost(full)))
 
@@ -183,7 +185,7 @@ class Disk(Folders):
 
     @contextmanager
     def _made_folder_of(self, full: str) -> Generator[tuple[int, str]]:
-        """A folder that is missing is made, and taken back if what is done in it fails."""
+        """Open the parent folder. Missing folders are created, and removed again if the caller's work fails."""
         top, path = self._beneath(full)
         above, name = os.path.split(path)
         made: list[str] = []
@@ -202,7 +204,7 @@ class Disk(Folders):
 
     def _read(self, full: str, path: str, limit: int) -> FileContent:
         with self._folder_of(full) as (folder, name):
-            # Looked at first, because to open a device can be to use it.
+            # The type is checked before opening, because merely opening a device can have an effect.
             check_regular(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
             file = os.open(name, _READ, dir_fd=folder)
         try:
@@ -253,6 +255,6 @@ def _entry(found: os.DirEntry[str]) -> FolderEntry:
 
 
 def why_protected(path: str) -> str | None:
-    """`path` is relative to a folder of the session, so that the folder may itself be called anything."""
+    """Why tools may not write `path`, which is relative to a session folder: that folder's own name is not judged."""
     plain = folded(path)
     return next((why for pattern, why in _PROTECTED if re.search(pattern, plain)), None)

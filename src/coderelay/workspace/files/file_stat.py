@@ -1,4 +1,4 @@
-"""What a file is at this moment, judged before anything is done with it."""
+"""Checks of a file's stat before it is read or written: its type, its hard links, and whether it has changed."""
 
 import os
 import stat
@@ -26,12 +26,12 @@ def status(folder: int, name: str) -> os.stat_result | None:
 
 
 def mark_of(found: os.stat_result) -> str:
-    """Another text as soon as the file is another."""
+    """A text that changes whenever the file does."""
     return f"{found.st_mtime_ns}-{found.st_size}-{found.st_ino}"
 
 
 def unsaved_mark(saved: str, data: bytes) -> str:
-    """For text that an editor has not written to the file yet."""
+    """The mark of a text that an editor has not saved to the file yet."""
     from zlib import crc32  # only with an editor
 
     return f"{saved}{_UNSAVED}{crc32(data):08x}"
@@ -42,7 +42,7 @@ def saved_mark(mark: str) -> str:
 
 
 def check_regular(path: str, found: os.stat_result) -> None:
-    """A link is an OSError, for whoever wants to follow it."""
+    """Refuse what is not a regular file. A link raises an OSError instead, so that the caller can follow it."""
     if stat.S_ISLNK(found.st_mode):
         raise OSError(ELOOP, os.strerror(ELOOP))
     if stat.S_ISDIR(found.st_mode):
@@ -55,7 +55,7 @@ def check_regular(path: str, found: os.stat_result) -> None:
 
 
 def check_expected(path: str, found: os.stat_result | None, expected: str | None) -> None:
-    """`expected` is a mark; empty: there must be no file; None: anything is fine."""
+    """`expected` is a mark. If it is empty, there must be no file; None accepts anything."""
     mark = "" if found is None else mark_of(found)
     if expected is None or mark == expected:
         return
@@ -83,7 +83,7 @@ def _check_single(path: str, names: int) -> None:
 
 @cache
 def _kernel_devices() -> frozenset[int]:
-    """/proc would tell what our own process keeps from commands."""
+    """Devices of /proc and /sys. Reading /proc would reveal what our own process hides from commands."""
     here = os.stat("/").st_dev
     found = {os.stat(path).st_dev for path in ("/proc", "/sys") if os.path.isdir(path)}
-    return frozenset(found - {here})  # it is just a folder where nothing is mounted
+    return frozenset(found - {here})  # where nothing is mounted, it is an ordinary folder

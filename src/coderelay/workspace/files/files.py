@@ -1,4 +1,4 @@
-"""The contract of files as tools use them: those on disk, or those that an editor lends with its unsaved text."""
+"""The file interface that tools use: files on disk, or an editor's open buffers with their unsaved text."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Files(Protocol):
-    """Each method refuses with a ToolFailed, as the Disk's of the same name."""
+    """Each method refuses with a ToolFailed, as the method of `Disk` with the same name does."""
 
     disk: Disk
 
@@ -31,14 +31,14 @@ class Files(Protocol):
 
 
 class Editor(Protocol):
-    """Paths are full and without links."""
+    """An editor that reads and writes files for us. Paths are absolute and contain no links."""
 
     async def read_text(self, path: str) -> str | None:
-        """None if the editor does not have it open."""
+        """None if the editor does not have the file open."""
         ...
 
     async def write_text(self, path: str, text: str) -> bool:
-        """False if the editor leaves it to us."""
+        """False if the editor leaves the writing to us."""
         ...
 
 
@@ -60,8 +60,8 @@ class FilesOnDisk:
 
 
 class LentFiles(FilesOnDisk):
-    """An editor's unsaved text comes before what is on disk, and the editor writes what it can. The disk decides
-    what may be read and written."""
+    """Files through an editor. Its unsaved text takes precedence over the file on disk, and it writes what it can.
+    The `Disk` decides what may be read and written."""
 
     def __init__(self, disk: Disk, editor: Editor) -> None:
         super().__init__(disk)
@@ -85,21 +85,21 @@ class LentFiles(FilesOnDisk):
         return await super().write(path, data, expected=saved)
 
     async def _lent(self, path: str, full: str) -> FileContent | None:
-        """The mark is that of the file, and more while the editor has something else than the file."""
+        """The editor's text, or None. Its mark is the file's, extended while the text differs from the file."""
         text = await self._editor.read_text(full)
         if text is None:
             return None
         data = text.encode()
         try:
             saved = await super().read(path, len(data) + 1)
-        except ToolFailed:  # a new one that was never saved
+        except ToolFailed:  # a new file that was never saved
             saved = FileContent(b"", 0, "", 0o666)
         mark = saved.mark if saved.mark and saved.data == data else unsaved_mark(saved.mark, data)
         return FileContent(data, len(data), mark, saved.mode)
 
 
 async def _to_the_end(change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """A change that has begun is waited for even if we are cancelled: it must not happen after its call is over."""
+    """Wait for a change that has begun even if we are cancelled: it must not happen after its tool call is over."""
     changing = asyncio.get_running_loop().run_in_executor(None, partial(change, *args, **kwargs))
     try:
         return await asyncio.shield(changing)
@@ -110,7 +110,7 @@ async def _to_the_end(change: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
 
 
 def _as_text(data: bytes) -> str | None:
-    if b"\0" in data:  # UTF-16, or no text at all
+    if b"\0" in data:  # UTF-16, or binary
         return None
     try:
         return data.decode()

@@ -1,4 +1,4 @@
-"""The session's folders as names: which of them a path is in, and how it is shown."""
+"""Path resolution: which of the session's folders a path is in, where its links lead, and how it is shown."""
 
 import errno
 import os
@@ -9,19 +9,24 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 
 _ATTEMPTS = 20
-_PATH_MAX = 4096  # what is longer no other program could open
+_PATH_MAX = 4096  # no other program could open a longer path
 
 
 class Folders:
+    """The session's folders by name. Files are opened elsewhere."""
+
     def __init__(self, roots: Sequence[str]) -> None:
-        """The first is the working folder."""
+        """The first root is the working folder."""
         self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
         self.root = self.roots[0]
-        # A folder in another is opened from the outer one, in which it might have become a link.
+        # A folder inside another one is opened from the outer one, where a link may have replaced it.
         self._tops = [top for top in self.roots if not any(top != root and is_in(top, root) for root in self.roots)]
 
     def locate(self, path: str) -> str:
-        """The full name of what a model means. Links are not looked at: opening finds out where they lead."""
+        """The absolute path of what a model means. Links are not resolved: opening finds out where they lead.
+
+        Raises ToolFailed if the path is outside the folders.
+        """
         meant = os.path.expanduser(path) if path.startswith("~") else path
         full = os.path.normpath(os.path.join(self.root, meant))
         if full.startswith("//"):
@@ -37,7 +42,7 @@ class Folders:
         return known
 
     def target(self, path: str) -> str:
-        """Where a name leads, links followed. Raises ToolFailed if that is outside."""
+        """The absolute path with links followed. Raises ToolFailed if that is outside the folders."""
         try:
             real = real_path(self.locate(path))
         except OSError as error:
@@ -55,11 +60,11 @@ class Folders:
         return real
 
     def relative(self, full: str) -> str:
-        """As people and models are shown it: short in the working folder, full in the others."""
+        """The path as people and models are shown it: relative in the working folder, absolute elsewhere."""
         return shown(part(full, self.root) or "." if is_in(full, self.root) else full)
 
     def top_of(self, full: str) -> str | None:
-        """The outermost folder it is in."""
+        """The outermost session folder that contains the path."""
         for top in self._tops:
             if is_in(full, top):
                 return top
@@ -69,7 +74,7 @@ class Folders:
         return max((root for root in self.roots if is_in(full, root)), key=len)
 
     def _by_its_real_name(self, full: str) -> str | None:
-        """A folder may be known by a name that is a link, as the temporary ones of macOS are."""
+        """The path if it reaches a session folder through a link above it, as temporary folders of macOS do."""
         names = full.split(os.sep)
         for depth in range(2, len(names) + 1):
             above = os.sep.join(names[:depth])
@@ -79,8 +84,8 @@ class Folders:
 
 
 def real_path(path: str) -> str:
-    """As os.path.realpath, which fails if a running command exchanges a link for something else while it looks.
-    Raises OSError if that goes on, or if links lead to links without end."""
+    """Like os.path.realpath, but retries: that fails if a running command replaces a link while it is resolved.
+    Raises OSError if the retries fail too, or if links form a loop."""
     try:
         for _ in range(_ATTEMPTS - 1):
             with suppress(OSError):
@@ -95,12 +100,12 @@ def is_in(full: str, folder: str) -> bool:
 
 
 def part(full: str, folder: str) -> str:
-    """What comes after a folder that it is in; empty for the folder itself."""
+    """The path relative to a folder that contains it; empty for the folder itself."""
     return full[len(folder) :].lstrip(os.sep)
 
 
 def shown(path: str) -> str:
-    """What is not UTF-8 cannot be sent or stored, so it is spelled out."""
+    """The path as printable text: bytes that are not UTF-8 cannot be sent or stored, so they are escaped."""
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""Two texts, and what is different between them, as a unified diff."""
+"""Line diffs: finds the lines that differ between two texts, and prints them as a unified diff."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _CONTEXT = 3
-_COMPARED = 40_000  # pairs of lines, at most
+_COMPARED = 40_000  # most pairs of lines that are compared with difflib at once
 _DEEPEST = 20
 
 
 class LineDifference(NamedTuple):
-    """Lines `start` to `end` of the one text stand where `other_start` to `other_end` of the other do."""
+    """Lines `start` to `end` of the first text are replaced by `other_start` to `other_end` of the second."""
 
     start: int
     end: int
@@ -20,8 +20,8 @@ class LineDifference(NamedTuple):
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> list[LineDifference]:
-    """Quick for texts of any length: lines that both have once divide them into parts, which are compared closely if
-    they are short."""
+    """The differing ranges of lines. Fast for texts of any length: lines that occur exactly once in both texts divide
+    them into parts, and only short parts are compared line by line (patience diff)."""
     return list(_compare(before, after, LineDifference(0, len(before), 0, len(after)), 0))
 
 
@@ -60,11 +60,11 @@ def _without_alike_ends(before: Sequence[str], after: Sequence[str], part: LineD
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Where the lines are that both have exactly once, as many of them as are in the same order in both."""
+    """Positions of lines that occur exactly once in both texts: the longest run that has the same order in both."""
     once, other_once = _single(old), _single(new)
     pairs = [(at, other_once[line]) for line, at in once.items() if line in other_once]
-    ends: list[int] = []  # the lowest place in `new` at which a run of that length can end
-    last: list[int] = []  # the pair that does
+    ends: list[int] = []  # by length, the lowest position in `new` at which a run can end
+    last: list[int] = []  # the pair at that position
     before: list[int] = []
     for number, (_, other_at) in enumerate(pairs):
         length = bisect_left(ends, other_at)
@@ -80,18 +80,18 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _single(lines: Sequence[str]) -> dict[str, int]:
-    """The lines that are there once, in their order."""
+    """The lines that occur exactly once, in their order, with their positions."""
     counts = Counter(lines)
     return {line: at for at, line in enumerate(lines) if counts[line] == 1}
 
 
 def count_changes(changes: Sequence[LineDifference]) -> tuple[int, int]:
-    """How many lines were added, and how many removed."""
+    """The number of lines added, and the number removed."""
     return sum(each.other_end - each.other_start for each in changes), sum(each.end - each.start for each in changes)
 
 
 def hunks(before: Sequence[str], after: Sequence[str], changes: Sequence[LineDifference]) -> Iterator[str]:
-    """Each with its head and the lines around it. The lines come with their ends."""
+    """The lines of all hunks, each hunk with its header and context. Input lines include their line feeds."""
     for group in _groups(changes):
         first, last = group[0], group[-1]
         lead = min(_CONTEXT, first.start)
@@ -110,7 +110,7 @@ def hunks(before: Sequence[str], after: Sequence[str], changes: Sequence[LineDif
 
 
 def unified_diff(name: str, before: str | None, after: str | None, new_name: str = "") -> str:
-    """None is a file that is not there."""
+    """A unified diff of one file. None stands for a file that does not exist."""
     old, new = with_ends(before or ""), with_ends(after or "")
     body = "".join(hunks(old, new, differences(old, new)))
     if not body and before is not None and after is not None and not new_name:
@@ -121,7 +121,7 @@ def unified_diff(name: str, before: str | None, after: str | None, new_name: str
 
 
 def cut(diff: str, most: int) -> str:
-    """Whole lines, and a note of how many more there are."""
+    """At most `most` bytes of a diff, in whole lines, with a note of how many lines were cut."""
     if len(diff.encode()) <= most:
         return diff
     kept = diff.encode()[:most].decode("utf-8", "ignore")
@@ -130,14 +130,14 @@ def cut(diff: str, most: int) -> str:
 
 
 def with_ends(text: str) -> list[str]:
-    """Only a line feed ends a line."""
+    """The lines of a text with their line feeds. Only a line feed ends a line."""
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
 
 
 def _groups(changes: Sequence[LineDifference]) -> Iterator[list[LineDifference]]:
-    """Changes whose surroundings touch share a hunk."""
+    """Changes grouped into hunks: those whose context lines touch share one."""
     group: list[LineDifference] = []
     for change in changes:
         if group and change.start - group[-1].end > 2 * _CONTEXT:
@@ -149,7 +149,7 @@ def _groups(changes: Sequence[LineDifference]) -> Iterator[list[LineDifference]]
 
 
 def _range(start: int, end: int) -> str:
-    """Counted from 1; an empty range is said to be after the line before it."""
+    """A range in a hunk header, counted from 1. An empty range names the line before it."""
     length = end - start
     return f"{start + 1}" if length == 1 else f"{start + (length > 0)},{length}"
 

@@ -1,7 +1,8 @@
-"""Folders opened by a name in which nothing is a link, whatever is done to them meanwhile.
+"""Opens folders without following symbolic links, safe against races, with openat or openat2.
 
-A name is compared with the session's folders as text. Opened here, the text cannot be made to mean another place:
-one descriptor per folder on the way, none through a link; what follows is done relative to the descriptor.
+Paths are compared with the session's folders as text. A folder opened here cannot turn out to be another place than
+that text says: each folder on the way is opened by descriptor, none through a link, and the caller then works
+relative to the last descriptor.
 """
 
 import os
@@ -13,25 +14,28 @@ from functools import cache
 from itertools import count
 
 LOOK = getattr(os, "O_PATH", os.O_RDONLY)
-LINK_IN_THE_WAY = frozenset((ELOOP, ENOTDIR))  # or a file where a folder should be
+LINK_IN_THE_WAY = frozenset((ELOOP, ENOTDIR))  # ENOTDIR also means a file where a folder should be
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# openat2 does the walk in one call; what it takes to load (ctypes, 4 ms) is gained back after about this many.
+# openat2 does the walk in one call. Loading ctypes for it takes 4 ms, which pays off after about this many walks.
 WALKS = 500
 _opened = count()
-_OPENAT2 = 437  # the same on every architecture that Python runs on but Alpha
+_OPENAT2 = 437  # the same on every architecture that Python runs on, except Alpha
 _AT_FDCWD = -100
-_RESOLVE_NO_SYMLINKS = 0x04  # nor magic links, those in /proc
+_RESOLVE_NO_SYMLINKS = 0x04  # includes the magic links in /proc
 
 
 def open_folder(top: str, path: str, flags: int = LOOK) -> int:
-    """`top` is a real path, in folders that are not the session's to change; `path` is relative to it, normal and
-    without `..`, or empty for `top` itself."""
+    """Open a folder without following links; returns its descriptor.
+
+    `top` is a real path, in folders that the session cannot change. `path` is relative to it, normalized and
+    without `..`, or empty for `top` itself.
+    """
     openat2 = _openat2() if next(_opened) >= WALKS else None
     return _walk(top, path, flags) if openat2 is None else openat2(os.path.join(top, path), flags | _FOLDER)
 
 
 def make_folder(top: str, path: str, flags: int, made: list[str]) -> int:
-    """As open_folder; what is missing is made, and added to `made`."""
+    """Like open_folder, but creates missing folders and adds their paths to `made`."""
     names = _names(path)
     folder = os.open(top, flags | _FOLDER)
     for depth, name in enumerate(names, 1):
@@ -46,7 +50,7 @@ def make_folder(top: str, path: str, flags: int, made: list[str]) -> int:
 
 
 def remove_folders(top: str, made: list[str]) -> None:
-    """Take back what make_folder made, as far as nobody uses it."""
+    """Remove the folders that make_folder created, unless something is in them by now."""
     for path in reversed(made):
         above, name = os.path.split(path)
         with suppress(OSError):
@@ -70,7 +74,7 @@ def _names(path: str) -> list[str]:
 
 
 def _step(folder: int, name: str, flags: int) -> int:
-    """The next folder in place of this one, which is closed."""
+    """Open the next folder, and close this one."""
     try:
         return os.open(name, flags | _FOLDER, dir_fd=folder)
     finally:
@@ -81,13 +85,13 @@ def _make(folder: int, name: str) -> bool:
     try:
         os.mkdir(name, dir_fd=folder)
     except FileExistsError:
-        return False  # whatever it is: it is opened like any other
+        return False  # whatever is there, opening it next refuses a link or a file
     return True
 
 
 @cache
 def _openat2() -> Callable[[str, int], int] | None:
-    """None where the system has none, or hides it."""
+    """The openat2 system call, or None where it does not exist or is blocked."""
     if sys.platform != "linux":
         return None
     import ctypes
@@ -114,7 +118,7 @@ def _openat2() -> Callable[[str, int], int] | None:
 
 @contextmanager
 def folder_of(path: str, flags: int = LOOK) -> Generator[tuple[int, str]]:
-    """The folder that it is in, and its name there. Raises OSError if a link is in the way."""
+    """The opened parent folder of an absolute path, and the name in it. Raises OSError if a link is in the way."""
     above, name = os.path.split(path)
     folder = open_folder("/", above.lstrip("/"), flags)
     try:

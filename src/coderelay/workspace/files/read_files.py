@@ -1,4 +1,4 @@
-"""Which files the model knows, and whether they are still what it knows."""
+"""Tracks which files the model has read, and detects whether they have changed since."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,18 +13,18 @@ _SHOWN_BYTES = 2000
 
 
 class KnownFiles:
-    """The log says which files the model has seen, by their marks; what was in them is remembered in this process
-    alone, and only to say what has changed."""
+    """The files that the model has seen. The log records them by their marks. Their contents are cached in this
+    process only, to show what has changed."""
 
     def __init__(self, marks: Callable[[], Mapping[str, str]] | None = None) -> None:
-        """`marks` tells what the log says now. Without a log it is what was kept here."""
+        """`marks` returns the marks that the log has now. Without a log, those recorded by `keep` are used."""
         self._kept: dict[str, str] = {}
         self._contents: dict[str, tuple[str, bytes]] = {}
         self._bytes = 0
         self.marks: Callable[[], Mapping[str, str]] = marks or (lambda: self._kept)
 
     def keep(self, path: str, mark: str, data: bytes) -> None:
-        """The model has just been shown this, or has written it."""
+        """Record what the model has just been shown or has written."""
         self._kept[path] = mark
         self._forget(path)
         self._contents[path] = (mark, data)
@@ -36,7 +36,7 @@ class KnownFiles:
         return not self.marks().get(path)
 
     def check(self, path: str, content: FileContent, *, shown: str) -> None:
-        """Raises ToolFailed if the model knows the file as something else than it is now."""
+        """Raises ToolFailed if the file has changed since the model saw it. `shown` is its path for the message."""
         known, data = self.marks().get(path), content.data
         if not known or known == content.mark:
             return

@@ -1,1 +1,1 @@
-"""Commands as processes under a supervisor, so that none outlives its owner."""
+"""Runs commands as processes under a supervisor, so that none outlives the process that started it."""

@@ -1,4 +1,4 @@
-"""The contract of whoever keeps the background commands of a session."""
+"""The interface to the background commands of a session."""
 
 from typing import NoReturn, Protocol
 
@@ -10,7 +10,8 @@ from coderelay.workspace.processes.processes import RunningCommand
 
 
 class BackgroundStatus(Struct, frozen=True):
-    """What there is to know of a command now: what it has written since the last look, and a sentence about it."""
+    """The state of a background command: its `output` since the last look, a sentence about it (`told`), and whether
+    it is over."""
 
     output: str
     told: str
@@ -18,14 +19,14 @@ class BackgroundStatus(Struct, frozen=True):
 
 
 class Background(Protocol):
-    """All raise ToolFailed, with a message for the model."""
+    """Holds background commands. All methods raise ToolFailed, with a message for the model."""
 
     def make_room(self) -> None:
-        """To be asked before one more is started."""
+        """Call this before another command is started."""
         ...
 
     def keep(self, running: RunningCommand) -> BackgroundId:
-        """It runs on, under this number. It is ended again if the log never says that it was started."""
+        """Let a command run on under the returned id. It is ended if the log never records that it was started."""
         ...
 
     def look(self, wanted: BackgroundId) -> BackgroundStatus: ...

@@ -1,4 +1,4 @@
-"""What a command may see of our environment: a list of names, so that a new key is hidden by default."""
+"""Filters environment variables for commands by an allowlist of names, so that a new secret is hidden by default."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential", re.IGN
 OWN_DOOR = "CODER_TOKEN"
 LOGIN_IN_ADDRESS = re.compile(r"://[^/\s]*@")
 
-# Nobody sits at the terminal of a command: it must neither ask nor page. A folder that was committed as a bare
-# repository is not one to git, whose configuration would start programs.
+# Nobody sits at the terminal of a command, so it must neither prompt nor page. Git must not accept a folder that was
+# committed as a bare repository, because the configuration in it could start programs.
 ADDED = {
     "GIT_TERMINAL_PROMPT": "0", "PAGER": "cat", "GIT_PAGER": "cat", "CODER": "1",
     "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.bareRepository", "GIT_CONFIG_VALUE_0": "explicit",
@@ -31,17 +31,19 @@ ADDED = {
 
 
 def command_environment(source: Mapping[str, str]) -> dict[str, str]:
-    """`PWD` is left out because the command starts in a folder of its own, `CI` because it changes what tools do."""
+    """The environment of commands. `PWD` is left out because a command starts in a folder of its own, `CI` because it
+    changes what tools do."""
     return {name: value for name, value in source.items() if may_be_seen(name, value)} | ADDED
 
 
 def person_environment(source: Mapping[str, str]) -> dict[str, str]:
-    """For programs of the person that we start: all but what looks like a key, which they would not have from us."""
+    """The environment of the person's programs that we start: everything except what looks like a secret, which they
+    should not get from us."""
     return {name: value for name, value in source.items() if not _is_secret(name, value)} | ADDED
 
 
 def own_environment(source: Mapping[str, str]) -> dict[str, str]:
-    """For what the person runs as their own: all of it, but for what opens our own door to others."""
+    """The environment of commands that a person runs as their own: everything except coder's own access tokens."""
     return {name: value for name, value in source.items() if not name.startswith(OWN_DOOR)}
 
 
@@ -49,7 +51,7 @@ def may_be_seen(name: str, value: str) -> bool:
     if _is_secret(name, value):
         return False
     if PROXIES.fullmatch(name):
-        return "@" not in value  # a login needs no scheme before it here
+        return "@" not in value  # a proxy may contain a login without a scheme before it
     return ALLOWED.fullmatch(name) is not None
 
 

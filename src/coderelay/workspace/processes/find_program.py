@@ -1,5 +1,7 @@
-"""Programs of the machine. Never one that a session's folder brings along: a command could write it in its sandbox,
-and we would run it outside."""
+"""Finds installed programs on PATH, but never one inside a session's folders.
+
+A command in the sandbox could write such a program, and we would run it outside of the sandbox.
+"""
 
 import os
 from collections.abc import Collection
@@ -8,7 +10,7 @@ from coderelay.workspace.files.folders import is_in
 
 
 def find_program(name: str, path: str, folders: Collection[str]) -> str | None:
-    """`path` is a list of folders as in PATH, `folders` are the session's, by their real names."""
+    """`path` is a list of folders as in PATH; `folders` are the real paths of the session's folders."""
     for folder in outside_path(path, folders).split(os.pathsep):
         program = os.path.join(folder, name)
         if folder and os.access(program, os.X_OK) and os.path.isfile(program) and _is_outside(program, folders):
@@ -17,7 +19,7 @@ def find_program(name: str, path: str, folders: Collection[str]) -> str | None:
 
 
 def outside_path(path: str, folders: Collection[str]) -> str:
-    """The same list without what lies in the folders, or depends on where we are."""
+    """The PATH list without relative entries and entries inside the folders."""
     return os.pathsep.join(
         each for each in path.split(os.pathsep) if os.path.isabs(each) and _is_outside(each, folders)
     )

@@ -1,4 +1,4 @@
-"""Ends what a command left behind when the processes that keep it were killed.
+"""Kills orphaned processes of commands whose keeper and supervisor were killed.
 
 A keeper and the supervisor end everything that a command started. When both are killed at the same moment, nobody is
 left who knows those processes: the kernel gives them to init. So every command carries a mark in its environment
@@ -14,15 +14,15 @@ from contextlib import suppress
 from itertools import count
 
 VARIABLE = "CODER_COMMAND_ID"
-"""Its value is a mark: the number of the owner's process, when that process was started, and a number of its own."""
+"""The environment variable with a command's mark: the owner's process id, its start time, and a serial number."""
 
 _MAY_TAKE = 2.0
-_START_FIELD = 19  # of those behind the name in /proc/PID/stat
+_START_FIELD = 19  # among the fields after the name in /proc/PID/stat
 _numbers = count(1)
 
 
 def new_mark() -> dict[str, str]:
-    """The variable that marks one command."""
+    """The environment variable that marks one new command."""
     return {VARIABLE: f"{os.getpid()}-{_started(os.getpid())}-{next(_numbers)}"}
 
 
@@ -32,31 +32,31 @@ def end_command(mark: Mapping[str, str]) -> None:
 
 
 def end_orphans() -> None:
-    """Kill every process whose mark names an owner that does not live any more."""
+    """Kill every process whose mark names an owner that is not running any more."""
     own = os.environ.get(VARIABLE, "")
     _end(lambda found: found != own and not _lives(found))
 
 
 def _end(is_wanted: Callable[[str], bool]) -> None:
-    """Until none is found: one that is killed may just have started another. Bounded, since even SIGKILL may have to
-    wait. Nothing happens where there is no /proc."""
+    """Kill until none is found, since a killed process may just have started another. The time is bounded, because
+    even SIGKILL may have to wait. Does nothing where there is no /proc."""
     deadline = time.monotonic() + _MAY_TAKE
     while sum(_kill(pid, is_wanted) for pid in _processes()) and time.monotonic() < deadline:
         time.sleep(0.002)
 
 
 def _processes() -> Iterator[int]:
-    """Of our user, in our process namespace: in another one the number of an owner means something else."""
+    """Ids of processes of our user in our process namespace: in another one, the owner's id has another meaning."""
     with suppress(OSError):
         own = os.readlink("/proc/self/ns/pid")
         for name in os.listdir("/proc"):
-            with suppress(OSError):  # it has ended, or is not ours
+            with suppress(OSError):  # the process has ended, or belongs to another user
                 if name.isdigit() and os.readlink(f"/proc/{name}/ns/pid") == own:
                     yield int(name)
 
 
 def _kill(pid: int, is_wanted: Callable[[str], bool]) -> bool:
-    """The process is held while it is looked at, so that its number cannot become another's meanwhile."""
+    """Kill a process if its mark is wanted. A pidfd makes sure that its id is not reused meanwhile."""
     try:
         held = os.pidfd_open(pid)
     except OSError:
@@ -74,21 +74,21 @@ def _kill(pid: int, is_wanted: Callable[[str], bool]) -> bool:
 
 
 def _mark_of(pid: int) -> str:
-    """Empty for a process that has ended but was not waited for yet."""
+    """The mark of a process, or empty. It is also empty for a zombie, which has ended but was not waited for yet."""
     with open(f"/proc/{pid}/environ", "rb") as file:
         _, found, rest = (b"\0" + file.read()).partition(f"\0{VARIABLE}=".encode())
     return rest.partition(b"\0")[0].decode(errors="replace") if found else ""
 
 
 def _lives(mark: str) -> bool:
-    """True also for what is not one of our marks."""
+    """Whether the owner in a mark is running. True also for a value that is not one of our marks."""
     pid, _, rest = mark.partition("-")
     started = rest.partition("-")[0]
     return not (pid.isdecimal() and started.isdecimal()) or _started(int(pid)) == started
 
 
 def _started(pid: int) -> str:
-    """In the kernel's own time since it was booted; 0 if there is no such process, or no /proc."""
+    """The start time of a process in clock ticks since boot; 0 if there is no such process, or no /proc."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[_START_FIELD]

@@ -1,4 +1,4 @@
-"""What a command has written, within limits."""
+"""Collects the output of a command within a size limit, and ends a command that fills the disk."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 _ESCAPED = bytes(set(range(0x20)) - set(b"\b\t\n\f\r"))  # control characters that are stored as \\u and four digits
 _ESCAPED_BYTES = 6
 FREE_BYTES = 1_000_000_000
-"""How much is left free, unless a setting says otherwise."""
+"""The free disk space at which a command is ended, unless a setting says otherwise."""
 _LOOK_SECONDS = 0.25
 
 
 class Output:
-    """The beginning and the end of what was written, half of `limit` each; the rest is only counted. The limit holds
-    for the text as it is stored, in which a control character or a broken one takes several bytes."""
+    """The beginning and the end of the output, half of `limit` each; the rest is only counted. The limit applies to
+    the text as it is stored, where a control character or an invalid character takes several bytes."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._head_size, self._tail_size = limit - limit // 2, limit // 2
         self._head, self._tail = bytearray(), bytearray()
-        self._next = 0  # in the tail, which is a ring
+        self._next = 0  # position in the tail, which is a ring buffer
         self._written = 0
 
     def add(self, chunk: bytes) -> None:
@@ -47,7 +47,7 @@ class Output:
         self._next = (at + len(chunk)) % self._tail_size
 
     def text(self) -> tuple[str, int]:
-        """The text, and how many bytes are not in it. No character is cut in two."""
+        """The text, and the number of bytes left out. No character is cut in two."""
         head, tail = bytes(self._head), bytes(self._tail[self._next :] + self._tail[: self._next])
         if len(head) + len(tail) == self._written:
             head, tail = head + tail, b""
@@ -64,17 +64,17 @@ class Output:
 
 
 def _first(data: bytes, limit: int) -> bytes:
-    """As much of its beginning as fits."""
+    """The longest beginning that fits."""
     return data[: _longest(len(data), lambda size: _fits(data[:size], limit))]
 
 
 def _last(data: bytes, limit: int) -> bytes:
-    """As much of its end as fits."""
+    """The longest end that fits."""
     return data[len(data) - _longest(len(data), lambda size: _fits(data[len(data) - size :], limit)) :]
 
 
 def _longest(size: int, fits: Callable[[int], bool]) -> int:
-    """The greatest number up to `size` that fits, if all smaller ones do."""
+    """Binary search for the greatest number up to `size` that fits, given that all smaller ones fit too."""
     if fits(size):
         return size
     low, high = 0, size
@@ -94,15 +94,14 @@ def _fits(data: bytes, limit: int) -> bool:
 
 
 class DiskSpaceWatch:
-    """Looks at the disks of `folders` again and again, and calls `end` once with a reason when less than `free_bytes`
-    is left on one of them. On a disk that has not much more than that to begin with, a command may still take half of
-    what is free."""
+    """Polls the disks of `folders`, and calls `end` once with a reason when less than `free_bytes` is left on one of
+    them. On a disk that has less than twice that to begin with, a command may still use half of what is free."""
 
     def __init__(self, folders: Iterable[str], free_bytes: int, end: Callable[[str], None]) -> None:
         self._end = end
         self._least: dict[str, int] = {}
         for folder in folders:
-            with suppress(OSError):  # nothing can be written to a folder that is not there
+            with suppress(OSError):  # nothing can be written to a folder that does not exist
                 self._least[folder] = min(free_bytes, _free(folder) // 2)
         self._timer = asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
 

@@ -1,7 +1,7 @@
-"""Runs commands so that none outlives its owner, even one that is killed in mid-command.
+"""Runs commands so that none outlives the process that owns it, even if the owner is killed during a command.
 
-The commands are children of a small process of ours, never of the owner: see `supervisor.py`,
-which also says what is spoken on the two kinds of socket.
+Commands are children of a small supervisor process, never of the owner. `supervisor.py` describes the supervisor, the
+keeper process that it forks for each command, and the protocol on the two kinds of socket.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ REPLY = re.compile(rb"(ended|folder|program|process) (-?[0-9]{1,3})\n")
 
 
 Heard = Callable[[bytes], None]
-"""Told of what a command writes; nothing, when that is over."""
+"""Called with each chunk that a command writes, and with empty bytes when its output ends."""
 
 
 class Processes:
-    """The commands of one owner, used from one event loop. The first one starts the supervisor."""
+    """Runs the commands of one owner, from one event loop. The first command starts the supervisor."""
 
     def __init__(self, *, supervisor_python: str = sys.executable, wrap: Wrap | None = None) -> None:
         self._python = supervisor_python
@@ -67,12 +67,12 @@ class Processes:
         written: Sequence[str] = (),
         free_bytes: int = 0,
     ) -> FinishedCommand:
-        """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `apart`, what it
-        writes to standard error is kept apart; `heard` is told of everything that it writes, as it comes. It is ended
-        too when less than `free_bytes` is left on the disk of one of the folders that it may have `written` to.
+        """Run a command to its end, or end it after `seconds` or when this task is cancelled. With `apart`, standard
+        error is collected separately. `heard` gets all output as it arrives. The command is also ended when less than
+        `free_bytes` is left on the disk of one of the folders that it may write to (`written`).
 
-        When this returns or raises, no process of the command is left, whatever it did to
-        escape; except one that became another user, which we may not kill.
+        When this returns or raises, no process of the command is left, whatever it did to escape; except one that
+        became another user, which we may not kill.
         """
         running = await self.start(
             argv,
@@ -102,8 +102,8 @@ class Processes:
         written: Sequence[str] = (),
         free_bytes: int = 0,
     ) -> RunningCommand:
-        """A command that runs until it ends, is stopped, or this is closed. Whether it could begin at all is known
-        when it is over."""
+        """Start a command that runs until it ends, is stopped, or this object is closed. Whether the program could be
+        started at all is known only when the command is over."""
         mark = new_mark()
         request = _request(argv, cwd, {**env, **mark})
         command = _Command(output_bytes, apart, heard)
@@ -124,7 +124,7 @@ class Processes:
         return running
 
     async def close(self) -> None:
-        """End every command and the supervisor. A command still awaited raises ProcessesLost."""
+        """End every command and the supervisor. Whoever still awaits a command gets ProcessesLost."""
         self._closed = True
         self._abandon_running()
         if self._running:
@@ -142,7 +142,7 @@ class Processes:
                 self._supervisor.take(command)
                 self._running.add(command)
                 return self._supervisor
-            except BlockingIOError:  # it is still forking for those before us
+            except BlockingIOError:  # the supervisor is still busy with earlier commands
                 await asyncio.sleep(0.001)
         raise ProcessesLost(program=program, closed=True)
 
@@ -152,7 +152,7 @@ class Processes:
 
 
 class RunningCommand:
-    """A command that was started, and may be over by now."""
+    """A command that was started, and may have ended by now."""
 
     def __init__(
         self,
@@ -180,12 +180,12 @@ class RunningCommand:
         return (self._command.ended or time.monotonic()) - self._command.began
 
     async def wait(self, seconds: float | None = None) -> bool:
-        """False if it is not over in that time."""
+        """Wait for the end of the command. False if it is not over in that time."""
         await asyncio.wait([self._command.over], timeout=seconds)
         return self.is_over
 
     async def stop(self) -> None:
-        """When this returns or raises, it is over, and no process of it is left."""
+        """End the command. When this returns or raises, no process of it is left."""
         await _uninterrupted(self._stop())
 
     async def _stop(self) -> None:
@@ -195,7 +195,7 @@ class RunningCommand:
             await asyncio.to_thread(end_command, self._mark)
 
     def take_output(self) -> str:
-        """What it has written since this was last asked, and once why it was ended, if it was."""
+        """The output since the last call. If we ended the command, the reason is added once."""
         self._command.drain()
         text, why = self._command.output.take().text()[0], self._command.ended_because
         if not why or self._told_why:
@@ -204,7 +204,7 @@ class RunningCommand:
         return f"{text}\n[{why}]\n"
 
     def finished(self, *, timed_out: bool = False) -> FinishedCommand:
-        """How it ended, with what was not taken of its output. Raises CannotStart and ProcessesLost."""
+        """How the command ended, with the output not yet taken. Raises CannotStart and ProcessesLost."""
         match self._command.reply:
             case ("ended", code):
                 exit_code, ended_by = (code, None) if code >= 0 else (None, -code)
@@ -227,14 +227,14 @@ def _request(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bytes:
     try:
         encoded = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
         body = marshal.dumps(([os.fsencode(argument) for argument in argv], os.fsencode(cwd), encoded))
-    except UnicodeEncodeError as error:  # half of a surrogate pair, as a model may write it
+    except UnicodeEncodeError as error:  # half of a surrogate pair, which a model may write
         raise CannotStart(program=argv[0], cwd=cwd, what="program", errno=EINVAL) from error
     return len(body).to_bytes(4, "big") + body
 
 
 class _Command:
-    """Our end of one command: the socket of its keeper, and the pipe of its output; a second one for its errors, if
-    they are wanted apart."""
+    """The owner's end of one command: the socket to its keeper, and the pipe of its output. With `apart`, a second
+    pipe takes standard error."""
 
     def __init__(self, output_bytes: int, apart: bool, heard: Heard | None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -249,19 +249,19 @@ class _Command:
         self.errors = _Pipe(self._loop, output_bytes, heard) if apart else None
         self._pipes = [self.output] if self.errors is None else [self.output, self.errors]
         self.ended_because = ""
-        self.reply: tuple[str, int] | None = None  # and still when over, if the keeper went without one
+        self.reply: tuple[str, int] | None = None  # stays None if the keeper ended without a reply
         self.over: asyncio.Future[None] = self._loop.create_future()
         self._loop.add_reader(self._socket, self._read_reply)
 
     async def send(self, request: bytes) -> None:
-        with suppress(ConnectionError):  # the keeper is gone; its socket tells
+        with suppress(ConnectionError):  # the keeper has ended; reading its socket reports that
             await self._loop.sock_sendall(self._socket, request)
         self._requested = True
         if self.over.done():
             self.release()
 
     async def stop(self) -> bool:
-        """False if its keeper has not said that it is over, and has not gone."""
+        """Send SIGTERM, then SIGKILL. False if the keeper has neither reported the command's end nor ended itself."""
         for number, grace in ((signal.SIGTERM, TERM_GRACE), (signal.SIGKILL, KILL_GRACE)):
             if not self.over.done():
                 self._signal(number)
@@ -273,7 +273,7 @@ class _Command:
 
     def _signal(self, number: int) -> None:
         if not self._requested:
-            self.abandon()  # a signal would be taken for a part of the request
+            self.abandon()  # a signal would be read as part of the request
         else:
             with suppress(ConnectionError):
                 self._socket.send(bytes([number]))
@@ -287,12 +287,12 @@ class _Command:
         self._signal(signal.SIGKILL)
 
     def abandon(self) -> None:
-        """The keeper kills everything and goes without a reply."""
-        with suppress(OSError):  # it is gone already
+        """Close our side of the socket: the keeper kills everything and ends without a reply."""
+        with suppress(OSError):  # the keeper has ended already
             self._socket.shutdown(socket.SHUT_WR)
 
     def _read_reply(self) -> None:
-        """Believed only if it reads as a keeper writes it: a command may have got hold of the socket."""
+        """A reply counts only in the exact form that a keeper writes: a command may have got hold of the socket."""
         received = b""
         with suppress(ConnectionError):
             received = self._socket.recv(REPLY_BYTES)
@@ -307,7 +307,7 @@ class _Command:
         if self.over.done():
             return
         self.drain()
-        if self._requested:  # else it is being written to still
+        if self._requested:  # otherwise `send` is still writing to the socket
             self.release()
         self.ended = time.monotonic()
         self.over.set_result(None)
@@ -320,7 +320,7 @@ class _Command:
         return [self._keeper_socket.fileno(), *(pipe.writer for pipe in self._pipes)]
 
     def close_lent(self) -> None:
-        """While ours are open, neither the socket nor a pipe ends."""
+        """Close our copies of the keeper's descriptors: while they are open, neither the socket nor a pipe ends."""
         self._keeper_socket.close()
         for pipe in self._pipes:
             pipe.close_writer()
@@ -337,7 +337,7 @@ class _Command:
 
 
 class _Pipe:
-    """What a command writes into, and what has come of it."""
+    """A pipe that a command writes to, and the output collected from it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, output_bytes: int, heard: Heard | None) -> None:
         self._loop = loop
@@ -360,14 +360,14 @@ class _Pipe:
         return len(chunk)
 
     def take(self) -> Output:
-        """What came since this was last asked."""
+        """The output since the last call."""
         taken, self.written = self.written, self.written.emptied()
         return taken
 
     def drain(self) -> None:
-        """The pipe holds what was written so far. When everything that could write is dead, that is all there is.
+        """Read what the pipe holds. When every process that could write is dead, that is all the output there is.
 
-        Bounded by what a pipe can hold: somebody may go on writing.
+        Bounded by the capacity of a pipe, because somebody may go on writing.
         """
         left = PIPE_BYTES
         while left > 0 and (size := self._read()):
@@ -384,7 +384,7 @@ class _Pipe:
 
 
 async def _uninterrupted(work: Coroutine[None, None, None]) -> None:
-    """Await `work` to its end, however often we are cancelled meanwhile; then let the cancellation go on."""
+    """Await `work` to its end, however often we are cancelled meanwhile; then raise the cancellation."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():

@@ -1,7 +1,7 @@
-"""Runs one command with a text as its input, its output and its errors apart, as a filter is run.
+"""Runs one command as a filter: with a text on standard input, and standard output and error separate.
 
-A command of `Processes` has no input and one output for everything. So a shell takes the input from a file, sends the
-errors into a pipe that has a name, removes both names, and becomes the command.
+A command of `Processes` has no input, and one output for everything. So a shell redirects its input from a file and
+its errors into a named pipe, removes both names, and then becomes the command.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ exec {_SHELL} -c "$3"
 
 
 class Piped(Struct, frozen=True):
-    """`ended.output` is standard output alone; of long `errors` only the beginning is kept."""
+    """A filter's result. `ended.output` is standard output alone; of long `errors` only the beginning is kept."""
 
     ended: FinishedCommand
     errors: str
@@ -43,7 +43,7 @@ async def run_piped(
     seconds: float,
     output_bytes: int,
 ) -> Piped:
-    """As `Processes.run` does it. `command` is a line for the shell."""
+    """Run `command`, a shell command line, as `Processes.run` does, with `text` as its input."""
     with tempfile.TemporaryDirectory(prefix="coder-", ignore_cleanup_errors=True) as folder:
         given, said = os.path.join(folder, "input"), os.path.join(folder, "errors")
         _write(given, text)
@@ -66,9 +66,11 @@ def _write(path: str, text: bytes) -> None:
 
 @contextmanager
 def _beginning(pipe: str) -> Generator[bytearray]:
-    """What is written into the pipe, known when this is left. It is read to its end: nobody must wait for room."""
+    """The beginning of what is written into the pipe, complete when the context ends. Everything is read, so that no
+    writer blocks on a full pipe."""
     kept = bytearray()
-    end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)  # a writer of our own: it never ends while we read
+    # Opened for writing too: with a writer of our own, the pipe never ends while we read.
+    end = os.open(pipe, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def read() -> int:
         chunk = os.read(end, _READ_BYTES)
@@ -83,7 +85,7 @@ def _beginning(pipe: str) -> Generator[bytearray]:
     loop.add_reader(end, read_some)
     try:
         yield kept
-        with suppress(BlockingIOError):  # all who could write are dead, so this ends
+        with suppress(BlockingIOError):  # all writers are dead, so this ends
             while read():
                 pass
     finally:

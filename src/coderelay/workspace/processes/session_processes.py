@@ -1,4 +1,4 @@
-"""The commands of one session: where they run, and what they see."""
+"""Runs the commands of one session: inside or outside of its sandbox, with its environment and working folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 
 class CommandContext(Struct, frozen=True):
-    """What holds for the session at this moment."""
+    """The session's current settings for commands: whether they are confined, and whether they get the network."""
 
     confined: bool = True
     network: bool = False
 
 
 class Commands:
+    """Runs commands for one session, confined as its settings and the rights of each command say."""
+
     def __init__(
         self,
         processes: Processes,
@@ -38,8 +40,8 @@ class Commands:
         wanted: Callable[[], CommandContext],
         variables: Mapping[str, str],
     ) -> None:
-        """Without a sandbox they run as they are, in `processes`. `wanted` is asked for each command. All have the
-        `variables`, wherever they run."""
+        """Without a sandbox, commands run unconfined in `processes`. `wanted` is called for each command. All
+        commands get the `variables`, wherever they run."""
         self._variables = variables
         self._processes = processes
         self._environment = environment
@@ -54,14 +56,14 @@ class Commands:
         return there
 
     def heard_by(self, heard: Heard) -> Commands:
-        """The same, but somebody is told of what they write until they end."""
+        """A copy whose commands pass their output to `heard` until they end."""
         there = copy(self)
         there._heard = heard
         return there
 
     @property
     def rung(self) -> Rung:
-        """What a command without any right would run in now. The first to ask may have to wait for it to be tried."""
+        """How a command without any rights would be confined now. The first call may wait while that is tried out."""
         sandbox = self._sandbox()
         return "none" if sandbox is None else sandbox.rung
 
@@ -74,7 +76,7 @@ class Commands:
         output_bytes: int = 1 << 20,
         free_bytes: int = FREE_BYTES,
     ) -> FinishedCommand:
-        """To its end, as `Processes.run` does it."""
+        """Run a command to its end, as `Processes.run` does."""
         sandbox = self._sandbox()
         try:
             async with self._place(rights) as place:
@@ -103,7 +105,7 @@ class Commands:
         output_bytes: int = 1 << 20,
         free_bytes: int = FREE_BYTES,
     ) -> RunningCommand:
-        """To run on, as `Processes.start` does it."""
+        """Start a command and let it run on, as `Processes.start` does."""
         async with self._place(rights) as place:
             return await place.processes.start(
                 argv,

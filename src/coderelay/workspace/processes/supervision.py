@@ -1,4 +1,4 @@
-"""Our end of a supervisor: see `supervisor.py`, which also says what is spoken on the two kinds of socket."""
+"""Starts, talks to and ends a supervisor process, from the owner's side. `supervisor.py` describes the protocol."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LAST_WORDS = 1 << 16
 LEAVING_MAY_TAKE = 5.0
 KILLING_MAY_TAKE = 1.0
 Wrap = Callable[[list[str]], list[str]]
-"""The command that starts the supervisor in a sandbox, made from the one that starts it here."""
-_FIRST_AND_END = slice(47, 49)  # of the fields behind the name in /proc/self/stat
+"""Turns the command line of the supervisor into one that starts it in a sandbox."""
+_FIRST_AND_END = slice(47, 49)  # env_start and env_end, among the fields after the name in /proc/self/stat
 
 
 class Lending(Protocol):
-    """Whoever has descriptors for a keeper."""
+    """A command whose file descriptors are passed to its keeper."""
 
     def lent(self) -> list[int]: ...
 
@@ -33,7 +33,8 @@ class Lending(Protocol):
 
 
 class SupervisorHandle:
-    """Our end of the supervisor process. It says once that it is ready; the end of its socket is its end."""
+    """The owner's handle of a supervisor process. The supervisor reports once that it is ready. When its socket ends,
+    it counts as ended."""
 
     def __init__(self, python: str, wrap: Wrap | None, *, when_gone: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -52,18 +53,18 @@ class SupervisorHandle:
         return not self._gone.is_set()
 
     def take(self, command: Lending) -> None:
-        with suppress(ConnectionError):  # it died just now, and the command's socket ends with it
+        with suppress(ConnectionError):  # it has just died, and the command's socket ends with it
             socket.send_fds(self._control, [b"+"], command.lent())
         command.close_lent()
 
     async def close(self) -> None:
         if not self._gone.is_set():
-            with suppress(OSError):  # it ends already
+            with suppress(OSError):  # it is ending already
                 self._control.shutdown(socket.SHUT_WR)
             await self._wait_until_gone(LEAVING_MAY_TAKE)
 
     def check_it_began(self, program: str) -> None:
-        """After a command that ended without a reply. Raises CannotStart if this never took any."""
+        """Call this after a command ended without a reply. Raises CannotStart if the supervisor was never ready."""
         if not self._gone.is_set():
             self._hear()
         if self._is_ready:
@@ -77,13 +78,13 @@ class SupervisorHandle:
         raise CannotStart(program=program, cwd="/", what="process", errno=ENOEXEC)
 
     async def end_sandbox(self) -> None:
-        """With everything in it: one of its commands outlived even SIGKILL, or whoever keeps it does not answer."""
+        """Kill the sandbox with everything in it: a command outlived even SIGKILL, or its keeper does not answer."""
         if self._is_wrapped and not self._gone.is_set():
             self._process.kill()
             await self._wait_until_gone(KILLING_MAY_TAKE)
 
     async def _wait_until_gone(self, seconds: float) -> None:
-        """Or let go of it: somebody may have stopped it, or hold its socket."""
+        """Wait, then give up on the supervisor: it may have been stopped, or another process may hold its socket."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._gone.wait()
@@ -97,30 +98,31 @@ class SupervisorHandle:
         except BlockingIOError:
             return
         except ConnectionError:
-            pass  # it died before it read all we sent
+            pass  # it died before it had read everything we sent
         if said:
             self._is_ready = True
         else:
             self._bury()
 
     def _bury(self) -> None:
-        """Its socket closed with it, so it is exiting; unless a command closed that, so it is killed all the same."""
+        """Clean up after the supervisor. Its socket closed, so it is exiting; it is killed all the same, because a
+        command may have closed the socket."""
         self._loop.remove_reader(self._control)
-        with suppress(OSError):  # nothing was said
+        with suppress(OSError):  # nothing was received
             self._is_ready = self._is_ready or self._control.recv(1) != b""
         self._control.close()
         self._process.kill()
         self._process.wait()
         if self._process.stderr is not None:
             with self._process.stderr as words:
-                os.set_blocking(words.fileno(), False)  # what it left running may hold the other end
+                os.set_blocking(words.fileno(), False)  # a process that it left running may hold the other end
                 self._last_words = (words.read(_LAST_WORDS) or b"").decode(errors="replace").strip()
         self._gone.set()
         self._when_gone()
 
 
 def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    # Commands can read the environment of their parents in /proc, so no key of ours is in it.
+    # Commands can read the environment of their parent processes in /proc, so it must not contain any secret of ours.
     blank_own_environment()
     env = {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
     argv = [python, "-I", "-S", SUPERVISOR]
@@ -142,9 +144,9 @@ def _start_supervisor(python: str, wrap: Wrap | None) -> tuple[subprocess.Popen[
 class FinishedCommand(msgspec.Struct, frozen=True):
     """A command that ended: by itself with an exit code, or by a signal.
 
-    `output` is what it wrote to standard output and error, in the order written; or to standard output alone, if
-    its `errors` were wanted apart. When `omitted_bytes` is not 0, a line in the middle of it says so.
-    `ended_because` is why we ended it, for another reason than time.
+    `output` is standard output and error in the order written, or standard output alone if `errors` were collected
+    separately. If `omitted_bytes` is not 0, a line in the middle of the output says so.
+    `ended_because` says why we ended the command, if not because of its time limit.
     """
 
     exit_code: int | None
@@ -158,7 +160,7 @@ class FinishedCommand(msgspec.Struct, frozen=True):
 
 
 class CannotStart(Exception):
-    """The command did not begin: nothing of it ran. Of a sandbox that does not start, `detail` says why."""
+    """The command did not start: nothing of it ran. If a sandbox did not start, `detail` says why."""
 
     def __init__(
         self,
@@ -177,7 +179,7 @@ class CannotStart(Exception):
 
 
 class ProcessesLost(Exception):
-    """The command may have run; how it ended is not known, because its supervisor ended or was closed."""
+    """The command may have run. How it ended is unknown, because its supervisor ended or was closed."""
 
     def __init__(self, *, program: str, closed: bool) -> None:
         super().__init__(f"{program}: its supervisor {'was closed' if closed else 'ended'}")
@@ -186,7 +188,7 @@ class ProcessesLost(Exception):
 
 
 def blank_own_environment() -> None:
-    """Nothing happens where there is no /proc."""
+    """Overwrite secrets in our environment as /proc shows it to other processes. Does nothing without /proc."""
     with suppress(OSError, ValueError):
         with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -196,13 +198,13 @@ def blank_own_environment() -> None:
 
 
 def _blank(first: int, size: int) -> None:
-    import ctypes  # takes milliseconds, and only who starts commands needs it
+    import ctypes  # takes milliseconds, and is only needed to start commands
 
     at = first
     for entry in ctypes.string_at(first, size).split(b"\0"):
         name, is_set, value = entry.partition(b"=")
         if is_set and not may_be_seen(os.fsdecode(name), os.fsdecode(value)):
             if name in os.environb:
-                os.putenv(name, os.environb[name])  # in another place, for libraries and children of ours
+                os.putenv(name, os.environb[name])  # kept in other memory, for our libraries and children
             ctypes.memset(at + len(name) + 1, 0, len(value))
         at += len(entry) + 1

@@ -1,27 +1,28 @@
-"""Runs the commands of one owner, and lets none of them outlive it.
+"""The supervisor process: runs the commands of one owner process, and lets none of them outlive the owner.
 
-A script of its own, never imported: it starts in milliseconds, is cheap to fork, and knows
-nothing of coderelay. `processes.py` is the other side of both conversations:
+This is a separate script that is never imported: it starts in milliseconds, is cheap to fork, and knows nothing of
+coderelay. `processes.py` and `supervision.py` are the other side of both protocols:
 
-    owner ── control socket ──> supervisor     one byte and the descriptors of each command:
-                                               its own socket, where its output goes, and a
-                                               third if its errors go elsewhere;
+    owner ── control socket ──> supervisor     in: one byte and the descriptors of each command:
+                                               its own socket, its output, and a third one if
+                                               standard error is collected separately;
                                                out: one byte, once, when it can take commands
     owner <── command socket ─> keeper         in: the request, then one byte for each signal
                                                out: `ended CODE` or `WHAT ERRNO`, one line
 
-The supervisor forks one keeper for each command. A keeper adopts whatever its command orphans
-(it is a subreaper), so its children are that command's processes and nothing else: when none is
-left, nothing of the command is left, however it forked or left its session. A keeper that is
-killed leaves its children to the supervisor, which kills them.
+The supervisor forks one keeper process for each command. A keeper is a subreaper: it adopts orphans of its command,
+so its children are the processes of that command and nothing else. When it has no child left, nothing of the command
+is left, however it forked or left its session. The children of a killed keeper go to the supervisor, which kills
+them.
 
-The end of either socket means that the owner is gone, or wants an end.
+The end of either socket means that the owner is gone, or wants the command or the supervisor to end.
 
-The control socket is its standard input, the only descriptor that every sandbox leaves open. Arguments are
-limits that hold for every command, as `name=number`, and mounts that must be there, as `kind=identity=path`.
+The control socket is standard input, the only descriptor that every sandbox leaves open. The arguments are resource
+limits for every command, as `name=number`, and mounts that must exist, as `kind=identity=path`.
 
-Commands run as the same user. No process of ours may be traced, or they could take its sockets and answer in its
-place; nor may one be stopped: a keeper that is, is killed, and in a namespace of its own the supervisor is process 1.
+Commands run as the same user. So our processes must not be traceable, or a command could take their sockets and
+answer in their place. Nor may a command stop them: a stopped keeper is killed, and in a process namespace of its own
+the supervisor is process 1.
 """
 
 import ctypes
@@ -33,7 +34,7 @@ import select
 import signal
 import sys
 import time
-from _socket import MSG_WAITALL, socket  # the module `socket` would take 5 ms more
+from _socket import MSG_WAITALL, socket  # importing `socket` would take 5 ms more
 
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
@@ -70,7 +71,7 @@ def main(arguments: list[str]) -> None:
 
 
 def take_control() -> socket:
-    """Standard input becomes the empty one that commands inherit."""
+    """Take the control socket from standard input, and replace that with /dev/null, which commands inherit."""
     control = socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -79,7 +80,8 @@ def take_control() -> socket:
 
 
 def set_limit(limit: str) -> None:
-    """Never above what holds already. Processes are counted by user, so only where ours are the only ones."""
+    """Set a resource limit, never above the current one. The kernel counts processes by user, so their number is only
+    limited in a user namespace, where all of them are ours."""
     name, _, number = limit.partition("=")
     if name == "RLIMIT_NPROC" and read_file("/proc/self/uid_map").split() == EVERY_USER:
         return
@@ -91,7 +93,7 @@ def set_limit(limit: str) -> None:
 
 
 def check_mounts(expected: list[str]) -> None:
-    """Exits unless they are as expected, and nothing else can be written: somebody may have put a link in the way."""
+    """Exit unless the mounts are as expected and nothing else is writable: somebody may have planted a link."""
     found = mounts_here()
     writable = [*OF_THE_SANDBOX]
     for each in expected:
@@ -107,7 +109,7 @@ def check_mounts(expected: list[str]) -> None:
 
 
 def mounts_here() -> dict[str, str]:
-    """The topmost at each path, which comes last."""
+    """Whether each mount point is writable. At one path, the topmost mount comes last and counts."""
     found: dict[str, str] = {}
     for line in read_file("/proc/self/mountinfo").rstrip("\n").split("\n"):
         path, options = line.split(" ", 6)[4:6]
@@ -118,7 +120,7 @@ def mounts_here() -> dict[str, str]:
 
 
 def identity_of(path: str) -> str:
-    """Empty where nobody of ours can look."""
+    """Device and inode of a path; empty if we cannot access it."""
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:
@@ -127,13 +129,15 @@ def identity_of(path: str) -> str:
 
 
 def leave_keyring() -> None:
-    """That of the session, whose keys a sandbox would inherit. Nothing happens where there is no such call."""
+    """Leave the session keyring, whose keys a sandbox would inherit. Does nothing without that system call."""
     number = KEYCTL.get(os.uname().machine)
     if number is not None:
         LIBC.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 class Supervisor:
+    """Forks a keeper for each command that arrives, and cleans up after keepers that were killed."""
+
     def __init__(self, control: socket) -> None:
         self.control = control
         self.alarm = child_alarm()
@@ -153,7 +157,7 @@ class Supervisor:
         self.leave()
 
     def admit(self) -> bool:
-        """Take the next command; False when there is no owner any more."""
+        """Take the next command. False when the owner is gone."""
         descriptors = receive_descriptors(self.control)
         if descriptors is None:
             return False
@@ -173,7 +177,7 @@ class Supervisor:
             return
         status = 1
         try:
-            self.control.close()  # or the owner would not see the supervisor die
+            self.control.close()  # otherwise the owner would not notice the death of the supervisor
             os.close(self.alarm)
             keep(command, outputs)
             status = 0
@@ -181,17 +185,17 @@ class Supervisor:
             os._exit(status)
 
     def reap(self) -> bool:
-        """False when there is no child left.
+        """Wait for ended children. False when there is no child left.
 
-        A keeper that ends cleanly leaves nothing behind. After any other death there may be
-        processes that came to us, and killing one may bring its children.
+        A keeper that ends cleanly leaves nothing behind. After any other death, orphans may have come to us, and
+        killing one of them may bring its children.
         """
         silence(self.alarm)
         strangers = False
         try:
             while (ended := os.waitpid(-1, os.WNOHANG | os.WUNTRACED)) != (0, 0):
                 pid, status = ended
-                if os.WIFSTOPPED(status):  # by its command: it could not end it any more
+                if os.WIFSTOPPED(status):  # the command stopped its keeper, which could not end it any more
                     os.kill(pid, signal.SIGKILL)
                     continue
                 strangers |= status != 0 or pid not in self.keepers
@@ -203,9 +207,9 @@ class Supervisor:
         return True
 
     def leave(self) -> None:
-        """The owner is gone, which every keeper has noticed by itself; what they leave is ours.
+        """The owner is gone, and every keeper has noticed that by itself. Kill what the keepers leave.
 
-        Bounded, so that a child on which even SIGKILL has to wait cannot hold an owner that closes.
+        The time is bounded: a child that even SIGKILL cannot end at once must not delay an owner that is closing.
         """
         for grace in (KEEPERS_MAY_TAKE, KILLING_MAY_TAKE):
             if not self.children_after(grace):
@@ -214,6 +218,7 @@ class Supervisor:
             kill_children()
 
     def children_after(self, grace: float) -> bool:
+        """Whether there are still children after `grace` seconds."""
         poll = select.poll()
         poll.register(self.alarm, select.POLLIN)
         deadline = time.monotonic() + grace
@@ -226,7 +231,7 @@ class Supervisor:
 
 
 def keep(command: socket, outputs: list[int]) -> None:
-    """Run one command to its end, and then end everything that it started."""
+    """The keeper: run one command to its end, and then end everything that it started."""
     request = receive_request(command)
     if request is None:
         return
@@ -252,7 +257,7 @@ def keep(command: socket, outputs: list[int]) -> None:
 
 
 def watch(command: socket, alarm: int, leader: int) -> int | None:
-    """Pass signals on until the leader ends (its exit code) or the owner leaves (None)."""
+    """Forward signals until the leader ends (returns its exit code) or the owner is gone (returns None)."""
     poll = select.poll()
     poll.register(command.fileno(), select.POLLIN)
     poll.register(alarm, select.POLLIN)
@@ -272,16 +277,16 @@ def watch(command: socket, alarm: int, leader: int) -> int | None:
 
 
 def lead(request: Request, keeper: int, outputs: list[int], failure: int) -> None:
-    """Become the command, leading a session of its own; standard input is ours, /dev/null. Never returns."""
+    """Become the command, as the leader of a new session. Standard input is ours, /dev/null. Never returns."""
     argv, cwd, env = request
     what, number = "program", errno.EINVAL
     try:
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != keeper:
-            return  # it died before we could ask to die with it
-        # What is ignored stays ignored through exec: Python ignores two of its own, a shell that starts us in
-        # the background two more.
+            return  # the keeper died before we could ask to die with it
+        # Ignored signals stay ignored after exec. Python ignores two, and a shell that starts us in the background
+        # two more.
         for each in range(1, 32):
             if each not in (signal.SIGKILL, signal.SIGSTOP):
                 signal.signal(each, signal.SIG_DFL)
@@ -299,7 +304,7 @@ def lead(request: Request, keeper: int, outputs: list[int], failure: int) -> Non
 
 
 def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
-    """As execvpe, which would import `warnings` in every command."""
+    """Like os.execvpe, which would import `warnings` for every command."""
     program = argv[0]
     if b"/" in program:
         os.execve(program, argv, env)
@@ -315,7 +320,7 @@ def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
 
 
 def end_children() -> None:
-    """Kill until no child is left. What a killed child leaves behind comes to us and is next."""
+    """Kill until no child is left. Orphans of a killed child become our children and are next."""
     while True:
         try:
             if os.waitpid(-1, os.WNOHANG) != (0, 0):
@@ -328,7 +333,7 @@ def end_children() -> None:
 
 
 def kill_children(spared: set[int] | frozenset[int] = frozenset()) -> bool:
-    """False when there is none that we may kill (one that became another user stays)."""
+    """Kill all children but `spared`. False if there is none that we may kill: one that became another user stays."""
     own_group, killed = os.getpgrp(), False
     for pid in children():
         if pid in spared:
@@ -344,14 +349,14 @@ def kill_children(spared: set[int] | frozenset[int] = frozenset()) -> bool:
 
 
 def children() -> list[int]:
-    """Empty where /proc is missing, or is that of another process namespace."""
+    """Ids of our child processes. Empty if /proc is missing, or belongs to another process namespace."""
     own = str(os.getpid())
     if not os.path.islink("/proc/self") or os.readlink("/proc/self") != own:
         return []
     try:
-        # One quick read, or a command that forks and exits without pause would stay ahead of us.
+        # One fast read: otherwise a command that forks and exits without pause would stay ahead of us.
         return [int(pid) for pid in read_file(f"/proc/{own}/task/{own}/children").split()]
-    except FileNotFoundError:  # a kernel may be built without it
+    except FileNotFoundError:  # a kernel may be built without this file
         return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(name) == own]
 
 
@@ -360,7 +365,7 @@ def parent_of(pid: str) -> str:
         stat = read_file(f"/proc/{pid}/stat")
     except OSError:
         return ""
-    # The name, in parentheses, may itself hold spaces and parentheses.
+    # The name, in parentheses, may itself contain spaces and parentheses.
     return stat[stat.rindex(")") + 2 :].split(None, 2)[1]
 
 
@@ -395,7 +400,7 @@ def close_all(descriptors: list[int]) -> None:
 
 
 def receive_request(command: socket) -> Request | None:
-    """None when the owner left before it was complete."""
+    """The request, or None if the owner was gone before it was complete."""
     length = int.from_bytes(receive(command, 4, MSG_WAITALL), "big")
     body = receive(command, length, MSG_WAITALL)
     return marshal.loads(body) if body and len(body) == length else None
@@ -413,7 +418,7 @@ def words(what: str, number: int | None) -> bytes:
 
 
 def reply(command: socket, message: bytes) -> None:
-    """Said once, then the socket is closed: its end is the end of the message."""
+    """Send the only reply, then close the socket: its end marks the end of the message."""
     try:
         command.sendall(message)
     except ConnectionError:
@@ -428,8 +433,8 @@ def child_alarm() -> int:
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    # Sandlock answers calls such as readlink from another process. When a child ends meanwhile, they would fail
-    # with EINTR, which Python does not expect of them: they are repeated by the kernel.
+    # Sandlock answers system calls such as readlink from another process. If a child ended meanwhile, they would fail
+    # with EINTR, which Python does not expect of them. With this setting, the kernel restarts them.
     signal.siginterrupt(signal.SIGCHLD, False)
     return reader
 
@@ -442,7 +447,7 @@ def silence(alarm: int) -> None:
 
 
 def prctl(option: int, value: int) -> None:
-    """Nothing happens where there is no such call (macOS): then only process groups are ended."""
+    """Does nothing where prctl does not exist (macOS): there, only process groups are ended."""
     if hasattr(LIBC, "prctl"):
         LIBC.prctl(option, value, 0, 0, 0)
 

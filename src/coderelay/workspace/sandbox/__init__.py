@@ -1,1 +1,1 @@
-"""Where commands are confined. `sandbox.py` is the contract; each way to do it has a file of its own."""
+"""The sandbox that commands run in. `sandbox.py` is the entry point; each way to confine has its own file."""

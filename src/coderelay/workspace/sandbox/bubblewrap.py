@@ -1,4 +1,4 @@
-"""A profile as bubblewrap takes it: namespaces of its own, and a tree of mounts."""
+"""Translates a sandbox profile into the arguments of bubblewrap (bwrap): namespaces and a tree of mounts."""
 
 import os
 import stat
@@ -13,7 +13,8 @@ PROGRAM = "bwrap"
 _SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/nix/var/nix/profiles/default/bin")
 _NAMESPACES = ["--unshare-user-try", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"]
 _MANNERS = ["--new-session", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
-# Of the machine, not of a process. Root may write most of it, even without any capability.
+# These entries of /proc belong to the machine, not to a process. Root may write most of them, even without any
+# capability.
 _PROC = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "driver", "mtrr")
 _NOTHING = "0:0"
 _TEMPORARY = ("/tmp", "/var/tmp")
@@ -22,17 +23,18 @@ Kind = Literal["readable", "writable", "pinned", "guarded", "hidden", "temporary
 
 
 def bubblewrap_program() -> str | None:
-    """The installed bwrap. It confines every other program, so it is looked for only in folders that nobody but the
-    system's owner can write."""
+    """Return the path of the installed bwrap. Because it confines every other program, it is looked for only in
+    folders that nobody but the system's owner can write."""
     paths = [os.path.join(folder, PROGRAM) for folder in _SYSTEM]
     return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def bubblewrap(program: str, profile: Profile, blank: Callable[[str], str]) -> list[str]:
-    """The beginning of a command. `blank` gives the file to be seen in place of a hidden one."""
+    """Return the command prefix that starts a program in the sandbox. `blank` returns the file that is mounted over a
+    hidden file."""
     network = [] if profile.network else ["--unshare-net"]
     arguments: list[str] = []
-    closed: list[str] = []  # at the end, when everything that is shown in them has its place
+    closed: list[str] = []  # goes last, when everything that is shown inside is mounted
     for path, kind in _mounts(profile).items():
         match kind:
             case "readable" | "shown" | "guarded":
@@ -52,8 +54,9 @@ def bubblewrap(program: str, profile: Profile, blank: Callable[[str], str]) -> l
 
 
 def expected_mounts(profile: Profile) -> Iterator[str]:
-    """As the supervisor takes them, to look for before the first command. Mounting follows links, and a command in
-    another sandbox of the session may put one in its way after we have looked."""
+    """Yield the mounts as arguments of the supervisor, which verifies them before the first command. Mounting follows
+    symbolic links, and a command in another sandbox of the session may replace a path by a link after we have checked
+    it."""
     for path, kind in _mounts(profile).items():
         match kind:
             case "writable" | "pinned":
@@ -69,8 +72,9 @@ def expected_mounts(profile: Profile) -> Iterator[str]:
 
 
 def _identity(path: str) -> str:
-    """That of nothing if it is a link, or cannot be reached without one: then the start fails, and says why. The
-    identity of a link itself would be believed if the link is there again when the supervisor looks."""
+    """Return device and inode of a path. A link, or a path that cannot be reached without one, gets an identity that
+    no file has: then the start fails and says why. The identity of the link itself would be accepted if the link is
+    there again when the supervisor looks."""
     try:
         with folder_of(path) as (folder, name):
             found = os.stat(name or ".", dir_fd=folder, follow_symlinks=False)
@@ -80,7 +84,8 @@ def _identity(path: str) -> str:
 
 
 def _mounts(profile: Profile) -> dict[str, Kind]:
-    """What is within another comes after it, and is left out where that does the same."""
+    """Return the mounts, an outer path before the paths inside it. A mount is left out where the surrounding one has
+    the same effect."""
     mounts: dict[str, Kind] = {}
     for path, kind in sorted(_wanted(profile).items(), key=lambda each: each[0].rstrip("/").count("/")):
         around = mounts[max((each for each in mounts if is_in(path, each)), key=len)] if mounts else None
@@ -91,7 +96,7 @@ def _mounts(profile: Profile) -> dict[str, Kind]:
 
 
 def _wanted(profile: Profile) -> dict[str, Kind]:
-    """One kind for each path. What hides wins over what opens."""
+    """Return exactly one kind of mount for each path. Where several apply, hiding a path wins over opening it."""
     wanted: dict[str, Kind] = {}
     wanted |= dict.fromkeys(profile.shown, "shown")
     wanted |= dict.fromkeys(profile.pinned, "pinned")

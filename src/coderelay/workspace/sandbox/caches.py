@@ -1,7 +1,8 @@
-"""Where tools keep what they have downloaded and built: in a folder of the project's own, since home is read-only.
+"""Per-project cache folders for package managers and build tools, since home is read-only in the sandbox.
 
-Some find there what they had in home: they are told of it as a second place that is only read. Others know one
-place only; theirs stays in home until something was downloaded into the project's own.
+Each project has a cache folder of its own for what tools download and build. Some tools can be given the cache in
+home as a second, read-only location. Others know one location only: theirs stays in home until something was
+downloaded into the project's cache folder.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ _OWN = {
     "ZIG_GLOBAL_CACHE_DIR": "zig",
     "MPLCONFIGDIR": "matplotlib",
 }
-_READ_BESIDE = {  # a place in home, and how to say that it is only read
+_READ_BESIDE = {  # the location in home, and the format of the variable's value that names it as a read-only cache
     "GRADLE_RO_DEP_CACHE": (".gradle/caches", "{}"),
     "NUGET_FALLBACK_PACKAGES": (".nuget/packages", "{}"),
     "GOPROXY": ("go/pkg/mod/cache/download", "file://{},https://proxy.golang.org,direct"),
@@ -44,7 +45,7 @@ _READ_BESIDE = {  # a place in home, and how to say that it is only read
     "HF_HOME": (".cache/huggingface", "{}"),
     "TORCH_HOME": (".cache/torch", "{}"),
 }
-_ONE_PLACE = {  # the place in home, our own, what shows that it is in use, and how it is said
+_ONE_PLACE = {  # the location in home, our folder, the subfolder that shows ours is in use, the format of the value
     "CARGO_HOME": (".cargo", "cargo", "registry", "{}"),
     "DENO_DIR": (".cache/deno", "deno", "npm", "{}"),
     "MAVEN_OPTS": (".m2/repository", "maven", "org", "-Dmaven.repo.local={}"),
@@ -53,12 +54,13 @@ _CARGO_CONFIG = "config.toml"
 
 
 def cache_folder(home: str, root: str, env: Mapping[str, str]) -> str:
-    """Made if it is not there. `home` is that of coder, `root` the project's folder."""
+    """Return the project's cache folder, which is created if it is missing. `home` is coder's home folder, `root` the
+    project's folder."""
     path = os.path.join(home, "caches", hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
     os.makedirs(path, mode=0o700, exist_ok=True)
     theirs = os.path.join(env.get("CARGO_HOME") or os.path.join(env.get("HOME", ""), ".cargo"), _CARGO_CONFIG)
-    if os.path.isfile(theirs):  # it may name the mirror to be used
-        with suppress(OSError):  # it is there, or a command has made another thing of its folder
+    if os.path.isfile(theirs):  # it may name the package mirror to use
+        with suppress(OSError):  # the link exists, or a command has replaced its folder
             _link_in(os.path.realpath(path), "cargo", _CARGO_CONFIG, theirs)
     return path
 
@@ -72,6 +74,7 @@ def _link_in(cache: str, folder: str, name: str, target: str) -> None:
 
 
 def cache_environment(cache: str, env: Mapping[str, str], *, network: bool) -> dict[str, str]:
+    """Return the environment variables that point tools to the cache folder `cache`."""
     home = env.get("HOME", "")
     own = {name: os.path.join(cache, folder) for name, folder in _OWN.items()}
     return own | dict(_read_beside(home, env)) | dict(_in_one_place(cache, home, env, network))

@@ -1,6 +1,6 @@
-"""How commands are confined here: the best way that works, which is tried and not looked up.
+"""Detects the best way to confine commands on this machine, by trying each one.
 
-What was found out is kept, for as long as nothing has changed that it could depend on.
+The result is cached on disk until something changes that it could depend on.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ _SWITCHES = (
 
 
 class DetectedSandbox(Struct, frozen=True):
-    """`why_not` says of each better way why it is not taken."""
+    """The way that was chosen. `why_not` gives, for each better way, the reason why it does not work."""
 
     rung: Rung
     why_not: dict[str, str] = {}
@@ -45,8 +45,8 @@ def rung_here(coder_home: str) -> Rung:
 
 
 def find_rung(coder_home: str) -> DetectedSandbox:
-    """Tries them, whatever is known."""
-    from coderelay.workspace.sandbox.probe import probe  # most processes know the result already
+    """Try every way, whatever is cached, and cache the result."""
+    from coderelay.workspace.sandbox.probe import probe  # imported late: most processes find a cached result
 
     why_not: dict[str, str] = {}
     for way in WAYS:
@@ -58,8 +58,9 @@ def find_rung(coder_home: str) -> DetectedSandbox:
 
 
 def forget(coder_home: str) -> None:
-    """After a start that failed although it had been tried: the next process tries again. This one must not: what was
-    judged to run in a sandbox would run in none."""
+    """Delete the cached result after a sandbox failed to start although its way had been tried successfully, so that
+    the next process tries again. This process must not try again: commands that were approved to run in a sandbox
+    would run without one."""
     try:
         os.unlink(_file(coder_home))
     except (FileNotFoundError, NotADirectoryError):
@@ -91,7 +92,7 @@ def _file(coder_home: str) -> str:
 
 
 def _key() -> str:
-    """Another one as soon as the result may be another."""
+    """Return a text that changes as soon as the result of the detection may change."""
     sandlock = importlib.util.find_spec("sandlock")
     depends_on = [
         __version__,

@@ -1,4 +1,4 @@
-"""What to tell a model of a command that failed, when it looks as if the sandbox was the reason."""
+"""Hints for the model when a command failed and its output suggests that the sandbox was the reason."""
 
 import re
 from collections.abc import Collection
@@ -21,7 +21,8 @@ _REFUSED = re.compile(r"permission denied|operation not permitted|EACCES|EPERM",
 
 
 def sandbox_hint(output: str, rung: str, rights: Collection[Right] = ()) -> str:
-    """One line for the end of a failed command's output, or nothing. `rung` is what it ran in."""
+    """Return one line to append to the output of a failed command, or an empty text. `rung` is how it was
+    confined."""
     if rung == "none" or "outside" in rights:
         return ""
     if "network" not in rights and _NETWORK.search(output):

@@ -1,4 +1,4 @@
-"""Reads a configuration file of git as git reads it, and tells which of its settings could start a program."""
+"""Parses git configuration files as git does, and tells which settings could start a program."""
 
 import hashlib
 import os
@@ -48,7 +48,8 @@ _HARMLESS = {
 
 
 class Setting(Struct, frozen=True):
-    """`section` and `key` are in lower case. `value` is None if the key stands alone, which means true."""
+    """One setting. `section` and `key` are in lower case. `value` is None if the key has no value, which means
+    true."""
 
     section: str
     subsection: str
@@ -61,7 +62,7 @@ class Setting(Struct, frozen=True):
 
 
 def settings_in(text: str) -> Iterator[Setting]:
-    """Raises ValueError where git would refuse the file."""
+    """Yield the settings in order. Raises ValueError where git would refuse the file."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if "\0" in text:
         raise ValueError("a NUL character")
@@ -84,8 +85,9 @@ def settings_in(text: str) -> Iterator[Setting]:
 
 
 def harmful_settings(content: bytes, git: str, folders: Collection[str]) -> tuple[str, ...]:
-    """Everything in the configuration of the git folder `git` that is not known to be harmless. A file that cannot
-    be parsed counts as one harmful setting. A work tree is harmless if it lies in one of `folders`."""
+    """Return every setting in the configuration of the git folder `git` that is not known to be harmless. A file that
+    cannot be parsed counts as one harmful setting. A work tree (`core.worktree`) is harmless if it lies in one of
+    `folders`."""
     try:
         settings = list(settings_in(content.decode("utf-8", "surrogateescape")))
     except ValueError:
@@ -95,10 +97,10 @@ def harmful_settings(content: bytes, git: str, folders: Collection[str]) -> tupl
 
 
 def work_trees(content: bytes, git: str) -> Iterator[str]:
-    """Those that the configuration of the git folder `git` names."""
+    """Yield the work trees that the configuration of the git folder `git` names (`core.worktree`)."""
     if b"worktree" not in content.lower():
         return
-    with suppress(OSError, ValueError):  # git cannot use it either, or a running command exchanges a part of it
+    with suppress(OSError, ValueError):  # git cannot use it either, or a running command is replacing it
         for each in settings_in(content.decode("utf-8", "surrogateescape")):
             if (each.section, each.key) == ("core", "worktree"):
                 yield os.path.realpath(os.path.join(git, each.value or ""))
@@ -113,7 +115,7 @@ def _leads_elsewhere(setting: Setting, git: str, folders: Collection[str]) -> bo
         return False
     try:
         tree = os.path.realpath(os.path.join(git, setting.value or ""))
-    except (OSError, ValueError):  # a running command exchanges a part of it, or it is no path
+    except (OSError, ValueError):  # a running command is replacing a part of the path, or it is no path
         return True
     return not any(is_in(tree, folder) for folder in folders)
 

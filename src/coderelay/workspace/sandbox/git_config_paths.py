@@ -1,5 +1,8 @@
-"""What git's own configuration names in the workspace: files it includes, a folder of hooks, and programs. The
-configuration itself is guarded, or out of reach; what it leads to would be open to every command."""
+"""Finds the paths in the workspace that git's configuration names: included files, hook folders and programs.
+
+The configuration itself is guarded, or out of reach of commands; without this, every command could change the files
+that it leads to.
+"""
 
 import os
 import shlex
@@ -12,25 +15,27 @@ from coderelay.workspace.trees.repository import read_regular
 
 _MOST_BYTES = 1 << 20
 _DEEPEST = 5
-_HUSKY = "_"  # the folder of husky's own hooks, which run those in the folder around it
+_HUSKY = "_"  # the folder of husky's generated hooks, which run the hooks in its parent folder
 _NAMES_DATA = {"template", "ignorerevsfile", "excludesfile", "attributesfile", "file", "allowedsignersfile"}
 
 
 def named_by_git(git: str | None, tree: str, home: str, folders: Collection[str]) -> Iterator[str]:
-    """Of the git folder `git`, if there is one, with the work tree `tree`, and of the person whose home is `home`.
-    Only what lies beneath `folders`, whether it is there or not."""
+    """Yield the paths named by the configuration of the git folder `git` (if there is one), whose work tree is
+    `tree`, and by the person's own, whose home is `home`. Only paths below `folders` are returned, whether they exist
+    or not."""
     own = [] if git is None else [os.path.join(git, name) for name in ("config", "config.worktree", "hooks")]
     files = [*own[:2], *_configs_of_person(home)]
     named = [each for file in files for each in _named_in(file, tree, home, _DEEPEST)]
-    linked = [_real(os.sep, path, home) for path in own if os.path.islink(path)]  # a mount cannot guard a link
+    linked = [_real(os.sep, path, home) for path in own if os.path.islink(path)]  # a mount cannot protect a link
     for path in dict.fromkeys([*named, *linked]):
         if any(path != folder and is_in(path, folder) for folder in folders):
             yield path
 
 
 def relative_names(git: str | None, home: str) -> Iterator[tuple[str, bool]]:
-    """What the same configuration names by a relative path, which means another file in each work tree, and whether
-    it is a folder of hooks. An alias is left out: the person types its name."""
+    """Yield the relative paths that the same configuration names, each with whether it is a hook folder. A relative
+    path means another file in each work tree. Aliases are left out: they run only when the person types their
+    name."""
     own = [] if git is None else [os.path.join(git, name) for name in ("config", "config.worktree")]
     for file in (*own, *_configs_of_person(home)):
         for name, is_hooks in _written_in(file, home, _DEEPEST):
@@ -75,7 +80,8 @@ def _named_in(file: str, tree: str, home: str, deepest: int) -> Iterator[str]:
 
 
 def _files_in(command: str, tree: str, home: str) -> Iterator[str]:
-    """The files that its words may mean. One that is not there is meant only if it is written as a path."""
+    """Yield the files that the words of a command may mean. A file that does not exist counts only if the word is
+    written as a path, with a slash."""
     for word in _words(command):
         path = _real(tree, word, home)
         if os.path.isfile(path) if "/" not in word else not os.path.isdir(path):
@@ -99,7 +105,7 @@ def _words(value: str) -> list[str]:
 
 
 def _real(folder: str, path: str, home: str) -> str:
-    """Empty if it cannot be told."""
+    """Return the real path, or an empty text if it cannot be determined."""
     if path.startswith("~/"):
         path = os.path.join(home, path[2:])
     try:

@@ -1,11 +1,13 @@
-"""Finds every folder that git would take for the folder of a repository, beneath folders that a command may write.
+"""Finds every folder that git would take for a repository, below the folders that a command may write.
 
-Git believes more than `.git`: a folder that holds HEAD, objects and refs is a bare repository to whoever works in it
-or below, and a `.git` that is a file or a link leads to another one. Git follows both at any depth, and so does this
-search. Links are followed only to what commands may write and is not searched otherwise: caches, temporary files and
-the objects of a repository. It is repeated around every command, so a folder is read again only if its change
-time is another one, which a command cannot forge; a folder that changed just before it was read is always read again,
-because a second change might not show in its change time.
+Git accepts more than `.git`: a folder that holds HEAD, objects and refs is a bare repository to whoever works in it
+or below, and a `.git` that is a file or a link leads to another folder. Git follows both at any depth, and so does
+this search. Links are followed only to places that commands may write and that are not searched otherwise: caches,
+temporary files and the objects of a repository.
+
+The search is repeated around every command, so a folder is read again only if its change time (ctime) differs, which
+a command cannot forge. A folder that changed just before it was read is always read again, because a second change
+might not show in its change time.
 """
 
 import os
@@ -24,8 +26,9 @@ _TELLING = frozenset({"head", "commondir", "objects", "refs"})
 
 
 class _Seen(NamedTuple):
-    """What a folder held. `folders` are the paths of those in it, `entries` each `.git` that is no folder, `links`
-    those that are followed."""
+    """What one folder held when it was read. `folders` are the paths of its subfolders, `entries` each `.git` that is
+    not a folder, `links` the symbolic links that are followed. `mark` is None if the folder must be read again next
+    time."""
 
     mark: tuple[int, int, int] | None
     folders: tuple[str, ...]
@@ -35,8 +38,8 @@ class _Seen(NamedTuple):
 
 
 class GitPlaces(NamedTuple):
-    """`folders` are those of repositories, `entries` each `.git` that is no folder. If `is_whole` is false, there
-    were too many folders to look at all of them."""
+    """The result of a search. `folders` are the repository folders, `entries` each `.git` that is not a folder.
+    `is_whole` is false if there were too many folders to search all of them."""
 
     folders: list[str]
     entries: list[str]
@@ -44,21 +47,21 @@ class GitPlaces(NamedTuple):
 
 
 class GitSearch:
-    """Of one sandbox. Remembers what it saw, to be quick the next time."""
+    """The repeated search for one sandbox. It remembers what it saw, so that the next search is quick."""
 
     def __init__(self, tops: tuple[str, ...], lent: tuple[str, ...], most: int = MOST_FOLDERS) -> None:
-        """`lent` are real paths of other places that commands may write."""
+        """`tops` are the folders to search. `lent` are the real paths of other places that commands may write."""
         self.tops = tops
         self.lent = lent
         self._most = most
         self._known: dict[str, _Seen] = {}
 
     def find(self) -> GitPlaces:
-        """The nearest folders are looked at first."""
+        """Search breadth-first: the folders nearest to the tops come first."""
         known, now = self._known, time.time_ns()
         seen: dict[str, _Seen] = {}
         waiting = list(dict.fromkeys(self.tops))
-        for path in waiting:  # it grows meanwhile
+        for path in waiting:  # the loop appends to it
             if len(seen) >= self._most:
                 break
             found = known.get(path)
@@ -97,9 +100,9 @@ class GitSearch:
         return _Seen(mark, within, is_git, entries, linked)
 
     def _led_to(self, link: str) -> str | None:
-        """The real path of what it leads to, if that can be written and is not searched anyway: what is lent, or the
-        objects of a repository. A plain link within the folders that are searched can only get there by another link,
-        which is found by itself; the many links of package managers are of that kind."""
+        """Return the real path of a link's target if commands can write it and it is not searched anyway: a `lent`
+        place, or the objects of a repository. A plain link within the searched folders can reach such a place only
+        through another link, which is found by itself; the many links of package managers are plain."""
         try:
             named = os.readlink(link)
             path = os.path.normpath(os.path.join(os.path.dirname(link), named))
@@ -107,15 +110,15 @@ class GitSearch:
             if is_plain and _is_in_any(path, self.tops) and not _is_in_any(path, self.lent):
                 return None
             target = real_path(link)
-        except OSError:  # it is gone, or a command exchanges parts of the path all the time
+        except OSError:  # it is gone, or a command keeps replacing parts of the path
             return None
         is_wanted = _is_in_any(target, self.lent) or (_is_within_git(target) and _is_in_any(target, self.tops))
         return target if is_wanted else None
 
 
 def _open(path: str) -> int | None:
-    """None if it is gone, is a link now, or is not ours. Git reads files in a folder that cannot be listed, so our
-    own right to list it is restored."""
+    """Open a folder. Returns None if it is gone, has become a link, or is not ours. Git reads files in a folder even
+    if the folder cannot be listed, so our own permission to list it is restored."""
     with suppress(OSError):
         try:
             return open_folder("/", path.lstrip("/"), os.O_RDONLY)
@@ -131,9 +134,9 @@ def _open(path: str) -> int | None:
 
 
 def _sorted_in(entries: Iterator[os.DirEntry[str]]) -> tuple[list[str], list[str], list[str], set[str]]:
-    """The names of the folders, of each `.git` that is none, of other links, and in small letters of what git looks
-    for in a git folder. Some file systems do not tell capitals apart; on others `.git` and `.GIT` may lie side by
-    side."""
+    """Return the names of the subfolders, of each `.git` that is not a folder, and of other links, and in lower case
+    the names that git looks for in a repository folder. Some file systems ignore case; on others `.git` and `.GIT`
+    may lie side by side."""
     folders: list[str] = []
     gits: list[str] = []
     links: list[str] = []
@@ -160,7 +163,8 @@ def _is_within_git(path: str) -> bool:
 
 
 def _mark(path: str) -> tuple[int, int, int] | None:
-    """If a link was put in the way, this is the mark of another folder; then the folder around has changed too."""
+    """Return device, inode and change time of a folder. If a link has replaced a folder above it, this describes
+    another folder; then the parent folder's mark has changed too."""
     try:
         found = os.lstat(path)
     except OSError:

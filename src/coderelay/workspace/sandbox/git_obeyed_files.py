@@ -1,5 +1,7 @@
-"""What git would obey of what lies in the workspace: configuration that may name programs, hooks, and files that send
-git to another folder."""
+"""Lists the files in the workspace that git would obey.
+
+These are configuration that may name programs, hooks, and files that send git to another folder.
+"""
 
 import hashlib
 import os
@@ -19,17 +21,17 @@ from coderelay.workspace.sandbox.git_folders import GitPlaces
 MOST_BYTES = 1 << 20
 ASIDE = ".moved-"
 _CONFIGS = ("config", "config.worktree")
-_OF_LAZYGIT = "lazygit.yml"  # it may name programs, such as a pager
-_DEEPEST_HOOK = 2  # husky has hooks in `.husky` and in `.husky/_`
+_OF_LAZYGIT = "lazygit.yml"  # lazygit's configuration may name programs, such as a pager
+_DEEPEST_HOOK = 2  # levels below a hook folder; husky has hooks in `.husky` and in `.husky/_`
 _NAMES_FOLDER = b"gitdir: "
 _EXEC_LINE = re.compile(rb"^[ \t]*(?:x|exec)[ \t].*", re.MULTILINE)
 
 
 class Obeyed(Struct, frozen=True):
-    """One file or link. `says` are the things in it that git would obey; the same thing is the same text. There is
-    nothing in a harmless configuration, which is listed to be put back later. `content` is all of it, if it is a
-    small file. `git` is the git folder that it belongs to; empty for what leads to one, and for what is `named` by
-    configuration and lies in a work tree."""
+    """One file or link that git would obey. `says` lists the instructions in it; equal instructions have equal texts.
+    It is empty for a harmless configuration, which is listed so that it can be restored later. `content` is the whole
+    content if it is a small file. `git` is the git folder that the file belongs to; it is empty for a file that leads
+    to a git folder, and for a file in a work tree that configuration names (`named`)."""
 
     path: str
     says: tuple[str, ...]
@@ -39,7 +41,8 @@ class Obeyed(Struct, frozen=True):
 
 
 def obeyed(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, Obeyed]:
-    """`tops` are the folders that were searched, without what links led to. `home` is the person's."""
+    """Return all obeyed files by path. `tops` are the folders that were searched, without those that links led to.
+    `home` is the person's home folder."""
     listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
     targets = [each for entry in places.entries for each in _target(entry) if os.path.lexists(f"{each}/HEAD")]
     folders = {*places.folders, *(target for target in targets if any(is_in(target, top) for top in tops))}
@@ -56,13 +59,13 @@ def obeyed(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, Obeye
 
 
 def read_file(path: str) -> bytes | None:
-    """None if it is no regular file, is too large, or a link is in the way."""
+    """Return the content, or None if it is not a regular file, is too large, or a link is in its path."""
     try:
         with folder_of(path) as (folder, name):
             opened = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         try:
             if not stat.S_ISREG(os.fstat(opened).st_mode):
-                return None  # `open` would refuse a folder and leave its descriptor open
+                return None  # `open` would refuse a folder and leak the descriptor
             with open(opened, "rb", closefd=False) as file:
                 content = file.read(MOST_BYTES + 1)
         finally:
@@ -73,7 +76,8 @@ def read_file(path: str) -> bytes | None:
 
 
 def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[Obeyed]:
-    """`folders` are all that are looked at, this one among them."""
+    """Yield the obeyed files of the git folder `git`. `folders` are all git folders that are checked, including this
+    one."""
     for name in _CONFIGS:
         if os.path.lexists(path := os.path.join(git, name)):
             content = read_file(path)
@@ -99,7 +103,8 @@ def _programs_of_todo(content: bytes) -> Iterator[str]:
 
 
 def _program_of_strategy(content: bytes) -> Iterator[str]:
-    """Git merges by the program `git-merge-STRATEGY`. With a slash in it, that is a path in the work tree."""
+    """Git merges with the program `git-merge-STRATEGY`. If the strategy contains a slash, that is a path in the work
+    tree."""
     if b"/" in content:
         yield content.decode("latin-1")
 
@@ -113,7 +118,8 @@ def _program_of_options(content: bytes) -> Iterator[str]:
 
 
 _UNFINISHED: dict[str, Callable[[bytes], Iterator[str]]] = {
-    # What `git rebase --continue` and `git cherry-pick --continue` start. It is not put back: they may be further.
+    # Files that name programs which `git rebase --continue` and `git cherry-pick --continue` start. They are not
+    # restored, since the operation may have advanced.
     "rebase-merge/git-rebase-todo": _programs_of_todo,
     "rebase-merge/strategy": _program_of_strategy,
     "sequencer/opts": _program_of_options,
@@ -121,7 +127,7 @@ _UNFINISHED: dict[str, Callable[[bytes], Iterator[str]]] = {
 
 
 def _trees(places: GitPlaces) -> Iterator[tuple[str | None, str]]:
-    """Work trees. If it is a further one of a repository, with the git folder of that repository."""
+    """Yield the work trees. A linked work tree comes with the git folder of its repository, any other with None."""
     for folder in places.folders:
         yield None, os.path.dirname(folder) if os.path.basename(folder).lower() == ".git" else folder
     for entry in places.entries:
@@ -131,15 +137,16 @@ def _trees(places: GitPlaces) -> Iterator[tuple[str | None, str]]:
 
 
 def _named(names: Iterable[tuple[str, bool]], own: str | None, tree: str, tops: Sequence[str]) -> Iterator[Obeyed]:
-    """A relative path in configuration means another file in each work tree. That of the person holds for all
-    repositories, that of the repository `own` for its further work trees. The same file as in the first work tree is
-    harmless. What is named in the folders of the session themselves is guarded by other means (`guarded`)."""
+    """Yield the files in the work tree `tree` that configuration names by a relative path, which means another file
+    in each work tree. The person's configuration applies to all repositories, that of the repository `own` to its
+    linked work trees. A file equal to the one in the main work tree is harmless. Files named in the session's folders
+    themselves are guarded by other means (`guarded`)."""
     for name, is_hooks in names:
         if not os.path.lexists(named := os.path.join(tree, name)) or (os.path.isdir(named) and not is_hooks):
             continue
         try:
             real = os.path.realpath(named)
-        except OSError:  # a running command exchanges a part of it
+        except OSError:  # a running command is replacing a part of the path
             real = named
         for path in _files_below(real, _DEEPEST_HOOK) if any(is_in(real, top) for top in tops) else (named,):
             found = _whole(path, "")
@@ -160,15 +167,16 @@ def _files_below(path: str, deepest: int) -> Iterator[str]:
 
 
 def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[Obeyed]:
-    """A `.git` that is a file is harmless if it leads to a folder that is looked at too."""
+    """Yield a `.git` that is a link, or a file that leads outside of the searched folders. A `.git` file that leads
+    to a folder that is checked too is harmless."""
     targets = _target(entry)
     if os.path.islink(entry) or (targets and not any(is_in(targets[0], top) for top in tops)):
         yield _whole(entry, "")
 
 
 def _target(entry: str) -> list[str]:
-    """The folder that a `.git` file names, if it has the form that git believes. An empty name if a command exchanges
-    parts of the path. Git reads the name only up to a NUL."""
+    """Return the folder that a `.git` file names, or nothing if the file does not have the form that git accepts. The
+    folder is an empty text if a command is replacing parts of the path. Git reads the name only up to a NUL."""
     content = read_file(entry) or b""
     if not content.startswith(_NAMES_FOLDER):
         return []
@@ -180,8 +188,8 @@ def _target(entry: str) -> list[str]:
 
 
 def _leads_to_own_repository(path: str, git: str, folders: Collection[str]) -> bool:
-    """That of a further work tree names the folder of the repository that it lies in. Git would also share a folder
-    that is no repository by itself, and nobody looks at the configuration in that."""
+    """Return whether the `commondir` file of a linked work tree names the repository folder that it lies in. Git
+    would also share a folder that is no repository by itself, whose configuration nobody checks."""
     trees = os.path.dirname(git)
     own = os.path.dirname(trees)
     if os.path.basename(trees) != "worktrees" or own not in folders:
@@ -207,7 +215,7 @@ def _whole(path: str, git: str) -> Obeyed:
 
 
 def _sight(path: str) -> str:
-    """Of what is no small file: where a link leads, or which thing it is and when it changed."""
+    """Describe something that is not a small file: the target of a link, or else its type, inode and change time."""
     with suppress(OSError):
         return f"link to {os.readlink(path)}"
     with suppress(OSError):

@@ -1,4 +1,7 @@
-"""What a command may not change beneath folders that it may: what others would obey later, outside of the sandbox."""
+"""Finds the guarded paths: what commands may not change although it lies in a writable folder.
+
+Other programs would obey these files later, outside of the sandbox.
+"""
 
 import os
 import re
@@ -25,9 +28,9 @@ _CLAUDE_FILES = ("settings.json", "settings.local.json")
 
 
 class Guarded(Struct, frozen=True):
-    """`paths` are guarded whether they exist or not. `git` are folders of git that commits are written to, although
-    they lie outside of the workspace. `named` is what git's configuration leads to: what exists of it is also among
-    the `paths`, but commands may read it; nothing may be made where it does not exist."""
+    """`paths` are guarded whether they exist or not. `git` are git folders outside of the workspace that commits are
+    written to. `named` are the paths that git's configuration names: those that exist are also among the `paths`, but
+    commands may read them; where one does not exist, nothing may be created."""
 
     paths: tuple[str, ...]
     git: tuple[str, ...]
@@ -41,7 +44,7 @@ def guarded(folders: tuple[str, ...], home: str) -> Guarded:
     for folder in folders:
         paths |= dict.fromkeys(_settings(folder))
         if os.path.isfile(link := os.path.join(folder, ".git")):
-            paths[link] = None  # who changes it chooses whose hooks are run
+            paths[link] = None  # whoever changes this file chooses whose hooks are run
         git, tree = _git_folder(folder)
         named |= dict.fromkeys(named_by_git(git, tree, home, folders))
         if git is None:
@@ -67,12 +70,12 @@ def _settings(folder: str) -> Iterator[str]:
 
 
 def obeyed_files_in(folder: str) -> Iterator[str]:
-    """What there is at the top of a folder that other programs obey, and commands have no need to write."""
+    """Yield what exists at the top of a folder that other programs obey and that commands have no need to write."""
     for name in sorted(_names_in(folder)):
         path = os.path.join(folder, name)
         inner: list[str] = []
         if name.lower() in _BELOW:
-            if os.path.islink(path):  # others follow it, now or when there is something behind it
+            if os.path.islink(path):  # other programs follow the link, even if its target appears only later
                 yield path
             inner = sorted(_names_in(path))
         for each in (name, *(f"{name}/{each}" for each in inner)):
@@ -82,13 +85,14 @@ def obeyed_files_in(folder: str) -> Iterator[str]:
 
 
 def open_folders(folders: Iterable[str]) -> Iterator[str]:
-    """Those that other programs obey, and that commands must be able to read: without mounts they can write them."""
+    """Yield the folders that other programs obey and that commands must be able to read. In a sandbox without mounts,
+    commands can write them."""
     for folder in folders:
         yield from (path for path in obeyed_files_in(folder) if os.path.isdir(path) and not os.path.islink(path))
 
 
 def files_below(folder: str) -> Iterator[str]:
-    """Links too, wherever they lead."""
+    """Yield all files below a folder, and all links, wherever they lead."""
     for above, folders, names in os.walk(folder):
         links = [name for name in folders if os.path.islink(os.path.join(above, name))]
         yield from (os.path.join(above, name) for name in (*names, *links) if not _ASIDE.search(name))
@@ -106,7 +110,7 @@ def _in_git(git: str) -> Iterator[str]:
 
 
 def modules_in(git: str) -> Iterator[str]:
-    """The git folders of submodules, and of theirs. A name may have slashes."""
+    """Yield the git folders of submodules, and of their submodules. A submodule's name may contain slashes."""
     places = [os.path.join(git, "modules")]
     while places:
         for name in _names_in(above := places.pop()):
@@ -118,13 +122,13 @@ def modules_in(git: str) -> Iterator[str]:
 
 
 def _git_folder(folder: str) -> tuple[str | None, str]:
-    """Where a commit made in this folder is written to, and the top of the work tree: of a further work tree, the git
-    folder that it shares."""
+    """Return the git folder that a commit made in this folder is written to, and the top of the work tree. For a
+    linked work tree, that is the git folder that it shares."""
     above = folder
     while True:
         entry = os.path.join(above, ".git")
         if os.path.isdir(entry):
-            real = os.path.realpath(entry)  # a link may have come with somebody's archive, and lead anywhere
+            real = os.path.realpath(entry)  # a link may come from somebody's archive and lead anywhere
             is_believed = is_in(real, folder) or (real == entry and _is_ours(entry))
             return (real if is_believed else None), above
         if os.path.isfile(entry):
@@ -135,7 +139,8 @@ def _git_folder(folder: str) -> tuple[str | None, str]:
 
 
 def _linked(entry: str) -> str | None:
-    """The folder a `.git` file leads to, if that one says so too: the file may be somebody else's."""
+    """Return the folder that a `.git` file leads to, if that folder points back to it: the file may be somebody
+    else's work."""
     named = re.fullmatch(r"gitdir: (.+)\n?", _text(entry))
     if named is None:
         return None
@@ -154,7 +159,8 @@ def _is_ours(path: str) -> bool:
 
 
 def _names_in(folder: str) -> list[str]:
-    """None through a link: it may be the work of a command, and lead to what it must not write."""
+    """List a folder, but never through a link: a command may have made the link, and it may lead to what the command
+    must not write."""
     if os.path.realpath(folder) != folder:
         return []
     try:

@@ -1,10 +1,10 @@
-"""A profile as sandlock takes it, for machines without namespaces: Landlock, and a filter of system calls.
+"""Translates a sandbox profile into a sandlock policy (Landlock and a system call filter), without namespaces.
 
-There are no mounts. What may be read is listed, around everything hidden; a hidden thing in a folder that may be
-written is refused by name, and so is what is guarded, even to be read. Git's own configuration and the files that it
-names, and files that tools in the sandbox obey as well, must be read: they, and folders that were moved away, are put
-back after each command (`mend`). /tmp is where TMPDIR says, and the loopback is closed, since there is only that of
-the machine.
+There are no mounts. The policy lists what may be read, leaving out everything hidden. A hidden path in a writable
+folder is denied by name, and so are guarded paths, even for reading. Git's own configuration, the files that it
+names, and files that tools in the sandbox obey as well must stay readable: they, and folders that were moved away,
+are restored after each command (`mend`). Temporary files are where TMPDIR says instead of in /tmp, and the loopback
+interface is closed, since there is only that of the machine.
 """
 
 import importlib.util
@@ -20,12 +20,13 @@ from coderelay.workspace.sandbox.profile import PROCESSES, Profile
 
 _SCRIPT = Path(__file__).with_name("landlock_child.py")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
-_OF_OTHER_PROCESSES = ["pidfd_getfd", "process_vm_readv"]  # they take what our supervisor speaks through
+_OF_OTHER_PROCESSES = ["pidfd_getfd", "process_vm_readv"]  # they could take over our supervisor's channel
 _READ_BY_GIT = ("config", "commondir", "gitdir", "config.worktree", ".git")
 
 
 def landlock(profile: Profile) -> list[str]:
-    """The beginning of a command. Raises ImportError where sandlock is not installed."""
+    """Return the command prefix that starts a program in the sandbox. Raises ImportError if sandlock is not
+    installed."""
     found = importlib.util.find_spec("sandlock")
     if found is None or found.origin is None:
         raise ImportError("sandlock is not installed")
@@ -34,7 +35,7 @@ def landlock(profile: Profile) -> list[str]:
 
 
 def _written(profile: Profile) -> str:
-    """In a file beside the temporary ones, since it may be longer than an argument can be."""
+    """Write the policy to a file beside the temporary folder, since it may be longer than an argument can be."""
     path = os.path.join(os.path.dirname(profile.temporary), f"policy-{'open' if profile.network else 'closed'}.json")
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         json.dump(_policy(profile), file, ensure_ascii=True)
@@ -58,9 +59,9 @@ def _policy(profile: Profile) -> dict[str, object]:
 
 
 def _must_be_readable(path: str, profile: Profile) -> bool:
-    """For git, and for the tools in the sandbox that obey such a file too: package managers, compilers, linters."""
+    """Git must read such a file, or tools in the sandbox that obey it too: package managers, compilers, linters."""
     if path in profile.named:
-        return not os.path.isdir(path)  # what is in a folder would not be put back
+        return not os.path.isdir(path)  # the content of a folder would not be restored
     if os.path.basename(path) in _READ_BY_GIT:
         return True
     folder = max((each for each in profile.folders if is_in(path, each)), key=len, default="/")
@@ -69,7 +70,7 @@ def _must_be_readable(path: str, profile: Profile) -> bool:
 
 
 def _visible(folder: str, hidden: Collection[str]) -> Iterator[str]:
-    """As few paths as there can be that hold everything in a folder but what is hidden."""
+    """Yield the smallest set of paths that covers everything in a folder except what is hidden."""
     within = [path for path in hidden if is_in(path, folder)]
     if not within:
         yield folder

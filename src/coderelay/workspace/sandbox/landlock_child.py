@@ -1,6 +1,6 @@
-"""Starts a program in a sandbox of sandlock, and stays to watch its system calls.
+"""Starts a program in a sandlock sandbox, and keeps running to supervise its system calls.
 
-A script of its own, never imported: python -I landlock_child.py WHERE POLICY PROGRAM …
+This is a script of its own and is never imported: python -I landlock_child.py WHERE POLICY PROGRAM …
 """
 
 import ctypes
@@ -22,7 +22,7 @@ def main(where: str, policy: str, argv: list[str]) -> int:
 
 
 def drop_capabilities() -> None:
-    """None for root either, now or after another program was executed."""
+    """Drop all capabilities, for root too, both now and after another program is executed."""
     libc = ctypes.CDLL(None)
     for number in range(LAST_CAPABILITY + 1):
         libc.prctl(PR_CAPBSET_DROP, number, 0, 0, 0)

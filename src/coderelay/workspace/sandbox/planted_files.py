@@ -1,8 +1,8 @@
-"""Files that other programs obey, made by a command where there were none: they are moved aside after it.
+"""Moves aside files that other programs obey and that a command created where there were none before.
 
 Only a few of these names are mounted while they are absent, because people and models see an empty folder in place of
-each. What appears while no command runs in the foreground is the work of a person, or of a tool that was allowed to
-write it, and stays.
+each. A file that appears while no command runs in the foreground is the work of a person, or of a tool that was
+allowed to write it, and stays.
 """
 
 from collections.abc import Iterable
@@ -12,20 +12,22 @@ from coderelay.workspace.sandbox.restore import move_aside
 
 
 class Planted:
+    """Compares the obeyed files in the session's folders before and after a command."""
+
     def __init__(self, folders: Iterable[str]) -> None:
         self._folders = tuple(folders)
         self._before: set[str] | None = None
         self._has_mounts = True
 
     def look(self, *, has_mounts: bool) -> None:
-        """Before a command. The first of several that run at the same time counts. Without mounts, a command can also
-        make files in a folder that was there."""
+        """Record what exists before a command. Of several commands that run at the same time, the first one's record
+        counts. Without mounts, a command can also create files in a folder that existed."""
         if self._before is None:
             self._has_mounts = has_mounts
             self._before = self._present()
 
     def move_aside(self) -> list[str]:
-        """After it. Returns the names of what the command has made."""
+        """Move aside what the command has created. Returns the paths."""
         if self._before is None:
             return []
         new = sorted(self._present() - self._before)

@@ -1,9 +1,11 @@
-"""A folder of ours for one sandbox: temporary files of its commands, what was made in the workspace for it, and how
-the workspace was before, while commands run.
+"""The private folder of one sandbox, with its cleanup after a crash.
 
-It lies beneath the person's `~/.coder`, which no command sees. The lock in it is held while its owner lives; what a
-dead one left is cleared away by the next who makes one, or who starts (`recover`). What had to be mended then is kept
-until somebody can tell the person.
+It holds the temporary files of the sandbox's commands, a list of the folders that were created in the workspace for
+it, and, while commands run, the state of the workspace before them.
+
+It lies below the person's `~/.coder`, which no command sees. The owner holds the lock in it while it lives; what a
+dead owner left is cleared away by the next process that creates such a folder, or that starts (`recover`). What had
+to be restored then is recorded until somebody can tell the person.
 """
 
 import fcntl
@@ -21,12 +23,14 @@ _BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
 _NAME_LENGTH = 32
 _MADE, _LOCK, _TEMPORARY, _BLANK, _BEFORE = "made", "lock", "tmp", "blank", "before.json"
 _MENDED = "mended"
-_UNSURE_SECONDS = 120.0  # longer than between two looks at a large workspace
+_UNSURE_SECONDS = 120.0  # longer than the interval between two checks of a large workspace
 
 
 class PrivateFolder:
+    """A private folder that this process owns and holds the lock of."""
+
     def __init__(self, home: str) -> None:
-        """`home` is that of coder."""
+        """`home` is coder's home folder."""
         self._all = os.path.join(home, "sandboxes")
         self.path = os.path.join(self._all, os.urandom(_NAME_LENGTH // 2).hex())
         os.makedirs(self._all, mode=0o700, exist_ok=True)
@@ -41,12 +45,13 @@ class PrivateFolder:
             _write(os.path.join(self.path, _BLANK + suffix), text)
 
     def blank(self, path: str) -> str:
-        """A file that holds nothing, and that the reader of that one can read."""
+        """Return an empty file that a program which expects the file at `path` can still parse."""
         suffix = os.path.splitext(path)[1]
         return os.path.join(self.path, _BLANK + (suffix if suffix in _BLANKS else ""))
 
     def make_folders(self, paths: Iterable[str]) -> None:
-        """Empty ones where there is nothing, for as long as anybody needs them. Not where nobody can write."""
+        """Create empty folders where nothing exists, for as long as any sandbox needs them. Paths that cannot be
+        written are skipped."""
         with _alone(self._all):
             made = set(_made(self.path))
             others = {path for each in self._others() for path in _made(each)}
@@ -58,27 +63,28 @@ class PrivateFolder:
                 _make(path)
 
     def remove_folders(self) -> None:
-        """Those that were made; all else stays."""
+        """Remove the folders that were created; everything else stays."""
         with _alone(self._all):
             _clear_made(self._all, self.path)
             _write(os.path.join(self.path, _MADE), "")
 
     def remember(self, before: Before) -> None:
-        """To be called before a command may change anything."""
+        """Save the state of the workspace. Must be called before a command may change anything."""
         _write(os.path.join(self.path, _BEFORE), encoded(before))
 
     def note_alive(self) -> None:
-        """To be called again and again while commands run: what is changed long after the last time is not theirs."""
+        """Must be called repeatedly while commands run: after a crash, a change made long after the last call is not
+        attributed to them."""
         with suppress(FileNotFoundError):
             os.utime(os.path.join(self.path, _BEFORE))
 
     def forget(self) -> None:
-        """No command runs any more, and what they changed is mended."""
+        """Delete the saved state, when no command runs any more and their changes have been undone."""
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(self.path, _BEFORE))
 
     def note_untold(self, mended: Sequence[str]) -> None:
-        """What was mended and nobody has been told of. If the owner goes, the next start tells it."""
+        """Record the restored paths that nobody has been told of. If the owner dies, the next start reports them."""
         _write(os.path.join(self.path, _MENDED), "".join(f"{each}\0" for each in mended))
 
     def remove(self) -> None:
@@ -91,7 +97,8 @@ class PrivateFolder:
 
 
 def recover(home: str) -> list[str]:
-    """Clear away what dead owners left. Returns what was mended since this was last asked, for the person to know."""
+    """Clear away what dead owners left. Returns the paths that were restored since the last call, to be reported to
+    the person."""
     everything = os.path.join(home, "sandboxes")
     try:
         if not any(len(name) == _NAME_LENGTH or name == _MENDED for name in os.listdir(everything)):
@@ -102,7 +109,7 @@ def recover(home: str) -> list[str]:
             with suppress(FileNotFoundError):
                 os.unlink(os.path.join(everything, _MENDED))
             return mended
-    except OSError:  # there is no such folder, or it cannot be written: nothing can run in a sandbox either
+    except OSError:  # the folder is missing or cannot be written, so nothing can run in a sandbox either
         return []
 
 
@@ -118,17 +125,17 @@ def _clear(everything: str, folder: str) -> None:
         path = os.path.join(everything, _MENDED)
         _write(path, "".join(f"{each}\0" for each in dict.fromkeys([*_listed(path), *mended])))
     _clear_made(everything, folder)
-    with suppress(RecursionError):  # folders in folders without end; they are private, and only take room
+    with suppress(RecursionError):  # endlessly nested folders; they are private, and only take space
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _mend(folder: str) -> Sequence[str]:
-    """What commands changed in the workspace, if their owner did not come to that. They ended with the owner; the
-    person may have worked on for days since."""
+    """Undo what commands changed in the workspace, if their owner died before it could. The commands ended with their
+    owner; the person may have worked on for days since."""
     try:
         with open(os.path.join(folder, _BEFORE), encoding="utf-8") as file:
             before, until = decoded(file.read()), os.fstat(file.fileno()).st_mtime + _UNSURE_SECONDS
-    except (FileNotFoundError, ValueError):  # no command ran, or it was being written before one could
+    except (FileNotFoundError, ValueError):  # no command ran, or the owner died while saving it, before one could
         return ()
     return mend(before, GitSearch(before.tops, before.lent), until).paths
 
@@ -155,14 +162,15 @@ def _make(path: str) -> None:
 
 
 def _remove_empty(path: str) -> None:
-    """With what commands may have made in it, but nothing that has any content."""
+    """Remove a folder with the empty folders that commands may have created in it, but nothing that has any
+    content."""
     with (
         suppress(OSError, RecursionError),
         folder_of(path) as (above, name),
-    ):  # somebody has changed it, or without end
+    ):  # somebody has changed it, or it is endlessly nested
         for _, folders, _, folder in os.fwalk(name, topdown=False, dir_fd=above):
             for each in folders:
-                with suppress(OSError):  # there is something in it
+                with suppress(OSError):  # it is not empty
                     os.rmdir(each, dir_fd=folder)
         os.rmdir(name, dir_fd=above)
 

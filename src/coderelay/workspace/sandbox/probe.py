@@ -1,4 +1,4 @@
-"""Whether a way to confine commands works here: it is tried, with what must fail and what must succeed."""
+"""Tests whether a way to confine commands works on this machine, by running what must fail and what must succeed."""
 
 import os
 import socket
@@ -36,7 +36,7 @@ print("confined")
 
 
 def probe(rung: Rung, coder_home: str) -> str:
-    """Why it cannot be used, or nothing."""
+    """Return the reason why this way cannot be used, or an empty text if it works."""
     if rung == "bubblewrap" and bubblewrap_program() is None:
         return "bwrap is not installed"
     private = PrivateFolder(coder_home)
@@ -52,7 +52,7 @@ def _try(rung: Rung, coder_home: str, private: PrivateFolder) -> str:
     folder = os.path.join(private.path, "probe")
     os.mkdir(folder)
     inside, outside = os.path.join(folder, "inside"), os.path.join(private.path, "outside")
-    # Two folders of ours side by side: one is opened, and the other must stay closed.
+    # Of two adjacent paths of ours, one is made writable and the other must stay read-only.
     allowed = profile(
         (folder,),
         Guarded((), ()),
@@ -94,11 +94,12 @@ def _received(datagrams: socket.socket) -> bool:
 
 
 def wrapped(rung: Rung, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
+    """Return `argv` with the prefix that runs it in the sandbox."""
     match rung:
         case "bubblewrap":
             return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
         case "sandlock":
-            from coderelay.workspace.sandbox.landlock import landlock  # most machines have namespaces
+            from coderelay.workspace.sandbox.landlock import landlock  # imported late: most machines have namespaces
 
             return [*landlock(profile), *argv]
         case "none":

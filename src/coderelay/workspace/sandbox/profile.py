@@ -1,4 +1,4 @@
-"""What the commands of one session may see and change, said without regard to how it is enforced."""
+"""The sandbox profile: what the commands of one session may see and change, independent of how it is enforced."""
 
 import os
 import stat
@@ -18,18 +18,18 @@ from coderelay.workspace.sandbox.guarded_paths import Guarded
 _RUN = ("/run", "/var/run")
 _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system")  # NixOS
 Rung = Literal["bubblewrap", "sandlock", "none"]
-"""How commands are confined, the best way first."""
+"""The way commands are confined, the best one first."""
 PROCESSES = 2048
-_FILE_BYTES = 8 << 30  # of one file; `disk_space` sees to it that many files do not fill the disk
+_FILE_BYTES = 8 << 30  # for one file; `disk_space` ensures that many files do not fill the disk
 _NAME = "coder-"
 _in_use: set[str] = set()
 _ENTER = 'echo $$ >"$0" && exec "$@"'
 
 
 class Profile(Struct, frozen=True):
-    """Everything is readable but `hidden`, in which `shown` is readable all the same. `folders` and `cache` can be
-    written, but not what is `guarded` in them, nor can what is around that be moved away (`pinned`); those
-    that git's configuration has `named` must stay readable. `temporary` is what commands know as /tmp."""
+    """Everything is readable except `hidden`, within which `shown` is readable all the same. `folders` and `cache`
+    are writable, except what is `guarded` in them. The folders around guarded paths (`pinned`) cannot be moved away.
+    Paths that git's configuration names (`named`) must stay readable. Commands see `temporary` as /tmp."""
 
     folders: tuple[str, ...]
     cache: str
@@ -81,9 +81,12 @@ def _hidden(home: str, coder_home: str, env: Mapping[str, str], folders: tuple[s
 
 
 def _sockets(home: str) -> Iterator[str]:
-    """Whoever can name one can talk to the program behind it, which is not confined; one without connections too.
+    """Yield the Unix sockets in the file system. A command that can name a socket, even a connectionless one, can
+    talk to the program behind it, which is not confined.
 
-    One with a relative name is where its program was then: perhaps still, else perhaps at home."""
+    A socket with a relative name was created in its program's working folder at that time: that may still be the
+    working folder of a process, or else it may be the home folder.
+    """
     try:
         with open("/proc/net/unix", encoding="utf-8", errors="surrogateescape") as file:
             rows = [line.split(None, 7) for line in file.read().splitlines()[1:]]
@@ -98,9 +101,9 @@ def _sockets(home: str) -> Iterator[str]:
 
 
 def _working_folders() -> Iterator[str]:
-    """Of all processes that we may look at."""
+    """Yield the working folders of all processes that we may inspect."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):  # it is gone, or somebody else's
+        with suppress(OSError):  # the process is gone, or somebody else's
             yield os.readlink(f"/proc/{pid}/cwd")
 
 
@@ -112,7 +115,7 @@ def _is_socket(path: str) -> bool:
 
 
 def _shown(home: str, network: bool) -> Iterator[str]:
-    """What commands and our own supervisor need, wherever it is."""
+    """Yield what commands and our own supervisor need to read, wherever it lies."""
     yield os.path.realpath(home)
     for path in (sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable), _OUR_FILES):
         yield path
@@ -127,7 +130,8 @@ _OUR_FILES = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def around(guard: Guarded, folders: tuple[str, ...]) -> tuple[str, ...]:
-    """The folders between those that may be written and what is guarded in them: to move one would move it too."""
+    """Return the folders between a writable folder and the guarded paths in it: moving one would move the guarded
+    path too."""
     return tuple(dict.fromkeys(_around(guard.paths, (*folders, *guard.git))))
 
 
@@ -142,7 +146,7 @@ def _around(guarded: tuple[str, ...], folders: tuple[str, ...]) -> Iterator[str]
 
 
 def credential_places(home: str) -> Iterator[str]:
-    """Those that are there, by their real names."""
+    """Yield the real paths of the places for credentials that exist."""
     for place in places_at_home():
         full = os.path.join(home, place)
         for found in glob(full) if "*" in place else [full]:
@@ -151,7 +155,8 @@ def credential_places(home: str) -> Iterator[str]:
 
 
 class Confinement(Struct, frozen=True):
-    """`environment` is what the command is told there, `temporary` where its temporary files really are."""
+    """What is needed to start a command in the sandbox. `environment` holds the variables that the command gets,
+    `temporary` is the real path of its temporary files."""
 
     processes: Processes
     environment: Mapping[str, str]
@@ -159,21 +164,23 @@ class Confinement(Struct, frozen=True):
 
 
 def resource_limits() -> list[str]:
-    """As the supervisor takes them. Memory and time have none: tools reserve more than they use."""
+    """Return the limits as arguments of the supervisor. Memory and time are not limited: tools reserve more than they
+    use."""
     return ["RLIMIT_CORE=0", f"RLIMIT_FSIZE={_FILE_BYTES}", f"RLIMIT_NPROC={PROCESSES}"]
 
 
 class ProcessGroup:
-    """A control group that bounds the processes of one sandbox, for root, who has no other bound.
+    """A control group (cgroup) that limits the number of processes of one sandbox, for root, to whom no other limit
+    applies.
 
-    Where there can be none, nothing is bounded but by time.
+    Where none can be created, only time limits the processes.
     """
 
     def __init__(self) -> None:
         self._path = next(_groups(), None) if os.getuid() == 0 else None
 
     def entered(self, argv: list[str]) -> list[str]:
-        """The command, begun in the group."""
+        """Return the command so that it starts in the control group."""
         if self._path is None:
             return argv
         return ["/bin/sh", "-c", _ENTER, os.path.join(self._path, "cgroup.procs"), *argv]
@@ -181,7 +188,7 @@ class ProcessGroup:
     def remove(self) -> None:
         if self._path is not None:
             _in_use.discard(self._path)
-            with suppress(OSError):  # its last process is not gone yet; the next to be made removes it
+            with suppress(OSError):  # its last process has not ended yet; creating the next group removes it
                 os.rmdir(self._path)
 
 
@@ -202,7 +209,8 @@ def _groups() -> Iterator[str]:
 
 
 def _own_groups() -> Iterator[str]:
-    """Where processes can be counted: version 1 has a tree for that, version 2 one for everything."""
+    """Yield the control groups of this process that can count processes: cgroup v1 has a separate tree for that, v2
+    one tree for everything."""
     with suppress(OSError), open("/proc/self/cgroup", encoding="utf-8") as file:
         for line in file.read().splitlines():
             _, controllers, path = line.split(":", 2)
@@ -211,11 +219,11 @@ def _own_groups() -> Iterator[str]:
 
 
 def _remove_dead(above: str) -> None:
-    """Those of owners that are gone, and of ours what could not be removed in its time."""
+    """Remove the groups of owners that are gone, and those of ours that could not be removed in time."""
     with suppress(OSError):
         for name in os.listdir(above):
             path, owner = os.path.join(above, name), name.removeprefix(_NAME).partition("-")[0]
             is_over = owner == str(os.getpid()) or not os.path.exists(f"/proc/{owner}")
             if name.startswith(_NAME) and is_over and path not in _in_use:
-                with suppress(OSError):  # somebody is still in it
+                with suppress(OSError):  # a process is still in it
                     os.rmdir(path)

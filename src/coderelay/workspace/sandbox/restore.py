@@ -1,11 +1,11 @@
-"""What commands could not be kept from changing is looked at after each command, and put back as it was.
+"""Detects what commands changed although they should not have, and restores it after each command.
 
-A mount guards only what is there when the sandbox starts. What git would obey later, outside of the sandbox, can also
-be new: a repository in any folder, or a file that sends git to another one. So what git obeys is listed before the
-first command (`git_obeyed`), and what is listed later and was not then is moved aside. A sandbox without mounts can
-neither keep a file from being written nor a folder from being moved; both are put back.
+A mount protects only what exists when the sandbox starts. What git would obey later, outside of the sandbox, can also
+be new: a repository in any folder, or a file that sends git to another one. So the files that git obeys are listed
+before the first command (`git_obeyed_files`), and what appears in a later list only is moved aside. A sandbox without
+mounts can neither keep a file from being written nor a folder from being moved; both are restored.
 
-The list is also kept on disk while commands run, so that somebody else can mend after the owner was killed.
+The list is also saved on disk while commands run, so that another process can restore after the owner was killed.
 """
 
 import json
@@ -26,10 +26,11 @@ from coderelay.workspace.sandbox.guarded_paths import Guarded, files_below, open
 
 
 class Before(Struct, frozen=True):
-    """How things were before a command ran. `mounted` is guarded by mounts as long as it is the same file or folder:
-    what is new in it then is the work of somebody outside. Who replaces a file from outside ends its mount, and a
-    command that still runs can write the new one. `absent` was not there, and must not appear. `files` and `folders`
-    are what a sandbox without mounts has to put back: contents, and inode numbers."""
+    """The state of the workspace before a command ran. `mounted` paths are protected by mounts for as long as they
+    are the same file or folder: what is new in them was then made outside of the sandbox. Replacing a file from
+    outside ends its mount, and a command that still runs can write the new file. `absent` paths did not exist and
+    must not appear. `files` (contents) and `folders` (inode numbers) are what has to be restored in a sandbox without
+    mounts."""
 
     tops: tuple[str, ...]
     lent: tuple[str, ...]
@@ -42,14 +43,15 @@ class Before(Struct, frozen=True):
 
 
 class Mended(Struct, frozen=True):
-    """`paths` are what was changed. `unchecked` says that not all folders could be looked at."""
+    """The result of `mend`. `paths` had been changed. `unchecked` means that not all folders could be searched."""
 
     paths: tuple[str, ...]
     unchecked: bool = False
 
 
 def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], home: str, *, has_mounts: bool) -> Before:
-    """`home` is that of the person, whose git is configured there."""
+    """Record the state before a command. `home` is the home folder of the person, with the person's git
+    configuration."""
     there = tuple(path for path in guard.paths if os.path.lexists(path))
     absent = tuple(path for path in guard.named if not os.path.lexists(path))
     opened = [] if has_mounts else [path for path in open_folders(search.tops) if path not in guard.named]
@@ -62,13 +64,13 @@ def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], home: str, *,
 
 
 def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
-    """What is there instead keeps its content, under another name. A file that was changed after the time `until`,
-    when no command ran any more, is left alone."""
+    """Restore the recorded state. What is there instead keeps its content, under another name. A file that was
+    changed after the time `until`, when no command ran any more, is left alone."""
     changed: list[str] = []
     for path, number in before.folders.items():
         if _number(path) != number:
             is_moved = move_aside(path)
-            if _bring_back(path, number) or is_moved:  # else it was removed
+            if _bring_back(path, number) or is_moved:  # otherwise it was removed
                 changed.append(path)
     for path in before.absent:
         if os.path.lexists(path) and not _is_later(path, until):
@@ -81,7 +83,7 @@ def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
     for each in obeyed(places, before.tops, before.home).values():
         known = before.obeyed.get(each.path)
         is_new = not {*each.says} <= {*(known.says if known else ())} and not _is_later(each.path, until)
-        if each.named and each.content in contents:  # also if it is in another work tree now
+        if each.named and each.content in contents:  # even if it is in another work tree now
             continue
         switch = each.path if each.git in repositories else _switch(each)
         if is_new and switch not in changed and not any(is_in(each.path, path) for path in mounted):
@@ -92,13 +94,13 @@ def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
     for path, content in before.files.items():
         if read_file(path) != content and not _is_later(path, until):
             is_moved = move_aside(path)
-            if _write(path, content) or is_moved:  # else its folder was removed
+            if _write(path, content) or is_moved:  # otherwise its folder was removed
                 changed.append(path)
     return Mended(tuple(dict.fromkeys(changed)), not places.is_whole)
 
 
 def encoded(before: Before) -> str:
-    """As JSON, which keeps names that are not UTF-8."""
+    """Encode as JSON, which preserves file names that are not UTF-8."""
     listed = [[each.path, each.says, _text(each.content), each.git, each.named] for each in before.obeyed.values()]
     files = {path: _text(content) for path, content in before.files.items()}
     mounted, folders = dict(before.mounted), dict(before.folders)
@@ -106,7 +108,7 @@ def encoded(before: Before) -> str:
 
 
 def decoded(text: str) -> Before:
-    """Raises ValueError for what was not written by `encoded`, or not to its end."""
+    """Raises ValueError for a text that `encoded` did not write, or that is incomplete."""
     written: Any = json.loads(text)
     try:
         tops, lent, home, listed, mounted, absent, files, folders = written
@@ -120,8 +122,9 @@ def decoded(text: str) -> Before:
 
 
 def _switch(new: Obeyed) -> str:
-    """What has to be moved aside so that git does not obey it. Some folder of the project may have been made a
-    repository: what that calls `hooks` or `config` is not git's to move."""
+    """Return what has to be moved aside so that git does not obey the file. If a command turned some folder of the
+    project into a repository, that folder's `hooks` or `config` may be the project's own and not git's, so HEAD is
+    moved instead."""
     is_gits_own = not new.git or any(part.lower() == ".git" for part in new.git.split(os.sep))
     return new.path if is_gits_own else os.path.join(new.git, "HEAD")
 
@@ -142,7 +145,7 @@ def _number(path: str) -> int | None:
 
 
 def _is_later(path: str, until: float) -> bool:
-    """By the time of its last change, which nobody can set."""
+    """Compares the change time (ctime), which nobody can set."""
     try:
         return os.lstat(path).st_ctime > until
     except OSError:
@@ -150,8 +153,8 @@ def _is_later(path: str, until: float) -> bool:
 
 
 def _identity(path: str) -> str:
-    """A new file may get the number of one that was removed, so the time of its last change belongs to it. That of a
-    folder changes with each new name in it."""
+    """A new file may get the inode number of a removed one, so the change time is part of a file's identity. It is
+    not for a folder, whose change time differs with each new name in it."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -160,9 +163,9 @@ def _identity(path: str) -> str:
 
 
 def move_aside(path: str) -> bool:
-    """Whether it was there."""
-    with suppress(OSError), folder_of(path) as (folder, name):  # it is not there, or not the folder that it was in
-        with suppress(OSError):  # a command may have closed the folder to us; it is not ours if this fails
+    """Rename what is at `path`. Returns whether something was there."""
+    with suppress(OSError), folder_of(path) as (folder, name):  # it does not exist, or its folder is another one
+        with suppress(OSError):  # a command may have made it unwritable; if this fails, it is not ours
             os.chmod(f"/proc/self/fd/{folder}", os.fstat(folder).st_mode & 0o7777 | 0o700)
         os.rename(name, f"{name}{ASIDE}{os.urandom(4).hex()}", src_dir_fd=folder, dst_dir_fd=folder)
         return True
@@ -170,7 +173,7 @@ def move_aside(path: str) -> bool:
 
 
 def _bring_back(path: str, number: int | None) -> bool:
-    """If it was only given another name."""
+    """Move a folder back to `path`, if it was only renamed within its parent folder."""
     with suppress(OSError), folder_of(path, os.O_RDONLY) as (folder, wanted):
         for name in os.listdir(folder):
             if os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino == number:
@@ -183,7 +186,7 @@ def _write(path: str, content: bytes) -> bool:
     with (
         suppress(OSError),
         folder_of(path) as (folder, name),
-    ):  # it went with its folder, or somebody else makes it now
+    ):  # its folder is gone, or somebody else is creating the file now
         is_program = os.path.basename(os.path.dirname(path)) == "hooks" or content.startswith(b"#!")
         mode = 0o755 if is_program else 0o644
         opened = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode, dir_fd=folder)

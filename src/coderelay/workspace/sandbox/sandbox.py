@@ -1,7 +1,7 @@
-"""Where the commands of one session run confined: a supervisor of ours inside a sandbox, one for each right.
+"""Runs the commands of one session in a sandbox: one supervisor process with network access and one without.
 
-It is started with the first command and again when what has to be guarded is not what it was; one that nobody has
-used for a while is ended, and what it left in the workspace is taken away at the end.
+A supervisor is started with the first command, and anew when the set of guarded files has changed. One that has been
+idle for a while is ended. What the sandbox left in the workspace is removed at the end.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from coderelay.workspace.sandbox.restore import Before, Mended, look, mend
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
-_LOOK_SHARE = 20  # looking takes at most a twentieth of the time
+_LOOK_SHARE = 20  # checking the workspace takes at most a twentieth of the time
 _MOST_SECONDS_BETWEEN = 60.0
 _TEMPORARY = "/tmp"
 _HIDDEN_FOLDER = "XDG_RUNTIME_DIR"
@@ -33,6 +33,8 @@ Marks = tuple[tuple[int, int, int] | None, ...]
 
 
 class Sandbox:
+    """The sandbox of one session. It also restores what commands changed although they should not have."""
+
     def __init__(
         self,
         *,
@@ -42,7 +44,7 @@ class Sandbox:
         rung: Rung | None = None,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        """The first of `folders` is where commands start. `rung` is the best that works here, if none is given."""
+        """Commands start in the first of `folders`. If no `rung` is given, it is the best one that works here."""
         self._coder_home = coder_home
         self.folders = tuple(os.path.realpath(folder) for folder in folders)
         self._environment = environment
@@ -53,7 +55,7 @@ class Sandbox:
         self._left: set[_Confined] = set()
         self._planted = Planted(self.folders)
         self._search: GitSearch | None = None
-        self._before: Before | None = None  # while commands run
+        self._before: Before | None = None  # set while commands run
         self._watching: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
         self._entering = 0
@@ -70,7 +72,8 @@ class Sandbox:
 
     @asynccontextmanager
     async def entered(self, *, network: bool) -> AsyncGenerator[Confinement]:
-        """To start a command in. Only where there is a rung. Raises CannotStart if it cannot be prepared."""
+        """Start a command within this context. Requires a rung other than none. Raises CannotStart if the sandbox
+        cannot be prepared."""
         self._entering += 1
         try:
             yield await self._place(network)
@@ -80,8 +83,8 @@ class Sandbox:
                 self._note([*self._untold, *planted])
 
     async def mend(self) -> Mended:
-        """After a command: what commands have changed and could not be kept from, put back as it was. Everything is
-        returned once."""
+        """Call after a command: restores what commands have changed and could not be kept from changing. Each change
+        is returned only once."""
         await self._mend()
         told = Mended(tuple(self._untold), self._is_unchecked and not self._told_unchecked)
         self._told_unchecked = self._is_unchecked
@@ -107,7 +110,7 @@ class Sandbox:
 
     async def _mend(self) -> None:
         async with self._one_at_a_time:
-            was_idle = self._is_idle  # else a command that still runs may change what was looked at already
+            was_idle = self._is_idle  # otherwise a running command may change what was already checked
             await asyncio.to_thread(self._mend_now)
             if was_idle and not self._entering and self._private is not None:
                 self._before = None
@@ -126,7 +129,8 @@ class Sandbox:
             self._private.note_untold(self._untold)
 
     async def _watch(self) -> None:
-        """While anything runs, since the person may use git meanwhile; and once more when it has ended."""
+        """Restore repeatedly while any command runs, since the person may use git meanwhile, and once more when it
+        has ended."""
         while self._before is not None:
             await asyncio.sleep(min(max(_LOOK_SECONDS, _LOOK_SHARE * self._looking_took), _MOST_SECONDS_BETWEEN))
             await self._mend()
@@ -134,7 +138,7 @@ class Sandbox:
                 self._private.note_alive()
 
     def forget_rung(self) -> None:
-        """It does not start here, whatever was found out before."""
+        """Discard the cached detection result, because the sandbox does not start here."""
         forget(self._coder_home)
 
     async def close(self) -> None:
@@ -219,7 +223,8 @@ class Sandbox:
         self._clock = asyncio.get_running_loop().call_later(self._idle_seconds, self._rest)
 
     def _rest(self) -> None:
-        """End what nobody uses. What still runs goes on, and can be reached by the next command."""
+        """End the supervisors that are idle. Running commands go on, and the next command can reach their
+        supervisor."""
         idle = {each for each in (*self._current.values(), *self._left) if each.processes.is_idle}
         self._current = {network: each for network, each in self._current.items() if each not in idle}
         self._left -= idle
@@ -238,7 +243,7 @@ class Sandbox:
 
 
 class _Confined:
-    """One supervisor in a sandbox, and what it was made for."""
+    """One supervisor in a sandbox, and the guarded paths that it was started with."""
 
     def __init__(
         self, processes: Processes, group: ProcessGroup, guard: Guarded, marks: Marks, temporary: str
@@ -255,7 +260,7 @@ class _Confined:
 
 
 def _mark(path: str) -> tuple[int, int, int] | None:
-    """Another one when it is not the same file any more: then nothing is mounted on it."""
+    """Return a mark that changes when the path is no longer the same file: then the mount does not cover it."""
     try:
         found = os.lstat(path)
     except OSError:
@@ -264,6 +269,8 @@ def _mark(path: str) -> tuple[int, int, int] | None:
 
 
 class Sandboxes:
+    """The sandboxes of all sessions in this process."""
+
     def __init__(self, coder_home: str, environment: Mapping[str, str]) -> None:
         self._coder_home = coder_home
         self._environment = environment
@@ -271,7 +278,7 @@ class Sandboxes:
         self._left: list[Sandbox] = []
 
     def open(self, session: str, folders: tuple[str, ...]) -> Sandbox:
-        """The session's own, or another one as soon as it has other folders."""
+        """Return the session's sandbox, or a new one if the session's folders have changed."""
         known = self._current.get(session)
         if known is None or known.folders != folders:
             if known is not None:

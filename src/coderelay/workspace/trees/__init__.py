@@ -1,1 +1,1 @@
-"""Snapshots of a folder as git trees, what differs between them, and undo."""
+"""Snapshots of a folder as git trees, diffs between them, and undo."""

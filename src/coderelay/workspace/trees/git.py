@@ -1,8 +1,8 @@
-"""Runs git, so that nothing a repository says can start a program.
+"""Runs git subprocesses in such a way that no setting of a repository can start a program.
 
-Git takes its settings from the folder it works in, and some name programs: filters, hooks, fsmonitor, external diffs.
-So it never works in the person's: `GIT_DIR` is a folder of ours (`shadow.py`), and nobody else's settings are read.
-Everything here blocks; `on_leash` takes it to a thread and ends it there.
+Git reads its settings from its git folder, and some of them name programs: filters, hooks, fsmonitor, external diffs.
+So git never uses the person's git folder: `GIT_DIR` is a folder of ours (`shadow_repository.py`), and no other
+settings are read. Everything here blocks; `on_leash` runs it in a thread and can end it there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from coderelay.workspace.processes.find_program import find_program, outside_pat
 
 SECONDS = 120.0
 MOST_BYTES = 1 << 28
-# Git reads rules whole, however large somebody made them. Packs that it maps do not count; kilobytes.
+# Git reads ignore rules whole, however large the file is, so its memory is limited. The limit is in kilobytes;
+# packs that git maps do not count.
 _IN_LITTLE_MEMORY = ("/bin/sh", "-c", 'ulimit -d 4194304; exec "$@"', "sh")
 _CHUNK = 1 << 20
 _FIXED = {
@@ -46,16 +47,16 @@ _FIXED = {
 }
 T = TypeVar("T")
 _PATIENCE = 0.3
-_SHARE = 10  # looking for them takes at most a tenth of the time
+_SHARE = 10  # searching for FIFOs takes at most a tenth of the time
 _READ_BY_GIT = (".gitignore", ".gitattributes", ".gitmodules")
 
 
 class GitFailed(CoderError):
-    """Git could not do it, was ended, or is not installed."""
+    """Git failed, was ended, or is not installed."""
 
 
 class Leash:
-    """By which whoever waits can end what runs in a thread: at once what git does, and before the next git."""
+    """Cancels git work that runs in a thread: `cut` kills the running git at once and prevents the next one."""
 
     def __init__(self) -> None:
         self._cut = threading.Event()
@@ -72,7 +73,7 @@ class Leash:
             self.check()
             yield
         finally:
-            process.kill()  # no more than a word if it has ended
+            process.kill()  # does nothing if it has ended already
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
@@ -87,7 +88,7 @@ class Leash:
 
 
 async def on_leash(work: Callable[[Leash], T]) -> T:
-    """Work that blocks, in a thread. Its git is dead when this raises."""
+    """Run blocking work in a thread, for at most `SECONDS`. When this raises, no git of that work is running."""
     leash = Leash()
     task = asyncio.ensure_future(asyncio.to_thread(work, leash))
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -103,7 +104,7 @@ async def on_leash(work: Callable[[Leash], T]) -> T:
 
 
 class Blobs:
-    """Contents by id, one after the other, from one running git."""
+    """Reads contents of blobs by id, one after the other, from one running `git cat-file`."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -111,7 +112,7 @@ class Blobs:
         self._asks, self._says = process.stdin, process.stdout
 
     def pieces(self, blob: str) -> Generator[bytes]:
-        """To be read to the end before the next is asked for."""
+        """The content in chunks. It must be read to its end before the next blob is requested."""
         try:
             self._asks.write(f"{blob}\n".encode())
             self._asks.flush()
@@ -131,7 +132,8 @@ class Blobs:
 
 
 class Git(Struct, frozen=True):
-    """Git in one git folder, on one work tree."""
+    """Runs git with one git folder and one work tree. `lent` are descriptors that git inherits; `lenders` are further
+    object folders that it reads."""
 
     program: str
     work_tree: str
@@ -144,19 +146,19 @@ class Git(Struct, frozen=True):
         return structs.replace(self.with_env(GIT_WORK_TREE=work_tree), work_tree=work_tree)
 
     def reading(self, *objects: str) -> Git:
-        """It may read objects from these folders too, and leaves them alone."""
+        """A copy that also reads objects from these folders, as alternates, and stores none there."""
         named = os.pathsep.join(map(_quoted, objects))
         return structs.replace(self.with_env(GIT_ALTERNATE_OBJECT_DIRECTORIES=named), lenders=objects)
 
     def lending(self, *descriptors: int) -> Git:
-        """It inherits them: a lock held so is held until it ends, even if we are killed before."""
+        """A copy whose git inherits these descriptors: a lock on one lasts until git ends, even if we are killed."""
         return structs.replace(self, lent=descriptors)
 
     def with_env(self, **env: str) -> Git:
         return structs.replace(self, env=self.env | env)
 
     def run(self, *arguments: str, given: bytes = b"", codes: Sequence[int] = (0,)) -> bytes:
-        """All it says. Raises GitFailed if it fails or says more than anyone would."""
+        """The whole output. Raises GitFailed if git fails or writes more than `MOST_BYTES`."""
         output, cut = self.run_cut(*arguments, most=MOST_BYTES, given=given, codes=codes)
         if cut:
             raise GitFailed(f"git {arguments[0]} says more than {MOST_BYTES >> 20} MB")
@@ -165,7 +167,7 @@ class Git(Struct, frozen=True):
     def run_cut(
         self, *arguments: str, most: int, given: bytes = b"", codes: Sequence[int] = (0,)
     ) -> tuple[bytes, bool]:
-        """At most the first `most` bytes it says, and whether there were more."""
+        """At most the first `most` bytes of the output, and whether there were more."""
         with tempfile.TemporaryFile() as errors, _file_of(given) as stdin:
             process = self._start(arguments, stdin, errors)
             with self.leash.hold(process), fifos_released(self.work_tree, self.lenders):
@@ -181,7 +183,7 @@ class Git(Struct, frozen=True):
         return output, False
 
     def feed(self, *arguments: str, pieces: Iterable[bytes]) -> None:
-        """What it is given is made while it reads. What it says is not looked at."""
+        """Stream `pieces` to git's standard input as they are generated. The output is discarded."""
         process = self._start(arguments, subprocess.PIPE, subprocess.DEVNULL, subprocess.DEVNULL)
         with self.leash.hold(process):
             assert process.stdin is not None
@@ -223,7 +225,7 @@ class Git(Struct, frozen=True):
 
 
 def git_in(folder: str, work_tree: str, source: Mapping[str, str], leash: Leash) -> Git:
-    """`source` is an environment in which git is found; nothing else of it counts."""
+    """`source` is an environment whose PATH is used to find git; nothing else of it is used."""
     here = (os.path.realpath(work_tree),)
     path = outside_path(source.get("PATH", ""), here)
     program = find_program("git", path, here)
@@ -249,7 +251,7 @@ def _read(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, bool]:
 
 @contextmanager
 def _file_of(content: bytes) -> Generator[int | IO[bytes]]:
-    """A file, not a pipe: nobody has to write while reading."""
+    """Input for git as a file, not a pipe, so that nobody has to write while reading the output."""
     if not content:
         yield subprocess.DEVNULL
         return
@@ -260,14 +262,15 @@ def _file_of(content: bytes) -> Generator[int | IO[bytes]]:
 
 
 def _quoted(path: str) -> str:
-    """As git wants a name among several that a colon separates."""
+    """A path quoted as git requires in a colon-separated list."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 
 @contextmanager
 def fifos_released(work_tree: str, objects: Sequence[str]) -> Generator[None]:
-    """For the time that git works in `work_tree`, and reads from the folders `objects`."""
+    """While git works in `work_tree` and reads from the folders `objects`, keep it from blocking on a FIFO there: a
+    thread opens the other end, and git reads an empty file."""
     over = threading.Event()
     thread = threading.Thread(target=_release_until, args=(over, work_tree, objects), daemon=True)
     thread.start()
@@ -282,7 +285,7 @@ def _release_until(over: threading.Event, work_tree: str, objects: Sequence[str]
     took = 0.0
     while not over.wait(max(_PATIENCE, _SHARE * took)):
         began = time.monotonic()
-        with suppress(OSError, RecursionError):  # folders go away meanwhile
+        with suppress(OSError, RecursionError):  # folders may disappear meanwhile
             _release_rules(over, work_tree)
             for folder in objects:
                 _release_all(over, folder)
@@ -308,7 +311,7 @@ def _release_all(over: threading.Event, top: str) -> None:
 
 
 def _release(name: str, folder: int) -> None:
-    """Opening this end fails at once if nobody waits at the other one."""
+    """Unblock a reader of this FIFO. Opening the writing end fails at once if nobody is reading."""
     with suppress(OSError):
         if stat.S_ISFIFO(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             os.close(os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))

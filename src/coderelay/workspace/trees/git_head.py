@@ -1,4 +1,4 @@
-"""What is checked out, read from git's own files: no program is run, so none of the repository's can be."""
+"""Finds the repository root and the current branch by reading git's files: no program of the repository can run."""
 
 import os
 
@@ -6,8 +6,8 @@ _MOST = 4096
 
 
 def root_of(folder: str) -> str | None:
-    """The top of the work tree that a folder is in. What somebody else has put above it is none: in a shared place
-    like /tmp anyone could tell our agents what to do."""
+    """The root of the work tree that contains a folder. A `.git` of another user above it does not count: in a shared
+    place like /tmp, anyone could use it to instruct our agents."""
     ours = {os.getuid(), _owner(folder), 0} - {None}
     while _owner(os.path.join(folder, ".git")) not in ours:
         above = os.path.dirname(folder)
@@ -25,7 +25,7 @@ def _owner(path: str) -> int | None:
 
 
 def branch_of(folder: str) -> str | None:
-    """`branch NAME`, `commit abc…` if none is checked out, None outside of a repository."""
+    """`branch NAME`, or `commit abc…` if no branch is checked out, or None outside of a repository."""
     root = root_of(folder)
     if root is None:
         return None
@@ -36,7 +36,7 @@ def branch_of(folder: str) -> str | None:
 
 
 def _git_folder(root: str) -> str:
-    """In a work tree of its own or a submodule, `.git` is a file that says where the folder is."""
+    """The git folder of a work tree. In a linked work tree or a submodule, `.git` is a file that names it."""
     beside = os.path.join(root, ".git")
     if os.path.isdir(beside):
         return beside

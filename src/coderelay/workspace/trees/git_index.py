@@ -1,4 +1,4 @@
-"""The paths in the index of a repository, read without git: git may start programs that a repository names."""
+"""Parses a repository's index file for its paths without running git, which may start programs of the repository."""
 
 import os
 import stat
@@ -7,25 +7,25 @@ from collections.abc import Callable, Iterator
 _HEADER = 12
 _MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_PATH = 4096
-# An entry has 40 bytes before the hash of its object and two bytes of flags behind it.
+# An entry has 40 bytes before the hash of its object and two bytes of flags after it.
 _BEFORE_HASH = 40
 _HASHES = (20, 32)
 _EXTENDED = 0x4000
 
 
 class UnreadableIndex(OSError):
-    """There is an index, but it cannot be told what is in it."""
+    """There is an index, but it cannot be read or parsed."""
 
 
 def indexed_paths(folder: str, wanted: Callable[[str], bool]) -> Iterator[str]:
-    """Absolute paths of what git has for this folder's repository, of those whose last name is wanted. Raises
+    """Absolute paths of the tracked files in this folder's repository whose file name is `wanted`. Raises
     UnreadableIndex."""
     found = _find_git_folder(folder)
     if found is None:
         return
     root, git_folder = found
     names = ["index"]
-    for name in names:  # a split index names one more file
+    for name in names:  # a split index refers to one more file
         data = _read(os.path.join(git_folder, name))
         if data is None:
             continue
@@ -50,7 +50,7 @@ def _find_git_folder(folder: str) -> tuple[str, str] | None:
 
 
 def _read(path: str) -> bytes | None:
-    """None if there is no such file. What is not a plain file may have no end, or wait for a writer."""
+    """The content, or None if there is no such file. Only regular files are read: others may be endless or block."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
@@ -67,7 +67,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _parsed(data: bytes, wanted: Callable[[bytes], bool]) -> tuple[list[bytes], str]:
-    """The wanted paths, and the hash of the index that this one is a change of."""
+    """The wanted paths, and the hash of the shared index that a split index is based on, or an empty text."""
     for hash_length in _HASHES:
         paths, end = _entries(data, hash_length, wanted)
         extensions = _extensions(data, end, len(data) - hash_length) if end else None
@@ -78,7 +78,7 @@ def _parsed(data: bytes, wanted: Callable[[bytes], bool]) -> tuple[list[bytes], 
 
 
 def _entries(data: bytes, hash_length: int, wanted: Callable[[bytes], bool]) -> tuple[list[bytes], int]:
-    """With the place behind them, or 0 if these are none."""
+    """The wanted paths and the offset after the last entry, or 0 if these bytes are not index entries."""
     version = int.from_bytes(data[4:8], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         return [], 0
@@ -88,7 +88,7 @@ def _entries(data: bytes, hash_length: int, wanted: Callable[[bytes], bool]) -> 
         flags_at = at + _BEFORE_HASH + hash_length
         begin = flags_at + (4 if data[flags_at] & (_EXTENDED >> 8) else 2) if flags_at < len(data) else len(data)
         kept = 0
-        if version == 4:  # what a path has in common with the one before it is left out
+        if version == 4:  # the prefix that a path shares with the one before it is left out
             left_out, begin = _number(data, begin)
             kept = len(path) - left_out
         end = data.find(b"\0", begin)
@@ -103,7 +103,7 @@ def _entries(data: bytes, hash_length: int, wanted: Callable[[bytes], bool]) -> 
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits per byte, and the place behind it."""
+    """Decode a variable-length number with seven bits per byte. Returns it and the offset after it."""
     value = -1
     while at < len(data):
         value = ((value + 1) << 7) | (data[at] & 0x7F)
@@ -114,7 +114,7 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _extensions(data: bytes, at: int, end: int) -> dict[bytes, bytes] | None:
-    """By their names, or None if this is not what stands behind the entries of an index."""
+    """The index extensions by name, or None if the bytes after the entries are not extensions."""
     found: dict[bytes, bytes] = {}
     while at + 8 <= end:
         size = int.from_bytes(data[at + 4 : at + 8], "big")

@@ -1,4 +1,4 @@
-"""Which files git ignores: by the rules of now, or by those of an earlier tree."""
+"""Finds the files that git ignores, by the current .gitignore rules or by those of an earlier snapshot."""
 
 import os
 import tempfile
@@ -13,12 +13,13 @@ _MOST_RULES = 1 << 20
 
 
 def ignored(shadow: Shadow, paths: Sequence[bytes]) -> list[bytes]:
-    """Of names that begin at the top of the work tree, those that match a rule, tracked or not."""
+    """Those of the paths that match an ignore rule, tracked or not. Paths start at the root of the work tree."""
     return _ignored(shadow.git, paths)
 
 
 def ignored_then(shadow: Shadow, tree: str, prefix: bytes, paths: Sequence[bytes]) -> list[bytes]:
-    """The same by the rules in the tree of a folder, and by those above it, which are not in it."""
+    """Like `ignored`, by the rules in an earlier tree of a folder and the current rules above the folder, which the
+    tree does not contain."""
     with tempfile.TemporaryDirectory(prefix="rules-", dir=shadow.folder) as place:
         for name, pieces in [*_rules_in(shadow.reader, tree, prefix), *_rules_above(shadow.repository.root, prefix)]:
             path = os.path.join(os.fsencode(place), name)
@@ -32,7 +33,7 @@ def _rules_in(git: Git, tree: str, prefix: bytes) -> Iterator[tuple[bytes, bytes
     entries = [line.partition(b"\t") for line in nul_split(git.run("ls-tree", "-r", "-z", tree))]
     with git.blobs() as blobs:
         for head, _, name in entries:
-            if os.path.basename(name) == RULES and head.startswith(b"100"):  # git follows no link here
+            if os.path.basename(name) == RULES and head.startswith(b"100"):  # git does not follow links for rules
                 yield prefix + name, b"".join(blobs.pieces(head.split()[2].decode()))
 
 
@@ -48,14 +49,14 @@ def _ignored(git: Git, paths: Sequence[bytes]) -> list[bytes]:
     asked = list(_not_behind_links(os.fsencode(git.work_tree), paths))
     if not asked:
         return []
-    plain = git.with_env(GIT_LITERAL_PATHSPECS="0")  # it knows none; a dot in front makes any name literal
+    plain = git.with_env(GIT_LITERAL_PATHSPECS="0")  # unsupported here; `./` makes any name literal
     given = nul_ended(b"./" + path for path in asked)
     told = plain.run("check-ignore", "-z", "--stdin", "--no-index", given=given, codes=(0, 1))
     return [path.removeprefix(b"./") for path in nul_split(told)]
 
 
 def _not_behind_links(top: bytes, paths: Sequence[bytes]) -> Iterable[bytes]:
-    """Of what is behind a link, git refuses to say anything."""
+    """Leave out paths behind a link: git refuses to answer for them."""
     are_real: dict[bytes, bool] = {}
     for path in paths:
         folder = os.path.join(top, os.path.dirname(path.rstrip(b"/"))).rstrip(b"/")

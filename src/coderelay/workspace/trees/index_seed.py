@@ -1,4 +1,4 @@
-"""A shadow's index begins as a copy of the person's, so that only changed files have to be hashed."""
+"""Initializes a shadow repository's index from a copy of the person's, so that only changed files are hashed."""
 
 import os
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from coderelay.workspace.trees.tree_diff import MARKED
 
 
 def begin_index(shadow: Shadow) -> list[bytes]:
-    """Take over the person's index, but for entries that do not say what is on disk to the byte. Once there is ours,
-    only the names that it misses are returned."""
+    """Copy the person's index, and invalidate entries that may differ from the bytes on disk. If we already have an
+    index, it stays, and the paths that it may lack are returned."""
     if os.path.exists(shadow.index):
         return _follow_index(shadow)
     shadow.copy_index("index")
     try:
         _copy_trees(shadow)
         _distrust(shadow)
-    except GitFailed:  # damaged, or of a git that is newer than ours
+    except GitFailed:  # the index is damaged, or was written by a newer git
         shadow.git.leash.check()
         shadow.forget_index()
     shadow.remember("adopted", index_mark(shadow.repository))
@@ -27,14 +27,14 @@ def begin_index(shadow: Shadow) -> list[bytes]:
 
 
 def _follow_index(shadow: Shadow) -> list[bytes]:
-    """Files that the person's git tracks although it ignores them, if its index is another than we saw last."""
+    """Files that the person's git tracks although they are ignored, if its index has changed since we last looked."""
     mark = index_mark(shadow.repository)
     if mark == shadow.remembered("adopted"):
         return []
     git = shadow.git.with_env(GIT_INDEX_FILE=shadow.copy_index("theirs"))
     try:
         found = nul_split(git.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
-    except GitFailed:  # damaged: asked again next time
+    except GitFailed:  # the index is damaged; the next snapshot tries again
         shadow.git.leash.check()
         return []
     shadow.remember("adopted", mark)
@@ -42,7 +42,7 @@ def _follow_index(shadow: Shadow) -> list[bytes]:
 
 
 def borrow_index(shadow: Shadow) -> None:
-    """The person's index as it is, or what is checked out if it is damaged."""
+    """Copy the person's index unchanged, or use the checked-out commit if the index is damaged."""
     shadow.copy_index("index")
     try:
         _copy_trees(shadow)
@@ -55,8 +55,9 @@ def borrow_index(shadow: Shadow) -> None:
 
 
 def _distrust(shadow: Shadow) -> None:
-    """Without its times, git looks at a file anew. That is needed where it was told not to look (assume-unchanged,
-    sparse), and where a conversion or filter made of the file what is in the index: then sizes differ."""
+    """Clear the stat data of some entries, so that git reads their files again. That is needed where git was told not
+    to look (assume-unchanged, sparse), and where a conversion or filter was applied on the way into the index: then
+    sizes differ."""
     lines = [_Entry(line) for line in nul_split(shadow.git.run("ls-files", "-z", "-v", "-s"))]
     entries = [each for each in lines if each.stage == b"0" and each.mode != MARKED.encode()]
     asked = b"".join(each.blob + b"\n" for each in entries)
@@ -77,18 +78,19 @@ class _Entry:
         self.tag, self.mode, self.blob, self.stage = head.split(b" ")
 
     def is_plain(self, top: bytes, size: bytes) -> bool:
-        if self.tag != b"H" or size in (b"0", b""):  # an empty one may be a mere intent to add
+        if self.tag != b"H" or size in (b"0", b""):  # an empty entry may only be an intent to add
             return False
         try:
             return b"%d" % os.lstat(os.path.join(top, self.path)).st_size == size
         except OSError:
-            return True  # git sees that it is gone
+            return True  # git notices that the file is gone
 
 
 def _copy_trees(shadow: Shadow) -> None:
-    """Those of the commit that is checked out, in one file. The index refers to them, a sparse one for what it holds,
-    and git looks a long time for each that is missing. So we lack only contents, and git need not be shown theirs."""
-    with suppress(NoRepository, GitFailed):  # slower without, no more
+    """Copy the tree objects of the checked-out commit into one pack of ours. The index refers to them (a sparse index
+    instead of listing files), and git searches long for each missing one. Then only file contents are missing, and
+    git need not be given the person's objects."""
+    with suppress(NoRepository, GitFailed):  # without them git is only slower
         if head := shadow.repository.head():
             folders = nul_split(shadow.reader.run("ls-tree", "-d", "-r", "-z", head))
             trees = [line.partition(b"\t")[0].split()[2] for line in folders if line.startswith(b"040000")]
@@ -98,7 +100,7 @@ def _copy_trees(shadow: Shadow) -> None:
 
 
 def _has_filters(shadow: Shadow, entries: Sequence[_Entry]) -> bool:
-    """A filter may keep the size. Then all is read once."""
+    """Whether attributes name a filter. A filter may keep the size of a file, so then every file is read once."""
     top = shadow.repository.root
     files = [os.path.join(top, os.fsdecode(e.path)) for e in entries if e.path.endswith(b".gitattributes")]
     files.append(os.path.join(shadow.repository.common, "info", "attributes"))

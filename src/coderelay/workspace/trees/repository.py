@@ -1,4 +1,4 @@
-"""Where a person's repository keeps what we read of it: found in its files, without running git."""
+"""Locates the git folder, index, objects and HEAD commit of a person's repository without running git."""
 
 import os
 import re
@@ -22,7 +22,7 @@ class NoRepository(Refusal):
 
 
 class Repository(Struct, frozen=True):
-    """`git_folder` has HEAD and the index of this work tree; `common` what all work trees of a repository share."""
+    """`git_folder` has the HEAD and index of this work tree; `common` has what all work trees share."""
 
     root: str
     git_folder: str
@@ -41,13 +41,13 @@ class Repository(Struct, frozen=True):
         return "sha256" if _SHA256.search(config) else "sha1"
 
     def head(self) -> str | None:
-        """The commit that is checked out, None if there is none yet. Raises NoRepository if that cannot be told."""
+        """The checked-out commit, or None if there is none yet. Raises NoRepository if HEAD cannot be read."""
         name = "HEAD"
         for _ in range(5):
             line = self._ref(name)
             if line is None and name != "HEAD":
                 return None
-            if line is None or line == b"ref: refs/heads/.invalid":  # what git writes where refs are not files
+            if line is None or line == b"ref: refs/heads/.invalid":  # git's placeholder where refs are not files
                 break
             if _COMMIT.fullmatch(line):
                 return line.decode()
@@ -65,7 +65,7 @@ class Repository(Struct, frozen=True):
 
 
 def repository_of(folder: str) -> Repository:
-    """Of the work tree that a folder is in. Raises NoRepository."""
+    """The repository of the work tree that contains a folder. Raises NoRepository."""
     root = root_of(folder)
     if root is None:
         raise NoRepository(say("{folder} is not in one", folder=folder))
@@ -80,7 +80,7 @@ def repository_of(folder: str) -> Repository:
 def repository_at(root: str) -> Repository | None:
     beside = os.path.join(root, ".git")
     git_folder = beside
-    if not os.path.isdir(beside):  # in a submodule or a further work tree, a file says where it is
+    if not os.path.isdir(beside):  # in a submodule or a linked work tree, `.git` is a file that names it
         line = (read_regular(beside, _MOST_CONFIG) or b"").strip()
         if not line.startswith(b"gitdir:"):
             return None
@@ -93,8 +93,8 @@ def repository_at(root: str) -> Repository | None:
 
 
 def read_regular(path: str | bytes, most: int, folder: int | None = None) -> bytes | None:
-    """None if it is no regular file that we can read. Never waits for a FIFO. In a `folder` that is open, a link is
-    no regular file either."""
+    """At most `most` bytes of a file, or None if it is not a regular file that we can read. Never blocks on a FIFO.
+    With `folder`, an open descriptor that the path is relative to, the last name must not be a link either."""
     no_link = 0 if folder is None else os.O_NOFOLLOW
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | no_link, dir_fd=folder)

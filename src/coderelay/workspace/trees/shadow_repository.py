@@ -1,4 +1,7 @@
-"""A git folder of ours for somebody's work tree: own settings, own index, own objects. Theirs is only ever read."""
+"""The shadow repository: our own git folder (settings, index, objects) for a person's work tree.
+
+The person's own git folder is only ever read.
+"""
 
 import fcntl
 import hashlib
@@ -15,7 +18,7 @@ _MOST_RULES = 1 << 20
 _HARMLESS = ("core.ignorecase", "core.precomposeunicode")
 _PLAIN = (*_HARMLESS, "core.filemode", "core.symlinks", "core.autocrlf", "core.eol")
 
-# Bytes are kept as they are, and no attribute of the repository decides what is shown of them.
+# Attributes that store bytes unchanged, and keep the repository's own attributes from deciding how diffs show them.
 _EXACT = b"* -text -ident !filter !working-tree-encoding !diff\n"
 _CONFIG = """\
 [core]
@@ -46,6 +49,8 @@ _CONFIG = """\
 
 
 class Shadow:
+    """Our git folder for one work tree. `source` is the environment in which git is found."""
+
     def __init__(self, folder: str, repository: Repository, source: Mapping[str, str], leash: Leash) -> None:
         self.folder = folder
         self.repository = repository
@@ -55,7 +60,8 @@ class Shadow:
 
     @property
     def reader(self) -> Git:
-        """It knows the person's objects too. Where git writes it must not: it would touch those it has already."""
+        """Git that also reads the person's objects. Do not use it to write objects: git would update the times of
+        those that the person has already."""
         return self.git.reading(self.repository.objects)
 
     @property
@@ -64,7 +70,7 @@ class Shadow:
 
     @contextmanager
     def locked(self) -> Generator[None]:
-        """One process at a time. What a killed one left of git's own lock is removed."""
+        """Lock the shadow against other processes. A lock file of git's own that a killed process left is removed."""
         os.makedirs(self.folder, 0o700, exist_ok=True)
         file = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -81,8 +87,9 @@ class Shadow:
             os.close(file)
 
     def prepare(self, *, exact: bool, hidden: str) -> None:
-        """`exact`: it takes every file byte by byte; otherwise it sees them as the person's git does.
-        `hidden` is a folder of ours, not to be looked at where it is in the work tree."""
+        """Create the folder, or bring its rules up to date. With `exact`, every file is stored byte by byte;
+        otherwise files are seen as the person's git sees them. `hidden` is a folder of ours, which is ignored if it
+        is in the work tree."""
         for each in ("", "objects", "objects/pack", "refs", "info"):
             os.makedirs(os.path.join(self.folder, each), 0o700, exist_ok=True)
         if not os.path.exists(os.path.join(self.folder, "HEAD")):
@@ -91,7 +98,7 @@ class Shadow:
         self._write("info/attributes", _EXACT if exact else self._theirs("attributes"))
 
     def copy_index(self, name: str) -> str:
-        """Theirs, as a file of ours. Its time is kept, because git trusts what is older than the index."""
+        """Copy the person's index into our folder. Its time is kept: git trusts files older than the index."""
         ours = os.path.join(self.folder, name)
         with suppress(FileNotFoundError):
             os.unlink(ours)
@@ -110,7 +117,7 @@ class Shadow:
             os.unlink(self.index)
 
     def rules(self) -> str:
-        """Another text when other files are ignored, but for what the .gitignore files say."""
+        """A hash of the ignore rules outside of the .gitignore files: it changes whenever those rules do."""
         return self.hash(self.remembered("info/exclude"))
 
     def remembered(self, name: str) -> bytes:
@@ -123,7 +130,7 @@ class Shadow:
         return hashlib.new(self.hash_name, data, usedforsecurity=False).hexdigest()
 
     def _configure(self, exact: bool) -> None:
-        """HEAD is written last: with it the folder is complete."""
+        """HEAD is written last: its existence means that the folder is complete."""
         self._write("config", b"")
         persons = self._settings(os.path.join(self._source.get("HOME", "/"), ".gitconfig"))
         settings = persons | self._settings(os.path.join(self.repository.common, "config"))
@@ -139,18 +146,18 @@ class Shadow:
         self._write("HEAD", b"ref: refs/heads/none\n")
 
     def _settings(self, file: str) -> dict[str, str]:
-        """What a file of settings says itself: nothing it includes is read."""
+        """The settings in one git config file. Files that it includes are not read."""
         if not os.path.isfile(file):
             return {}
         try:
             said = self.git.with_env(GIT_DIR="/dev/null").run("config", "-z", "--file", file, "--list")
-        except GitFailed:  # a damaged one is theirs to mend
+        except GitFailed:  # repairing a damaged file is up to the person
             return {}
         pairs = (line.partition("\n") for line in os.fsdecode(said).split("\0"))
         return {name: value for name, equals, value in pairs if equals}
 
     def _rules(self, hidden: str) -> bytes:
-        """The person's own, the repository's, and ours: of several that match, the last one counts."""
+        """The ignore rules of the person, of the repository, and ours, in this order: the last match counts."""
         persons = read_regular(os.fsdecode(self.remembered("excludes")), _MOST_RULES) or b""
         return persons + b"\n" + self._theirs("exclude") + _rule_for(hidden, self.repository.root)
 
@@ -174,7 +181,7 @@ class Shadow:
 
 
 def index_mark(repository: Repository) -> bytes:
-    """Another one as soon as the person's index is another."""
+    """A value that changes whenever the person's index does."""
     try:
         found = os.stat(repository.index)
     except OSError:
@@ -183,7 +190,7 @@ def index_mark(repository: Repository) -> bytes:
 
 
 def _index_files(git_folder: str) -> list[str]:
-    """The index, and what it shares if it is split."""
+    """The index, and the shared index files if it is split."""
     return [name for name in os.listdir(git_folder) if name == "index" or name.startswith("sharedindex.")]
 
 

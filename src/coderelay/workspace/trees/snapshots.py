@@ -1,7 +1,7 @@
-"""Snapshots of a folder in somebody's repository, as git trees in a git folder of ours.
+"""Takes snapshots of a folder in a person's repository, as git trees in a shadow repository of ours.
 
-Covered is what is beneath the folder, not the rest of its repository: that is what a session may change, and
-elsewhere others work. Files that git ignores are covered from when somebody names them (`keep`).
+A snapshot covers what is beneath the folder, not the rest of the repository: the session may only change the folder,
+and others work elsewhere. A file that git ignores is covered from the moment when somebody names it (`keep`).
 """
 
 import hashlib
@@ -30,8 +30,8 @@ _SECONDS = 30 * 24 * 3600
 
 
 class Snapshot(Struct, frozen=True, omit_defaults=True):
-    """A folder at one moment. `named` are the ignored files it covers, there or not; `rules` stands for what decided
-    which are ignored, besides its .gitignore files."""
+    """The state of a folder at one moment. `named` are the ignored files that it covers, whether they exist or not.
+    `rules` is a hash of the ignore rules outside of the .gitignore files. `left_out` were not stored."""
 
     folder: str
     id: str
@@ -45,7 +45,8 @@ class NotTaken(Struct, frozen=True):
 
 
 class Trees:
-    """`home` is a folder of ours that nobody else may read; `source` an environment in which git is found."""
+    """Takes and compares snapshots. `home` is a folder of ours that nobody else may read; `source` is an environment
+    in which git is found."""
 
     def __init__(self, home: str, source: Mapping[str, str], limits: TreeLimits = DEFAULT_LIMITS) -> None:
         self.home = os.path.realpath(home)
@@ -53,7 +54,7 @@ class Trees:
         self._source = source
 
     async def take(self, folder: str, also: Sequence[str] = ()) -> Snapshot | NotTaken:
-        """`also` are names beneath the folder that are covered from now on, even if git ignores them."""
+        """Take a snapshot. `also` are paths beneath the folder that are covered from now on, even if ignored."""
         try:
             return await on_leash(
                 lambda leash: self._take(self.shadow(folder, leash), os.path.realpath(folder), also)
@@ -62,9 +63,9 @@ class Trees:
             return NotTaken(str(error))
 
     async def keep(self, tree: Snapshot, paths: Sequence[str]) -> Snapshot:
-        """The same tree, with files that git ignores as they are now; all others are in it anyway.
+        """The same snapshot, plus the current content of those paths that git ignores; all others are in it anyway.
 
-        For a tool that is about to write: so it is known later what was there before.
+        It is called before a tool writes, so that the previous content is known later.
         """
         return await on_leash(lambda leash: self._keep(self.shadow(tree.folder, leash), tree, paths))
 
@@ -81,11 +82,11 @@ class Trees:
         return await on_leash(work)
 
     async def worktree_changes(self, folder: str) -> FilesDiff:
-        """Against what is checked out, as the person's git would tell it, untracked files included."""
+        """Changes against the checked-out commit, as the person's git would show them, including untracked files."""
         return await on_leash(lambda leash: self._worktree_changes(os.path.realpath(folder), leash))
 
     def shadow(self, folder: str, leash: Leash) -> Shadow:
-        """Raises NoRepository."""
+        """The shadow repository of a folder. Raises NoRepository."""
         real = os.path.realpath(folder)
         repository = repository_of(real)
         digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {real}")).hexdigest()[:32]
@@ -140,7 +141,7 @@ class Trees:
 
 
 def _from_top(prefix: str, paths: Sequence[str]) -> list[bytes]:
-    """Names beneath the folder as git calls them; others are not ours to cover."""
+    """Paths beneath the folder, relative to the root of the work tree as in git. Others are left out."""
     normal = [os.path.normpath(path) for path in paths]
     beneath = [path for path in normal if not os.path.isabs(path) and path.split(os.sep)[0] not in ("..", ".")]
     return [os.fsencode(prefix + path.replace(os.sep, "/")) for path in beneath]
@@ -161,7 +162,8 @@ def _remember(shadow: Shadow, paths: Sequence[bytes]) -> None:
 
 
 def keep(shadow: Shadow, tree: str) -> None:
-    """A ref holds it, whose time tells when it was last the state of the folder."""
+    """Keep a tree from being pruned by a ref, whose time says when it was last the state of the folder. Now and
+    then, trees beyond the newest `MOST_TREES` and trees older than 30 days are pruned."""
     refs = os.path.join(shadow.folder, "refs", "trees")
     os.makedirs(refs, 0o700, exist_ok=True)
     with open(os.path.join(refs, tree), "w") as file:
@@ -177,7 +179,7 @@ def keep(shadow: Shadow, tree: str) -> None:
 
 
 def _sweep(places: str, too_old: float) -> None:
-    """Folders of ours whose lock was not taken for a month."""
+    """Remove shadow repositories whose lock was not taken for 30 days."""
     for place in os.scandir(places):
         with suppress(FileNotFoundError):
             lock = os.path.join(place.path, "lock")

@@ -1,4 +1,4 @@
-"""What differs between two trees: a list of changes, and a unified diff."""
+"""Compares two snapshots (git trees): a list of changed files, and a unified diff."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from coderelay.protocol.session_info import ChangeKind, FileChange
 from coderelay.workspace.trees.git import Git, nul_split
 
 MOST_DIFF_BYTES = 1 << 20
-MARKED = "160000"  # how git enters what it does not keep the content of
+MARKED = "160000"  # the mode of a submodule, an entry whose content git does not store
 _ABSENT = "000000"
 _HOW = ("-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--no-color")
 
@@ -17,14 +17,14 @@ _KINDS: dict[str, ChangeKind] = {"A": "added", "D": "deleted", "R": "renamed"}
 
 
 class TreeEntry(Struct, frozen=True):
-    """A file as a tree has it."""
+    """The entry of a file in a git tree."""
 
     mode: str
     blob: str
 
 
 class EntryPair(Struct, frozen=True):
-    """One name in two trees; None where it is not."""
+    """The entries of one path in two trees; None where the path does not exist."""
 
     path: bytes
     before: TreeEntry | None
@@ -43,7 +43,7 @@ def changes_between(git: Git, before: str, after: str) -> list[FileChange]:
             raw.append((head, was, next(fields)))
         else:
             added, deleted, path = field.split(b"\t", 2)
-            if not path:  # a renaming: both names follow
+            if not path:  # a rename: both names follow
                 path = [next(fields), next(fields)][1]
             counts.setdefault(path, []).append((added, deleted))
     return [_change(head, was, path, counts.get(path, [])) for head, was, path in raw]
@@ -65,7 +65,7 @@ def _change(head: list[str], was: bytes, path: bytes, counts: Sequence[tuple[byt
 
 
 def diff_between(git: Git, before: str, after: str, paths: Sequence[str] = (), most: int = MOST_DIFF_BYTES) -> str:
-    """What is not covered is left out. Cut after whole lines, and then it says so."""
+    """A unified diff without files whose content is not stored. If cut, it ends with a whole line and a note."""
     how = (*_HOW, "-p", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/")
     wanted = [f":(literal){path}" for path in paths]
     unwanted = [f":(exclude,literal){os.fsdecode(path)}" for path in _half_covered(git, before, after)]
@@ -78,14 +78,15 @@ def diff_between(git: Git, before: str, after: str, paths: Sequence[str] = (), m
 
 
 def _half_covered(git: Git, before: str, after: str) -> list[bytes]:
-    """What became too large, or a repository: git would show one half of it."""
+    """Paths whose content only one of the trees stores, since they became too large or a repository: git would
+    show one half of the change."""
     pairs = [(pair.path, pair.before, pair.after) for pair in pairs_between(git, before, after)]
     both = [(path, then.mode, now.mode) for path, then, now in pairs if then and now]
     return [path for path, *modes in both if MARKED in modes and modes[0] != modes[1]]
 
 
 def pairs_between(git: Git, before: str, after: str) -> list[EntryPair]:
-    """Every name that is not the same in both; a renaming is two."""
+    """Every path whose entries differ. A rename counts as two paths."""
     output = git.run("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", before, after)
     return list(_pairs(iter(nul_split(output))))
 
@@ -101,5 +102,5 @@ def _pairs(fields: Iterator[bytes]) -> Iterator[EntryPair]:
 
 
 def shown(path: bytes) -> str:
-    """A name that can be stored and shown, whatever bytes it has."""
+    """The path as text that can be stored and shown, whatever bytes it has."""
     return path.decode("utf-8", "backslashreplace")

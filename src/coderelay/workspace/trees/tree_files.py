@@ -1,4 +1,4 @@
-"""Files beneath one folder as git sees them, reached step by step by descriptor: no link is ever followed."""
+"""Reads and writes files beneath one folder as git tree entries, through descriptors and without following links."""
 
 import hashlib
 import os
@@ -16,7 +16,7 @@ LINK, PLAIN, EXECUTABLE = "120000", "100644", "100755"
 
 
 class TreeFile(Struct, frozen=True):
-    """`entry` is None for a folder, and for what git would not keep. `mark` is another one when it has changed."""
+    """A file on disk. `entry` is None for a folder and for what git would not store. `mark` changes with the file."""
 
     mark: tuple[int, ...]
     entry: TreeEntry | None = None
@@ -24,13 +24,15 @@ class TreeFile(Struct, frozen=True):
 
 
 class Beneath:
+    """File operations beneath one folder, for undo. Paths are relative to the folder."""
+
     def __init__(self, folder: str, hash_name: str, most_bytes: int) -> None:
         self._folder = folder
         self._hash_name = hash_name
         self._most_bytes = most_bytes
 
     def look(self, path: bytes) -> TreeFile | None:
-        """None if nothing is there, also because something above it is no folder."""
+        """The file, or None if nothing is there, also if a parent is not a folder."""
         with _missing_is_none(), self._parent(path) as parent:
             return self._found(parent, os.path.basename(path))
         return None
@@ -41,7 +43,7 @@ class Beneath:
         return None
 
     def first_beneath(self, path: bytes, stays: Callable[[bytes], bool]) -> bytes | None:
-        """Of all that is beneath a folder, however deep, but is no folder."""
+        """The first path beneath a folder, at any depth, that is not a folder and for which `stays` is true."""
         for name, is_folder in self._inner(path):
             below = os.path.join(path, name)
             if is_folder:
@@ -57,7 +59,7 @@ class Beneath:
             os.unlink(os.path.basename(path), dir_fd=parent)
 
     def remove_folder(self, path: bytes) -> bool:
-        """Only if nothing is in it."""
+        """Remove a folder if it is empty. Returns whether it was removed."""
         try:
             with self._parent(path) as parent:
                 os.rmdir(os.path.basename(path), dir_fd=parent)
@@ -66,7 +68,7 @@ class Beneath:
         return True
 
     def remove_folders(self, path: bytes) -> None:
-        """A folder and the folders in it. Fails on anything else."""
+        """Remove a folder and the folders in it. Fails if it contains anything else."""
         for name, _ in self._inner(path):
             self.remove_folders(os.path.join(path, name))
         with self._parent(path) as parent:
@@ -81,9 +83,9 @@ class Beneath:
                 os.close(file)
 
     def write(self, path: bytes, mode: str, pieces: Iterable[bytes]) -> None:
-        """Whole or not at all, in place of any file. Not synced: the content is also among our objects."""
+        """Write a file or link atomically, replacing any file. Not synced: our objects also have the content."""
         name = os.path.basename(path)
-        beside = b".coder-undo-" + hashlib.sha256(path).hexdigest()[:16].encode()  # found again after a crash
+        beside = b".coder-undo-" + hashlib.sha256(path).hexdigest()[:16].encode()  # the same after a crash
         parent = make_folder(self._folder, os.fsdecode(os.path.dirname(path)), LOOK, [])
         try:
             with suppress(FileNotFoundError):
@@ -145,7 +147,7 @@ def _missing_is_none() -> Generator[None]:
 
 
 def _write_file(parent: int, name: bytes, mode: str, bits: int | None, pieces: Iterable[bytes]) -> None:
-    """`bits` are those of the file it will replace; of a new one, the person's umask decides."""
+    """`bits` are the permissions of the file that it will replace. For a new file, the person's umask decides."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.open(name, flags, 0o777 if mode == EXECUTABLE else 0o666, dir_fd=parent)
     with os.fdopen(file, "wb") as opened:
@@ -163,7 +165,7 @@ def _bits_of(parent: int, name: bytes) -> int | None:
 
 
 def _bits(mode: str, now: int) -> int:
-    """Whoever may read may execute, or nobody: more git does not know."""
+    """Permissions for a git mode. Git only knows executable or not: whoever may read may execute, or nobody may."""
     return (now & ~0o111) | ((now & 0o444) >> 2 if mode == EXECUTABLE else 0)
 
 

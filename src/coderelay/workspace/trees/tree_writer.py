@@ -1,8 +1,8 @@
-"""Brings a shadow's index to what the work tree is now, and writes it as a tree.
+"""Updates a shadow repository's index to the current work tree, and writes the index as a git tree.
 
-What cannot be kept (a repository in the repository, a file that is too large or cannot be read) is entered as git
-enters a submodule, by a mark that is another one when the thing has changed: so it is known that it changed, and
-nothing of it is stored.
+What cannot be stored (a nested repository, a file that is too large or unreadable, a special file) is entered like a
+submodule, with a mark in place of a commit id. The mark changes whenever the thing does, so a change is noticed
+although no content is stored.
 """
 
 import os
@@ -27,7 +27,8 @@ Reason = Literal["repository", "large", "unreadable", "special"]
 
 
 class TreeLimits(Struct, frozen=True):
-    """Larger files are left out; if all that is new is more, nothing is taken, since it would take too long."""
+    """Files over `file_bytes` are left out. If new content exceeds `new_bytes` in total, no snapshot is taken, since
+    it would take too long."""
 
     file_bytes: int = 10_000_000
     new_bytes: int = 1_000_000_000
@@ -45,17 +46,21 @@ class TooMuch(Refusal):
 
 
 class LeftOut(Struct, frozen=True):
+    """A path whose content is not stored in the tree, and why."""
+
     path: str
     reason: Reason
 
 
 class Census(Struct, frozen=True):
+    """The id of a tree that was written, and what it does not store."""
+
     tree: str
     left_out: tuple[LeftOut, ...]
 
 
 def checked_out(shadow: Shadow, folder: str) -> str:
-    """The tree that a folder is in the commit that is checked out."""
+    """The tree of a folder in the checked-out commit."""
     head = shadow.repository.head()
     if head is None:
         return _empty_tree(shadow.git)
@@ -65,9 +70,10 @@ def checked_out(shadow: Shadow, folder: str) -> str:
 
 
 def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> Census:
-    """All beneath `folder` that git does not ignore, and `also`, whose names begin at the top of the work tree."""
+    """Write a tree of all files beneath `folder` that git does not ignore, and of `also`, whose paths are relative to
+    the root of the work tree."""
     for _ in range(_ATTEMPTS - 1):
-        with suppress(GitFailed):  # somebody changes files meanwhile
+        with suppress(GitFailed):  # retried: somebody may be changing files
             return _count(shadow, folder, also, limits)
         shadow.git.leash.check()
     return _count(shadow, folder, also, limits)
@@ -89,7 +95,7 @@ def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimit
 
 
 def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], limits: TreeLimits) -> str:
-    """A tree with those of these files that are not in it, as they are now."""
+    """Add the files that a tree does not contain to it, with their current content. Returns the new tree."""
     index = os.path.join(shadow.folder, "index.more")
     git, prefix = shadow.git.with_env(GIT_INDEX_FILE=index), prefix_of(shadow, folder)
     try:
@@ -103,7 +109,7 @@ def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], l
 
 
 class _SortedFiles:
-    """Files to look at, sorted into those that are kept and those that are only marked."""
+    """Files divided into those whose content is stored (`kept`) and those that only get a mark (`marked`)."""
 
     def __init__(self, shadow: Shadow, paths: set[bytes], limits: TreeLimits) -> None:
         self._shadow = shadow
@@ -126,7 +132,7 @@ class _SortedFiles:
             git.run("update-index", "--add", "--remove", "--replace", "-z", "--stdin", given=given)
 
     def _blobs(self) -> Iterator[bytes]:
-        """Many new objects become one file this way; git finds them there when it takes the files one by one."""
+        """A fast-import stream, which stores many new objects in one pack. update-index then finds them there."""
         for path in self.kept:
             content = self._content(path)
             if content is not None:
@@ -134,7 +140,7 @@ class _SortedFiles:
                 yield content
 
     def _content(self, path: bytes) -> bytes | None:
-        """Never through a link, which a command may have put there since the file was listed."""
+        """The content, never read through a link: a command may have put one there since the file was listed."""
         above, name = os.path.split(os.fsdecode(path))
         try:
             folder = open_folder(os.fsdecode(self._top), above)
@@ -150,7 +156,7 @@ class _SortedFiles:
         try:
             seen = os.lstat(full)
         except OSError:
-            self.kept.append(path)  # git sees that it is gone
+            self.kept.append(path)  # git notices that it is gone
             return
         reason = self._why_not(full, seen)
         if reason is None:
@@ -187,7 +193,7 @@ def _head(full: bytes) -> str | None:
 
 
 def _not_beyond_links(top: bytes, paths: set[bytes]) -> list[bytes]:
-    """Where a folder became a file or a link, git still lists what it finds through the link."""
+    """Leave out paths beneath a file or link: where a link replaced a folder, git still lists what is behind it."""
     leaves = {path for path in paths if not os.path.isdir(full := os.path.join(top, path)) or os.path.islink(full)}
     return sorted(path for path in paths if not any(above in leaves for above in _above(path)))
 
@@ -198,10 +204,10 @@ def _above(path: bytes) -> Iterable[bytes]:
 
 
 def _repositories(shadow: Shadow) -> dict[bytes, Reason]:
-    """Those that the index has. One that became a mere folder is dropped, so that git looks into it."""
+    """Nested repositories in the index. One that became an ordinary folder is dropped, so that git looks into it."""
     root = shadow.repository.root
     if not shadow.remembered("repositories") and not os.path.lexists(os.path.join(root, ".gitmodules")):
-        return {}  # as in most folders: a list of all files costs
+        return {}  # the usual case, which avoids listing all files
     entries = nul_split(shadow.git.run("ls-files", "-z", "-s"))
     marked = [each.partition(b"\t")[2] for each in entries if each.startswith(MARKED.encode())]
     folders = [path for path in marked if os.path.isdir(os.path.join(root, os.fsdecode(path)))]
@@ -212,13 +218,13 @@ def _repositories(shadow: Shadow) -> dict[bytes, Reason]:
 
 
 def _is_mere_folder(path: str) -> bool:
-    """An empty one is a submodule that was not fetched."""
+    """Whether a folder is not a repository. An empty folder is a submodule that was not fetched."""
     names = os.listdir(path)
     return bool(names) and ".git" not in names
 
 
 def _write_tree(git: Git, prefix: str) -> str:
-    """`--missing-ok`: contents that have not changed are in the person's repository only."""
+    """Needs `--missing-ok`: unchanged contents are only in the person's repository."""
     if prefix and not git.run_cut("ls-files", "-c", "--", prefix, most=1)[0]:
         return _empty_tree(git)
     within = [f"--prefix={prefix}"] if prefix else []
@@ -230,6 +236,6 @@ def _empty_tree(git: Git) -> str:
 
 
 def prefix_of(shadow: Shadow, folder: str) -> str:
-    """How git calls a folder, with a slash at its end; empty for the top."""
+    """The path of a folder from the root of the work tree, with a slash at its end; empty for the root."""
     relative = os.path.relpath(folder, shadow.repository.root)
     return "" if relative == "." else relative.replace(os.sep, "/") + "/"

@@ -1,7 +1,8 @@
-"""Brings what changed between two trees of a folder back to the first of them. Redo is the same, trees swapped.
+"""Undo: restores what changed between two snapshots of a folder to the first one. Redo swaps the snapshots.
 
-Only where the folder still is as in the second: what somebody changed since is a conflict and is left alone. All is
-looked at before anything is written. What already is as in the first needs nothing, so after a crash it is repeated.
+A file is restored only if it still is as in the second snapshot; a file that somebody changed since is a conflict and
+is left alone. All files are checked before anything is written. A file that already is as in the first snapshot needs
+nothing, so after a crash undo can simply be repeated.
 """
 
 import os
@@ -27,7 +28,7 @@ class KeptFile(Struct, frozen=True):
 
 
 class UndoResult(Struct, frozen=True):
-    """`conflicts`: somebody changed them since. `skipped`: what they were is not kept."""
+    """Files in `conflicts` were changed by somebody since. Of files in `skipped`, the old content was not stored."""
 
     restored: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -36,7 +37,7 @@ class UndoResult(Struct, frozen=True):
 
 
 async def undo(trees: Trees, before: Snapshot, after: Snapshot, *, dry_run: bool = False) -> UndoResult:
-    """Raises NoRepository or GitFailed, and then has changed nothing or can be repeated."""
+    """Raises NoRepository or GitFailed. In that case nothing was changed, or undo can be repeated."""
 
     def work(leash: Leash) -> UndoResult:
         shadow = trees.shadow(after.folder, leash)
@@ -58,6 +59,8 @@ def _oserror_told() -> Generator[None]:
 
 
 class _Plan:
+    """What undo will do to each path (`_todo`), and which paths it leaves alone. Made before anything is written."""
+
     def __init__(self, shadow: Shadow, before: Snapshot, after: Snapshot, most_bytes: int) -> None:
         self._git = shadow.reader
         self._beneath = Beneath(after.folder, shadow.hash_name, most_bytes)
@@ -66,7 +69,7 @@ class _Plan:
         self._skipped: dict[bytes, str] = {}
         pairs = pairs_between(self._git, before.id, after.id)
         self._todo = {pair.path: pair for pair in pairs}
-        self._new = [pair.path for pair in pairs if pair.before is None]  # also those that are gone already
+        self._new = [pair.path for pair in pairs if pair.before is None]  # including those that are gone already
         self._skip(_uncovered(pairs), "it is a repository of its own, or too large, or could not be read")
         unknown = _unknown(shadow, before, after, pairs)
         self._skip(unknown, "git ignored it, so it is not known whether it was there before")
@@ -74,7 +77,7 @@ class _Plan:
         for pair in list(self._todo.values()):
             self._compare(pair)
         while sum(self._settle(pair) for pair in list(self._todo.values())):
-            pass  # one that stays may keep others
+            pass  # a file that stays may prevent others from being restored
 
     def _skip(self, paths: Iterable[bytes], why: str) -> None:
         for path in paths:
@@ -87,7 +90,7 @@ class _Plan:
 
     def _compare(self, pair: EntryPair) -> None:
         found = self._look(pair.path)
-        if found is not None and found.is_folder:  # as a file, it is not there
+        if found is not None and found.is_folder:  # for a file entry, a folder counts as absent
             if pair.before is None:
                 del self._todo[pair.path]
             elif pair.after is not None:
@@ -102,7 +105,7 @@ class _Plan:
             self._conflict(pair.path, "it was changed since" if found else "it was removed since")
 
     def _settle(self, pair: EntryPair) -> bool:
-        """Whether a file that should come back cannot, because something else stays where it was."""
+        """Record a conflict, and return True, if something that stays prevents a file from being restored."""
         if pair.before is None:
             return False
         found = self._look(pair.path)
@@ -128,7 +131,7 @@ class _Plan:
         return pair is not None and pair.before is None
 
     def carry_out(self) -> None:
-        """First what goes, so that there is room for what comes; last the folders that are empty now."""
+        """Remove files first, to make room for those that are restored; remove folders that became empty last."""
         going = sorted(filter(self._goes, self._todo))
         for path in going:
             self._try(path, lambda path=path: self._beneath.remove(path))
@@ -163,7 +166,7 @@ class _Plan:
         try:
             self._beneath.write(pair.path, entry.mode, pieces)
         finally:
-            for _ in pieces:  # the next is asked for when this one is read
+            for _ in pieces:  # it must be read to its end before the next one
                 pass
 
     def told(self) -> UndoResult:
@@ -180,7 +183,7 @@ class _Plan:
 
 
 def _uncovered(pairs: Sequence[EntryPair]) -> list[bytes]:
-    """Also what was in a repository of its own, if that became a mere folder."""
+    """Paths whose content is not stored, including those in a nested repository that became an ordinary folder."""
     marked = {pair.path for pair in pairs if pair.before is not None and pair.before.mode == MARKED}
     return [
         pair.path
@@ -192,7 +195,7 @@ def _uncovered(pairs: Sequence[EntryPair]) -> list[bytes]:
 
 
 def _unknown(shadow: Shadow, before: Snapshot, after: Snapshot, pairs: Sequence[EntryPair]) -> list[bytes]:
-    """Files that appear to be new only because they were ignored before and nobody named them."""
+    """Files that may only appear to be new, because they were ignored before and nobody named them."""
     new = [pair.path for pair in pairs if pair.before is None]
     if before.rules != after.rules:
         return new
@@ -206,7 +209,7 @@ def _unknown(shadow: Shadow, before: Snapshot, after: Snapshot, pairs: Sequence[
 
 
 def _lost(git: Git, pairs: Iterable[EntryPair]) -> list[bytes]:
-    """Git's own clean-up may have removed what only an old commit had."""
+    """Paths whose old content is missing: git's garbage collection may have removed it from the person's objects."""
     wanted = [(pair.path, pair.before.blob) for pair in pairs if pair.before is not None]
     asked = "".join(f"{blob}\n" for _, blob in wanted).encode()
     told = git.run("cat-file", "--batch-check=%(objecttype)", "--buffer", given=asked).splitlines()

@@ -1,1 +1,1 @@
-"""What the model is told before the conversation."""
+"""The texts that the model gets besides the conversation: system prompt, project instructions and notes."""

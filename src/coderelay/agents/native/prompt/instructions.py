@@ -1,4 +1,4 @@
-"""What the project tells agents: AGENTS.md, from the top of the repository down, CLAUDE.md where there is none."""
+"""Project instructions for agents: AGENTS.md, or CLAUDE.md where there is none, from the repository root down."""
 
 import os
 import re
@@ -11,16 +11,17 @@ from coderelay.workspace.trees.git_head import root_of
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024
-_SHARE = 0.8  # bytes for each token of the window: a fifth of it
-_TAG = re.compile(  # what we say ourselves is in these: a file must not look as if it were said by us
+_SHARE = 0.8  # bytes for each token of the window, which is a fifth of the window
+_TAG = re.compile(  # the tags of coderelay's own notes; a file must not be able to imitate such a note
     r"<(/?(?:instructions|environment|mode|skills?|hook|reminder|file-changed|background|summary)\b)", re.IGNORECASE
 )
-_LOOKED_AT = 200  # the files that were read last
+_LOOKED_AT = 200  # only the most recently read files
 
 
 def instruction_notes(cwd: str, home: str, seen: Collection[str], window: int) -> list[Note]:
-    """The person's own, then those of every folder from the top of the repository to the working folder, then those
-    of folders below it that files have been `seen` in. All paths are real ones."""
+    """The instructions as notes: first the person's own, then those of every folder from the repository root to the
+    working folder, then those of folders below it that contain a file in `seen`. All paths are resolved
+    (realpath)."""
     most = min(_BYTES, int(window * _SHARE))
     notes = [_note(None, home, "~/.coder/", most)]
     top = root_of(cwd) or cwd
@@ -48,8 +49,8 @@ def _below(cwd: str, seen: Iterable[str]) -> list[str]:
 
 
 def _note(top: str | None, folder: str, shown: str, most: int) -> Note | None:
-    """`top` is the folder that a link may not lead out of: a repository must not tell the model our other files.
-    Without it a link may lead anywhere."""
+    """The note for one folder. `top` is the folder that a symbolic link may not lead out of, because a repository
+    must not be able to show the model other files of the person. Without `top`, a link may lead anywhere."""
     for name in NAMES:
         text = _text(top, os.path.join(folder, name), most)
         if text:
@@ -61,7 +62,7 @@ def _note(top: str | None, folder: str, shown: str, most: int) -> Note | None:
 
 
 def _text(top: str | None, path: str, most: int) -> str:
-    """Empty if it is not there, or nothing one could read."""
+    """The text of the file, or an empty text if it does not exist or is not readable text."""
     if not os.path.lexists(path):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""What the model must know, and of that what it must be told now: what it does not know yet, or knows otherwise."""
+"""The notes for the model (environment, mode, skills, changed files, todos, hooks), and which of them are new."""
 
 import os
 import time
@@ -16,17 +16,17 @@ from coderelay.session.state import BackgroundCommand, State, is_list, items_of,
 from coderelay.workspace.files.disk import Disk
 from coderelay.workspace.trees.git_head import branch_of
 
-_LOOKED_AT = 200  # the files that were read last
+_LOOKED_AT = 200  # only the most recently read files
 TOPIC = "skills"
-_SHARE = 0.16  # bytes for each token of the window: a twenty-fifth of it
+_SHARE = 0.16  # bytes for each token of the window, which is a twenty-fifth of the window
 _SHORTEST = 60
 _OFFER = "Instructions for certain kinds of work. If one fits what is asked, load it with skill before you begin."
 _GONE = "<skills>The skills you were told of are not there any more.</skills>"
-_STEPS = 10  # of silence before a nudge
+_STEPS = 10  # steps without a change of the todo list before a reminder
 
 
 def what_counts(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown]) -> list[Note]:
-    """`window` is how many tokens the model takes: little room gets little to read."""
+    """All notes that hold now. `window` is the model's context window in tokens; a small window gets short notes."""
     settings = state.settings
     assert settings is not None
     return [
@@ -49,6 +49,7 @@ def _skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: 
 
 
 def news(notes: Iterable[Note], told: Mapping[str, str]) -> list[Note]:
+    """The notes that the model has not been told yet, or was told with another text."""
     return [note for note in notes if told.get(note.topic) != note.text]
 
 
@@ -94,7 +95,7 @@ def hook_notes(state: State) -> list[Note]:
 
 
 def mode_note(mode: Mode, *, child: bool) -> Note:
-    """A `child` works for another agent: nobody waits for its plan."""
+    """The note about the mode. A `child` works for another agent, so nobody waits for its plan."""
     text = READS_ONLY if child and mode == "plan" else mode_spec(mode).prompt
     return Note("mode", f"<mode>{text}</mode>")
 
@@ -112,19 +113,20 @@ def _cut(text: str, most: int) -> str:
 
 
 def todo_notes(state: State) -> list[Note]:
-    """Told again only when the list has been untouched for that many steps more."""
+    """A reminder of open todos. It is repeated only after the list has been unchanged for another _STEPS steps."""
     items, steps = last_todos(state)
     open_items = [each for each in items if each.status != "completed"]
     if not open_items or steps < _STEPS:
         return []
     times = steps // _STEPS
     text = f"{len(open_items)} items of the todo list are open and it has not changed for {times * _STEPS} steps"
-    topic = f"todo:{sum(map(is_list, state.calls.values()))}"  # each list is a topic of its own
+    topic = f"todo:{sum(map(is_list, state.calls.values()))}"  # each new list has a topic of its own
     return [Note(topic, f"<reminder>{text}. Bring it up to date if the work has moved on.</reminder>")]
 
 
 def last_todos(state: State) -> tuple[tuple[Item, ...], int]:
-    """The list, and how many steps ago it was given, or the history was summed up since."""
+    """The todo list, and the number of steps since it was set or, if that is later, since the history was
+    compacted."""
     last = last_list(state)
     if last is None:
         return (), 0

@@ -1,7 +1,7 @@
-"""The system prompt: short, and the same bytes for as long as a session lasts.
+"""The system prompt. It is short, and stays the same byte for byte as long as a session lasts.
 
-Whatever can change (the folder's state, the date, the mode, the project's instructions) is told in notes that
-join the history, so that a provider can keep what it has read before.
+Whatever can change (the state of the folder, the date, the mode, the project's instructions) goes into notes that
+join the history, so that the provider's prompt cache stays valid.
 """
 
 _PROMPT = """\
@@ -50,7 +50,7 @@ READS_ONLY = "read-only: look and think only. Files cannot be changed; of comman
 
 
 def system_prompt(context: int, *, child: bool) -> str:
-    """`context` is how many tokens the model takes; little room gets little to read. A `child` works for another
-    agent."""
+    """`context` is the model's context window in tokens; a small window gets a short prompt. A `child` works for
+    another agent."""
     prompt = _SMALL if context <= SMALL_CONTEXT else _PROMPT
     return prompt + WHOM_YOU_WORK_FOR if child else prompt

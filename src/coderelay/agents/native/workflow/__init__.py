@@ -1,1 +1,1 @@
-"""What surrounds the loop: when a list of steps is due, and how work is checked. Decisions; nothing runs here."""
+"""The workflow around the model: when a prompt gets an initial todo list, and how the work is checked after edits."""

@@ -1,9 +1,11 @@
-"""Whether a prompt is a task of many steps, and by which rule. The first rule that holds is the answer.
+"""Decides whether a prompt is a task of many steps, and by which rule.
 
-1. enumeration  three things told apart: `1. 2. 3.`, `A/B/C`, `①②③`, three lines of a list
-2. length       40 characters (code points: a letter with an accent of its own is two)
+The first rule that matches is the answer:
+
+1. enumeration  three separate items: `1. 2. 3.`, `A/B/C`, `①②③`, three lines of a list
+2. length       40 characters (code points: a letter with a combining accent counts as two)
 3. keywords     3 different ones; a keyword and its translation are the same
-4. segments     3, between the marks of `_SEGMENT_ENDS`
+4. segments     3, between the punctuation marks of `_SEGMENT_ENDS`
 """
 
 import re
@@ -19,7 +21,7 @@ ITEMS = 3
 
 _SEGMENT_ENDS = re.compile("[，。；、,\n]")
 
-# Each line is one keyword: as it is written in Chinese, and in English.
+# Each line is one keyword, in Chinese and in English.
 _KEYWORDS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -39,15 +41,16 @@ _SIGN_ROWS = ("① ② ③", "⑴ ⑵ ⑶", "⒈ ⒉ ⒊", "❶ ❷ ❸", "➀ �
 _PLACES: dict[str, tuple[str, int]] = {
     label: (row, place) for row in (*_ROWS, *_SIGN_ROWS) for place, label in enumerate(row.split())
 }
-# A label has a mark behind it. What else is around it tells it from a version, a file or a call: v1.2, 1.txt, f(1).
-# A number may have a word right behind the mark (`1.fix 2.add 3.test`), but not the same one each time.
+# A label is followed by a mark. The characters around it distinguish it from a version (v1.2), a file (1.txt) or a
+# function call (f(1)). A word may follow the mark of a number directly (`1.fix 2.add 3.test`), but not the same word
+# each time.
 _LABEL = re.compile(
     r"(?<![A-Za-z0-9_./(（-])[(（]?(iii?|[1-3１-３A-Ca-ci一二三])(?:[.．](?![A-Za-z0-9_])|[)）、])"
     "|([①-③⑴-⑶⒈-⒊❶-❸➀-➂➊-➌㈠-㈢㊀-㊂])"
     r"|(?<![A-Za-z0-9_./(（-])([1-3１-３])[.．]([A-Za-z]++)(?![A-Za-z0-9_./-])"
 )
 
-# Letters, and words of Chinese. Any other words between slashes are more often a path.
+# Letters or Chinese words between slashes. Other words between slashes are more often a path.
 _LETTERS = (
     r"(?<![A-Za-z0-9_./~-])(?:A ?[/／] ?B ?[/／] ?C(?:[/／][A-Z])*+|Ａ ?[/／] ?Ｂ ?[/／] ?Ｃ(?:[/／][Ａ-Ｚ])*+)"
 )
@@ -58,7 +61,7 @@ _LIST_LINE = re.compile(r"^[ \t]*(?:[-*+•·]|\d{1,3}[.)])[ \t]+\S", re.MULTILI
 
 
 def why_complex(prompt: str) -> Rule | None:
-    """None if it is a simple one."""
+    """The rule that makes a prompt complex, or None for a simple prompt."""
     text = prompt.strip()
     if _enumerates(text):
         return "enumeration"

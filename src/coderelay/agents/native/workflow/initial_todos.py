@@ -1,6 +1,6 @@
-"""The list that a complex prompt begins with: what the person told apart, in their own words.
+"""The initial todo list for a complex prompt: the separate items of the prompt, in the person's own words.
 
-It is a beginning. The model is told to put a better one in its place as soon as it knows more.
+The model is told to replace the list with a better one as soon as it knows more.
 """
 
 import re
@@ -22,7 +22,7 @@ from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
 
 _MOST_ENUMERATED = 30
-_MOST_SENTENCES = 12  # more of them is something pasted
+_MOST_SENTENCES = 12  # a prompt with more sentences contains pasted text
 _CHARS = 200
 
 _PASTED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -50,7 +50,7 @@ _EDGES = " \t，。；、,;.:："
 
 
 async def begin_list(turn: Turn, toolbox: Toolbox, workspace: Workspace, language: Language) -> bool:
-    """Give the session a list if the prompt asks for one and none is open. False if nothing was done."""
+    """Set a todo list if the prompt is complex and no list is open. Returns False if nothing was done."""
     if not toolbox.has("todo") or has_open(todos(turn.state)) or turn.state.turn is None:
         return False
     contents = first_list(turn.state.turn.started.said)
@@ -64,7 +64,8 @@ async def begin_list(turn: Turn, toolbox: Toolbox, workspace: Workspace, languag
 
 
 def first_list(prompt: str) -> list[str]:
-    """Empty for a simple prompt. The usual steps, in the language of the prompt, if it tells nothing apart."""
+    """The items of the list; empty for a simple prompt. If a complex prompt has no separate items, these are the
+    usual steps, in the language of the prompt."""
     rule = why_complex(prompt)
     if rule is None:
         return []
@@ -96,7 +97,7 @@ def _enumerated(text: str) -> list[str]:
 
 
 def _labelled(text: str) -> list[str]:
-    """What stands behind each label of the row that goes furthest."""
+    """The text after each label (`1.`, `a)`, `①`) of the longest row of labels."""
     found = list(_LABEL.finditer(text))
     rows = [places for row in _ROWS if len(places := _places(found, row)) >= ITEMS]
     if not rows:

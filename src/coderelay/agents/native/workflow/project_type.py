@@ -1,4 +1,4 @@
-"""Which command checks a project, by the files that mark it: those nearest to what was edited."""
+"""Infers a project's test command from its marker files (go.mod, package.json, …) nearest to the edited files."""
 
 import re
 from collections import Counter
@@ -18,14 +18,14 @@ _MOST_BYTES = 1 << 20
 
 
 class ProjectFolder(Protocol):
-    """The session's folder. Paths are relative to it, with `/`; the empty one is the folder itself."""
+    """The session's folder. Paths are relative to it, with `/`; the empty path is the folder itself."""
 
     def names(self, folder: str) -> Collection[str]:
-        """What lies in a folder; nothing if there is none."""
+        """The names of the entries of a folder; empty if the folder does not exist."""
         ...
 
     def text(self, path: str) -> str:
-        """Empty if it cannot be read."""
+        """The text of a file; empty if it cannot be read."""
         ...
 
 
@@ -54,7 +54,7 @@ KINDS = (
     _RUST,
     _MAVEN,
     _GRADLE,
-)  # of two in one folder the first counts, if nothing else decides
+)  # of two kinds in one folder the first is used, if nothing else decides
 _LOCKS = {
     "pnpm-lock.yaml": "pnpm",
     "yarn.lock": "yarn",
@@ -69,13 +69,14 @@ _NODE_COMMANDS = {
 
 
 def infer_command(files: ProjectFolder, edited: Sequence[str]) -> CheckCommand | None:
-    """For the project that most of the edited files belong to; of several, the one edited first."""
+    """The command of the project that most of the edited files belong to; in a tie, of the project that was edited
+    first."""
     found = [choice for path in edited if (choice := _choice_for(files, path)) is not None]
     return Counter(found).most_common(1)[0][0] if found else None
 
 
 def _choice_for(files: ProjectFolder, path: str) -> CheckCommand | None:
-    """A file in a language that is at home here is only checked by a project of that language."""
+    """A file in one of the known languages is checked only by a project of that language, if there is one."""
     suffix = splitext(path)[1].lower()
     marked = list(_marked(files, path))
     own = [each for each in marked if suffix in each[1].suffixes]
@@ -86,7 +87,7 @@ def _choice_for(files: ProjectFolder, path: str) -> CheckCommand | None:
 
 
 def _marked(files: ProjectFolder, path: str) -> Iterator[tuple[str, ProjectKind]]:
-    """The projects a file is in, the innermost first."""
+    """The projects that contain a file, innermost first."""
     for folder in _upwards(dirname(path)):
         names = files.names(folder)
         for kind in KINDS:
@@ -95,7 +96,8 @@ def _marked(files: ProjectFolder, path: str) -> Iterator[tuple[str, ProjectKind]
 
 
 def _upwards(folder: str) -> Iterator[str]:
-    """From a folder to the session's own, or to the root of the disk for one that lies elsewhere."""
+    """All folders from this one up to the session's folder, or up to the root of the disk if it is outside the
+    session's folder."""
     while folder not in ("", "/"):
         yield folder
         folder = dirname(folder)
@@ -115,7 +117,7 @@ def _choice(files: ProjectFolder, folder: str, kind: ProjectKind) -> CheckComman
 
 
 def _gradle(files: ProjectFolder, folder: str) -> CheckCommand:
-    """The script that a project brings is usually at its top."""
+    """The gradlew script of a project is usually in its topmost folder."""
     for above in _upwards(folder):
         if "gradlew" in files.names(above):
             return CheckCommand("./gradlew test", above)
@@ -138,8 +140,9 @@ def _node(files: ProjectFolder, folder: str) -> CheckCommand | None:
 
 
 def _is_real(script: object) -> bool:
-    """`npm init` writes one that only says that there are no tests. `node --test` would watch for ever: it takes
-    `--watch=false`, which the listed commands pass on, for `--watch`."""
+    """Whether a test script runs tests and ends. `npm init` writes a script that only says that there are no tests.
+    `node --test` would watch for ever, because it takes `--watch=false`, which the listed commands pass on, for
+    `--watch`."""
     if not isinstance(script, str) or not script.strip() or "no test specified" in script:
         return False
     return re.match(r"(?s)(?>.*?\bnode\b).*--test\b", script) is None
@@ -155,7 +158,7 @@ def _package_manager(files: ProjectFolder, folder: str, package: Package) -> str
 
 
 def _loose_tests(files: ProjectFolder) -> CheckCommand | None:
-    """Scripts with tests beside them and nothing else."""
+    """The command for Python scripts with tests beside them but without a project file."""
     names = [*files.names(""), *files.names("tests"), *files.names("test")]
     return CheckCommand("pytest -q") if any(_is_test(name) for name in names) else None
 

@@ -1,4 +1,4 @@
-"""What can be set of the workflow."""
+"""Settings of the workflow: initial todo lists, verification after edits, language."""
 
 from typing import Literal
 
@@ -16,12 +16,13 @@ class VerificationSettings(Struct, frozen=True):
 
     @property
     def most_runs(self) -> int:
-        """Settings can only tighten it."""
+        """How often a check may run. The configuration can only lower this limit."""
         return 1 + min(MOST_RETRIES, self.attempts)
 
 
 class WorkflowSettings(Struct, frozen=True):
-    """`todos`: a complex prompt begins with a list. `language` is what the workflow speaks."""
+    """`todos` says whether a complex prompt begins with a todo list. `language` is the language of the workflow's
+    messages."""
 
     todos: bool = True
     verification: VerificationSettings = VerificationSettings()

@@ -1,4 +1,4 @@
-"""Which command checks the work: one of a fixed list, or none."""
+"""Chooses the test command that checks the work. Only commands of a fixed list (`COMMANDS`) are ever run."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -19,17 +19,17 @@ COMMANDS = (
 )
 
 _NAMED = re.compile(r"(?<![A-Za-z0-9_./=$-])(?:" + "|".join(map(re.escape, COMMANDS)) + r")(?!\.?[A-Za-z0-9_/=-])")
-# With any of these around it the person means another command, which only contains a listed one.
+# If any of these surrounds a listed command, the person means another command that only contains the listed one.
 _BEFORE = re.compile(
     r"(?:\b(?:sudo|env|exec|npx|time|nohup|(?:uv|poetry|pdm|hatch|pipenv|rye) run)|-m|&&|\|\|?"
     r"|\b[A-Za-z_]\w*=\S*)\s+\Z"
 )
 _AFTER = re.compile(r"[ \t]*(?:[|&<>]|[ \t]-|[ \t][A-Za-z0-9_.]*[/\\:=_*]|[ \t][A-Za-z0-9_]+\.\w)")
-_LOOKED_AT = 50  # who writes more has pasted something
+_LOOKED_AT = 50  # matches; a prompt with more of them contains pasted text
 
 
 class CheckCommand(Struct, frozen=True):
-    """`folder` is where it runs, relative to the session's; empty for that itself."""
+    """`folder` is where the command runs, relative to the session's folder; empty for that folder itself."""
 
     command: str
     folder: str = ""
@@ -38,8 +38,8 @@ class CheckCommand(Struct, frozen=True):
 def choose_command(
     prompts: Sequence[str], configured: Sequence[str], inferred: Callable[[], CheckCommand | None]
 ) -> CheckCommand | None:
-    """What the person named last, else the first listed one of the configuration, else what the project's files say.
-    Whatever is not on the list is passed over."""
+    """The command that the person named last, otherwise the first listed one in the configuration, otherwise the one
+    inferred from the project's files. Commands that are not on the list are ignored."""
     for prompt in reversed(prompts):
         if named := named_in(prompt):
             return CheckCommand(named)
@@ -51,7 +51,7 @@ def choose_command(
 
 
 def named_in(prompt: str) -> str | None:
-    """The first listed command that stands there by itself."""
+    """The first listed command in a prompt that is not part of a longer command."""
     found = islice(_NAMED.finditer(prompt), _LOOKED_AT)
     return next((each[0] for each in found if _is_whole(prompt, each)), None)
 

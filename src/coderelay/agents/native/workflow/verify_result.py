@@ -1,4 +1,4 @@
-"""How a check ended, and whether the work is to blame or the machine it ran on."""
+"""The result of a check: passed, failed because of the work, or failed because of the machine (Trouble)."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -25,14 +25,14 @@ Trouble = Literal[
 
 
 class CheckRun(Struct, frozen=True):
-    """`ended` is its exit code, or what came instead of one."""
+    """A run of a check. `ended` is the exit code, or what happened if there is none."""
 
     ended: int | Literal["too slow", "killed", "not run", "cut off"]
     output: str = ""
 
 
 def run_of(outcome: Outcome) -> CheckRun:
-    """How a check ended that was run by a call of bash."""
+    """The run of a check, from the outcome of its bash call."""
     match outcome:
         case Finished():
             return CheckRun(0, outcome.output)
@@ -58,7 +58,8 @@ def _failed_run(end: CommandEnd, message: str) -> CheckRun:
 
 
 def _end_in_old_log(message: str) -> CommandEnd:
-    """A log that was written before `Failed.end` existed says how a command ended in the first line only."""
+    """In a log that was written before `Failed.end` existed, only the first line of the message says how a command
+    ended."""
     head = message.partition("\n")[0]
     if code := re.fullmatch(r"exit code (\d+)", head):
         return CommandEnd(exit_code=int(code[1]))
@@ -69,7 +70,7 @@ def _end_in_old_log(message: str) -> CommandEnd:
     return CommandEnd(cause="timeout" if head.startswith("timed out") else "not started")
 
 
-# That tests ran and failed outweighs whatever else is in the output.
+# If tests ran and failed, nothing else in the output matters.
 _TESTS_FAILED = re.compile(
     r"\b[1-9]\d* failed\b"  # pytest, cargo, vitest
     r"|^[ \t]*--- FAIL:"  # go
@@ -143,7 +144,7 @@ _LOOKED_AT = 50_000  # characters at each end of an output
 
 
 def trouble_of(run: CheckRun, command: str, edited: Sequence[str] = ()) -> Trouble | None:
-    """Why trying again would not help. None if the work is to blame, and of a check that passed."""
+    """The reason why a repair of the work would not help. None if the work is to blame, or if the check passed."""
     output = _COLOURS.sub("", _ends_of(run.output))
     if run.ended == 0 or _TESTS_FAILED.search(output):
         return None
@@ -154,7 +155,8 @@ def trouble_of(run: CheckRun, command: str, edited: Sequence[str] = ()) -> Troub
 
 
 def _ends_of(output: str) -> str:
-    """Where runners begin and where they sum up: a search through megabytes would be felt."""
+    """The beginning and the end of the output, where test runners report and summarise. Searching megabytes would be
+    slow."""
     return output if len(output) <= 2 * _LOOKED_AT else f"{output[:_LOOKED_AT]}\n{output[-_LOOKED_AT:]}"
 
 
@@ -167,7 +169,7 @@ def _by_code(code: int, command: str) -> Trouble | None:
 
 
 def _missing_module(output: str, edited: Sequence[str]) -> Trouble | None:
-    """A module of the project's own that is missing is the work's fault."""
+    """A missing module of the project itself is a fault of the work, and no Trouble."""
     missing = [found[1] or found[2] or found[3] for found in _MODULE.finditer(output)]
     if not missing or any(_is_own(name, _parts_of(edited)) for name in missing):
         return None

@@ -1,6 +1,7 @@
-"""The check of a turn's work, one step after the other. Each is decided from the log, so that any process can go on.
+"""Verification of a turn's work: decides whether a check is due, proposes it, runs it and draws the conclusion.
 
-The check is a call of bash that the model did not propose: judged, asked about, recorded and run as any other.
+Each step is computed from the log, so that any process can go on. The check is a bash call that the model did not
+propose; it is judged, asked about, recorded and run like any other call.
 """
 
 import os
@@ -37,14 +38,15 @@ _DOCUMENTS = (".md", ".markdown", ".mdx", ".rst", ".adoc")
 
 
 class CheckArguments(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Of bash, and beside them where it runs: a name of a folder never becomes part of a command."""
+    """The arguments of a check: those of bash, and the folder it runs in. The folder is a separate field, so that its
+    name never becomes part of a command."""
 
     command: str
     folder: str = ""
 
 
 class Skip(Struct, frozen=True):
-    """It would be due, and is left out: people are told."""
+    """A check is due but is left out; people are told the reason."""
 
     reason: Reason
 
@@ -54,8 +56,8 @@ class Verify(Struct, frozen=True):
 
 
 class TurnWork(Struct, frozen=True):
-    """A turn so far. `prompts` are the person's, `edited` the files it changed, relative to the session's folder;
-    `runs` are the checks there were already. `bash` is false if the tool is missing or may not be used."""
+    """The work of a turn so far. `prompts` are the person's, `edited` the changed files, relative to the session's
+    folder, and `runs` the number of checks so far. `bash` is false if the tool is missing or not allowed."""
 
     mode: Mode
     prompts: tuple[str, ...]
@@ -75,7 +77,7 @@ class Checking:
         return verification_due(self._work(), self._settings.verification, ProjectFiles(self._workspace.disk))
 
     async def go_on(self) -> None:
-        """The model proposes nothing more: check its work, or say what came of the check."""
+        """Called when the model proposes no more calls: start the check, or report the result of the last one."""
         last = self._turn.state.history[-1]
         if isinstance(last, MessageAdded) and last.author == "workflow" and last.calls:
             await self._conclude(self._turn.state.calls[last.calls[0].id])
@@ -147,7 +149,7 @@ def _as_bash(call_id: CallId, arguments: CheckArguments) -> Call:
 
 
 def verification_due(work: TurnWork, settings: VerificationSettings, files: ProjectFolder) -> Verify | Skip | None:
-    """None if there is nothing to check, or nothing to say about it."""
+    """The check to run, or the reason to skip it. None if there is nothing to check, or nothing to say about it."""
     if not settings.enabled or not work.bash or work.runs >= settings.most_runs or work.mode == "plan":
         return None
     code = [path for path in work.edited if not is_document(path)]
@@ -170,15 +172,15 @@ class Passed(Struct, frozen=True):
 
 
 class Repair(Struct, frozen=True):
-    """The model is to repair the work, which is then checked again."""
+    """The model must repair the work, which is then checked again."""
 
 
 class StillFailing(Struct, frozen=True):
-    """The last run that was allowed."""
+    """The check failed, and no further run is allowed."""
 
 
 class CannotTell(Struct, frozen=True):
-    """The machine is to blame: a warning, and the end of it."""
+    """The machine is to blame, not the work: people get a warning, and verification ends."""
 
     trouble: Trouble
 
@@ -186,7 +188,7 @@ class CannotTell(Struct, frozen=True):
 def after_run(
     run: CheckRun, command: str, work: TurnWork, settings: VerificationSettings
 ) -> Passed | Repair | StillFailing | CannotTell:
-    """`work.runs` counts this run too."""
+    """What follows from a run of the check. `work.runs` includes this run."""
     if run.ended == 0:
         return Passed()
     trouble = trouble_of(run, command, work.edited)
@@ -196,7 +198,7 @@ def after_run(
 
 
 def edited_in(calls: Iterable[CallState], relative: Callable[[str], str]) -> tuple[str, ...]:
-    """The files that calls of write, edit or patch have changed, or may have when they were cut off."""
+    """The files that calls of write, edit or patch have changed, or may have changed if they were interrupted."""
     paths = [
         relative(path)
         for each in calls

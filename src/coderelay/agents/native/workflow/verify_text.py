@@ -1,4 +1,4 @@
-"""What people and the model are told of a check, in English and Chinese."""
+"""The messages of the workflow to people and to the model, in English and Chinese."""
 
 from typing import Literal
 
@@ -69,14 +69,14 @@ def passed(command: str, language: Language) -> str:
 
 
 def repair_prompt(command: str, language: Language) -> str:
-    """For the model, which has the output before its eyes."""
+    """The request to the model to repair the work. The model has the output of the check in its history."""
     return f"`{command}` 未通过。{REPAIR['zh']}。" if language == "zh" else f"`{command}` failed. {REPAIR['en']}."
 
 
 def workflow_message(
     turn_id: TurnId, text: str = "", *, calls: tuple[Call, ...] = (), notes: tuple[Note, ...] = ()
 ) -> MessageAdded:
-    """People and the model are told the text, the model alone the notes."""
+    """A message of the workflow. People and the model get the text, only the model gets the notes."""
     return MessageAdded(
         message_id=MessageId(new_id()),
         turn_id=turn_id,

@@ -1,6 +1,6 @@
-"""What the person says about checking the work: that it be done, that it be left out, or nothing.
+"""Detects whether the person's prompt asks to verify the work, asks not to, or says nothing about it.
 
-Only plain requests count: `验证` and `verify` are also what programs do with passwords and addresses.
+Only clear requests count, because `验证` and `verify` are also what programs do with passwords and addresses.
 """
 
 import re
@@ -12,7 +12,7 @@ from coderelay.agents.native.workflow.verify_command import COMMANDS
 Wish = Literal["verify", "leave out"]
 
 _PASTED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_TESTS = "\x1a"  # stands for a command that runs tests, whichever it is
+_TESTS = "\x1a"  # a placeholder for any command that runs tests
 _RUNNERS = re.compile(
     r"""[`'"]?(?:"""
     + "|".join(map(re.escape, COMMANDS))
@@ -20,14 +20,14 @@ _RUNNERS = re.compile(
     + r"""[`'"]?"""
 )
 
-# Not to forget it, or not to leave it out, is to ask for it.
+# "Do not forget to verify" and "do not skip it" are requests to verify.
 _REMINDERS = (
     (re.compile(r"(?:不要|不可|不能|别|勿)(?:忘记?了?|跳过|省略|略过)"), " 执行"),
     (re.compile(r"\b(?:do not|don['’]?t|never) (?:forget to(?: run)?|skip)\b"), " run"),
 )
 
-_LOOKED_AT = 4000  # characters at each end: who writes more has pasted something
-# Words in between are counted, or what is full of them would take for ever.
+_LOOKED_AT = 4000  # characters at each end; a longer prompt contains pasted text
+# Repetitions are bounded, or a text that is full of such words would take for ever to match.
 _END = r"(?=\s*(?:\Z|[，。；！？、!?,.;\n)）]))"
 _NO_ZH = (
     r"(?:不要|不用|不必|无需|无须|不需要?|没必要|(?<![分区特个类级辨识鉴性])别|勿|先不|暂不|禁止|跳过|省略|略过)"
@@ -53,7 +53,7 @@ _LEAVE_OUT = re.compile(
     rf"|\b(?:skip|skipping|omit){_ALL}(?: running)?{_ALL} ?(?:tests?|testing|verification|verifying|checks?|{_TESTS})"
     rf"|\bno(?: automatic)? (?:verification|testing){_END}"
 )
-# That something does not run is no wish at all.
+# A statement that something does not run is no request.
 _DENIAL = re.compile(
     rf"[不没未](?:会|能|再|有|自动){{0,8}}{_RUN_ZH}"
     r"|\b(?:does not|doesn['’]?t|did not|didn['’]?t|cannot|can['’]?t|won['’]?t|not) (?:\w+ )?(?:run|execute|verify)\b"
@@ -78,7 +78,7 @@ _VERIFY = re.compile(
 
 
 def wish_of(prompts: Sequence[str]) -> Wish | None:
-    """The last one that says anything about it counts."""
+    """The request in the last prompt that contains one."""
     return next((wish for prompt in reversed(prompts) if (wish := _wish_in(prompt))), None)
 
 

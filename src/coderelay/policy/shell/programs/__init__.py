@@ -1,1 +1,1 @@
-"""Programs we know well enough to say that an argument vector only reads."""
+"""Tables of known programs: which of their options only read, what they start, and what is dangerous."""

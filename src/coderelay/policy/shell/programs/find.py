@@ -1,4 +1,4 @@
-"""find: tests and printing; and -exec of a program none of whose options does harm."""
+"""Read-only check for find: tests, printing, and -exec of a program that only reads any number of files."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _OF_FILES = {"-newer", "-anewer", "-cnewer", "-samefile"}
 
 
 def recognise_find(words: Sequence[Word], place: CommandFolders) -> Sequence[Word] | None:
-    """Refuses what writes or runs. Returns the vector of an `-exec`, for its own recogniser."""
+    """Refuses actions that write or run. Returns the arguments of an `-exec`, which must be recognised as well."""
     rest = list(words)
     inner: list[Word] | None = None
     while rest and rest[0].text in ("-L", "-H", "-P"):
@@ -65,7 +65,7 @@ def _exec(rest: list[Word]) -> list[Word]:
 
 
 def _takes_many(known: Options) -> bool:
-    """Any number of files, whatever their names: find gives none that begins with a dash."""
+    """Whether the program takes any number of files of any name. find passes no name that begins with a dash."""
     return known.any_option or not (known.text_operands or known.most_operands is not None or known.at_files)
 
 

@@ -1,8 +1,8 @@
-"""git: the subcommands and options that only look.
+"""Read-only check for git: the subcommands and options that only look, and those that are dangerous.
 
-A folder below the root may pose as a repository whose configuration starts programs, so git counts as
-harmless only at the root of the workspace. There too the folder may be part of a committed bare repository, so
-without a sandbox git does not count as harmless at all.
+A folder below the root may pose as a repository whose configuration starts programs, so git counts as harmless only
+at the root of the workspace. Even there the folder may be part of a committed bare repository, so without a sandbox
+git does not count as harmless at all.
 """
 
 import re
@@ -21,7 +21,7 @@ from coderelay.policy.shell.programs.options import (
 )
 from coderelay.protocol.translatable import say
 
-# Not here: --ext-diff and --textconv run programs, --output writes, -O opens a pager.
+# Left out: --ext-diff and --textconv run programs, --output writes, -O opens a pager.
 _DIFF = (
     "--stat=?", "--shortstat", "--numstat", "--dirstat=?", "--name-only", "--name-status", "--cached", "--staged",
     "--color=?", "--no-color", "--color-words=?", "--word-diff=?", "--word-diff-regex=", "--unified=?", "--patch",
@@ -42,7 +42,7 @@ _LOG = (
     "--name-only", "--pickaxe-regex", "--pickaxe-all", "--boundary", "--ancestry-path=?",
     "--no-walk=?", "--merge", "--parents", "--children", "--reflog", "--notes=?", "--no-notes", "--cc",
 )  # fmt: skip
-# A value of these letters is never a word of its own: that word would be a file.
+# git takes a value of these options only if it is joined to the letter; a separate word would be a file.
 _JOINED = "UMCB"
 _PATCHES = Options(short="pusazbwWRcmt", texts="SGLl", joined=_JOINED, long=_LOG, numbers=True)
 _CHANGES = Options(short="rpstmcuzR", joined=_JOINED, long=(*_DIFF, "--no-commit-id", "--root"))
@@ -123,7 +123,7 @@ SUBCOMMANDS: dict[str, Options] = {
     "tag": Options(short="l", joined="n", long=_LIST, most_operands=0),
     "remote": Options(short="v", long=("--verbose",), most_operands=0),
 }  # fmt: skip
-# Of these only one or two words say that nothing changes.
+# Subcommands that only look if they are followed by this second word.
 _WORDS: dict[tuple[str, str], Options] = {
     ("stash", "list"): Options(short="p", long=_LOG, numbers=True, most_operands=0),
     ("stash", "show"): Options(short="pu", long=_DIFF, most_operands=1),
@@ -135,12 +135,12 @@ _WORDS: dict[tuple[str, str], Options] = {
     ("config", "--get"): Options(text_operands=1, most_operands=1),
     ("config", "--get-all"): Options(text_operands=1, most_operands=1),
 }
-# These only look when one of the words is there.
+# Subcommands that only look if one of the given options is present.
 _ONLY_WITH: dict[str, tuple[Options, tuple[str, ...]]] = {
     "format-patch": (Options(short="k", long=("--stdout", "--root", "--no-stat"), numbers=True), ("--stdout",)),
     "clean": (Options(short="ndxX", texts="e", long=("--dry-run", "--exclude=")), ("-n", "--dry-run")),
 }
-# With these, branch and tag list, and their operands are patterns.
+# With these options branch and tag only list, and their operands are patterns.
 _LISTS = {"--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"}
 _CHECKS_SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
 
@@ -156,7 +156,7 @@ _DANGERS = {
 
 
 def recognise_git(words: Sequence[Word], place: CommandFolders) -> None:
-    """Refuses whatever is not known to only look."""
+    """Raises NotReadOnly for every git command that is not known to only look."""
     rest = list(words)
     root = place.at_root
     while rest and rest[0].text.startswith("-"):
@@ -182,7 +182,8 @@ def recognise_git(words: Sequence[Word], place: CommandFolders) -> None:
 
 
 def has_git_table(words: Sequence[str]) -> bool:
-    """Without a subcommand, or with options before it, there is nothing to be sure of: that counts as known too."""
+    """Whether the tables know this subcommand. The answer is also yes without a subcommand or with options before it,
+    so that an allow rule covers such a command only if it is proved to only read."""
     if not words or words[0].startswith("-"):
         return True
     name, second = words[0], words[1] if len(words) > 1 else ""
@@ -211,12 +212,12 @@ def _subcommand(words: list[Word], place: CommandFolders) -> Operands | None:
 
 
 def _after_the_options(words: list[Word]) -> list[Word]:
-    """From `--` on."""
+    """The words from `--` on."""
     return list(dropwhile(lambda word: word.text != "--", words))
 
 
 def find_git_danger(rest: Sequence[str]) -> str | None:
-    """Options before the subcommand can name programs to run."""
+    """The reason why a git command is dangerous, if it is. Options before the subcommand can name programs to run."""
     if rest and rest[0].startswith(("-c", "--exec-path", "--config-env")):
         return "it changes what git runs"
     words = list(rest)

@@ -1,6 +1,6 @@
-"""Which words of an argument vector are options, and which name files.
+"""The types of the program tables, and the option parser that checks an argument vector against them.
 
-A table lists what is known to be harmless. A word that is not in the table is not harmless.
+A table lists what is known to be harmless. An option that is not in the table is not harmless.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,17 +12,18 @@ from coderelay.policy.shell.parser import Word
 from coderelay.protocol.secret_places import secret_place
 from coderelay.protocol.translatable import say
 
-# Files of the system that are no secret of anybody's.
+# System files that every read-only program may read, because they hold no secrets.
 _EVERYBODYS = {
     "/etc/os-release", "/etc/debian_version", "/proc/cpuinfo", "/proc/meminfo", "/proc/loadavg", "/proc/version",
 }  # fmt: skip
 
 
 class CommandFolders(Struct, frozen=True):
-    """The workspace folders as absolute paths, and whether the command is still at the first one.
+    """The workspace folders as absolute paths; `at_root` says whether the command is still at the first one.
 
-    `reading` is true for a program that only reads, which may also look at what is everybody's; `sandboxed` says
-    that what it starts by itself is confined. With `anywhere` every path is held: the person has said so.
+    `reading` is true for a program that only reads, which may also read the public system files. `sandboxed` says
+    that what it starts by itself is confined. With `anywhere` every path counts as inside, because the person has
+    said so.
     """
 
     folders: tuple[str, ...] = ()
@@ -44,18 +45,18 @@ class CommandFolders(Struct, frozen=True):
         return (path == "." and self.at_root) or (path.rstrip("/") in self._real_folders())
 
     def _real_folders(self) -> tuple[str, ...]:
-        """A session in `/` has no folder that keeps anything out."""
+        """The absolute folders without `/`, which would hold every path."""
         return tuple(folder.rstrip("/") for folder in self.folders if folder.startswith("/") and folder.strip("/"))
 
 
 Recogniser = Callable[[Sequence[Word], CommandFolders], Sequence[Word] | None]
-"""Raises Refused unless the program only reads when it is given these words. Returns the command that the program
-starts in turn, which must be recognised as well."""
+"""Raises NotReadOnly unless the program only reads when it is given these words. Returns the command that the program
+starts in turn, if any, which must be recognised as well."""
 EVERY_USE: frozenset[str] = frozenset()
 
 
 class NotReadOnly(Exception):
-    """Not proved to be harmless; the `reason` says why."""
+    """A command is not proved to be harmless; the `reason` says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -65,13 +66,17 @@ class NotReadOnly(Exception):
 class Options(Struct, frozen=True):
     """The harmless options of one program.
 
-    `short` take no value, `texts` take one, `files` take a path, `joined` one that is never a word of its
-    own. Long names end in `=` when they take a value, in `=/` when it is a path, in `=?` when it is only
-    ever joined by `=`. The first `text_operands` operands are no paths; an option in `instead` takes their
-    place. When `any_option` is true no option of the program does harm, so that a pattern may become one;
-    with `option_opens` one of them opens a file, so that no folder may be named behind the pattern.
-    `at_files` says that `@file` stands for the arguments in that file, `operands_last` that an option behind
-    an operand may be one more operand.
+    The letters in `short` take no value, those in `texts` take one, those in `files` take a path, and those in
+    `joined` a value that is never a word of its own. Names in `long` end in `=` if they take a value, in `=/` if it
+    is a path, in `=?` if it can only be joined by `=`. `single_dash` are whole words that are accepted as they are.
+    `numbers` accepts `-20` as a count.
+
+    The first `text_operands` operands are not paths; an option in `instead` takes their place. `most_operands` limits
+    the operands and forbids globs among them. `operands_last` says that an option behind an operand may be one more
+    operand, `at_files` that `@file` stands for the arguments in that file.
+
+    If `any_option` is true, no option of the program does harm, so that a glob may expand to one. With `option_opens`
+    one of these options opens a file, so that a glob that could become it must not contain a slash.
     """
 
     short: str = ""
@@ -99,7 +104,8 @@ class OptionWord(Struct, frozen=True):
 
 
 class Operands(Struct, frozen=True):
-    """`given` is the whole vector in the order it was written."""
+    """A checked argument vector: its operands that are not paths, its paths, and the names of its options. `given` is
+    the whole vector in the order it was written."""
 
     texts: tuple[str, ...]
     paths: tuple[str, ...]
@@ -108,7 +114,7 @@ class Operands(Struct, frozen=True):
 
 
 def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Operands:
-    """Refuses unknown options and paths outside; what is left are the operands."""
+    """Parses an argument vector. Raises NotReadOnly for unknown options and for paths outside of the workspace."""
     operands: list[Word] = []
     seen: list[str] = []
     given: list[OptionWord] = []
@@ -137,7 +143,7 @@ def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Opera
         else:
             seen += _short(word, rest, known, place)
         if operands and word.text != "-" and word.text.startswith("-") and len(rest) < behind:
-            _check_files([words[-len(rest) - 1].text], place)  # to some programs it is one more operand
+            _check_files([words[-len(rest) - 1].text], place)  # some programs take the value for an operand
         taken = words[len(words) - behind - 1 : len(words) - len(rest)]
         given.append(OptionWord(tuple(seen[before:]), tuple(each.text for each in taken)))
     texts = 0 if set(seen) & set(known.instead) else known.text_operands
@@ -155,7 +161,7 @@ def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Opera
 
 
 def check_pattern(word: Word) -> None:
-    """Not every shell leaves `..` out of what such a pattern may become."""
+    """Refuses globs such as `.*`, which expand to `..` in some shells."""
     if word.glob and any(part and not part.strip(".*?") and part[0] == "." for part in word.text.split("/")):
         raise NotReadOnly(say("the pattern {pattern} could leave the workspace", pattern=word.text))
 
@@ -198,7 +204,7 @@ def _short(word: Word, rest: list[Word], known: Options, place: CommandFolders) 
 
 
 def _next(word: Word, rest: list[Word]) -> str:
-    """A value that looks like an option may be one after all."""
+    """Takes the next word as the value of an option. A word that looks like an option may be one, and is refused."""
     if not rest or rest[0].glob or rest[0].text.startswith("-"):
         raise NotReadOnly(f"the option {word.text} lacks a plain value")
     return rest.pop(0).text
@@ -227,29 +233,30 @@ class Build(Struct, frozen=True):
 
 
 class Program(Struct, frozen=True):
-    """The defaults describe a program about which nothing is known.
+    """All that is known about one program. The defaults describe a program about which nothing is known.
 
-    Proofs, which may allow a command. The program only reads when it is given the options in `reads`, or words that
+    Proofs, which may allow a command: the program only reads when it is given the options in `reads`, or words that
     `recognise` accepts, or one of the `version` options alone. It only makes files and folders when it is given the
-    options in `edits`. `builds` leads from the words behind the program's name to what is known about that use.
+    options in `edits`. `builds` maps the words behind the program's name to what is known about that use.
 
-    What is read: `names_only` programs show names, sizes and times of files but nothing that is in them. `searches`
-    is true for programs that look for a pattern in files, `whole` for those that may read all files of a folder.
-    `tells`: its words are written for people, and none of them is run.
+    What is read: `names_only` programs show names, sizes and times of files but not their contents. `searches` is
+    true for programs that look for a pattern in files, `whole` for those that may read all files of a folder. `tells`
+    says that the words are messages for people, and none of them is run.
 
-    Other commands in its words. `starts` is how many operands of its own stand before the command that the program
-    starts. If `plain_start` is true, `unwrap` knows its options and finds that command exactly. A command also stands
-    behind each of the words in `starts_behind`. `adds_words`: the command gets more words than are written. `texts`
-    says that `each` word may be the text of a command, or that all words `joined` are one.
+    Other commands in its words: `starts` is how many operands of its own stand before the command that the program
+    starts, or None if it starts none. If `plain_start` is true, `unwrap` knows its options and finds that command
+    exactly. A command also stands behind each of the words in `starts_behind`. `adds_words` says that the command
+    gets more words than are written. `texts` says that `each` word may be the text of a command, or that all words
+    `joined` are one.
 
     Interpreters run `commands` (a shell), `code` in another language, or a `file` in the present shell. A shell runs
     the text behind `-c`, and behind the `text_options` that it has beside that one. The text of a shell with its
-    `own_syntax` may hold commands that bash would not see. `runs_input`: the program runs what it is given to read,
-    or programs that its input names.
+    `own_syntax` may hold commands that bash would not see. `runs_input` says that the program runs its input, or
+    programs that its input names.
 
     Danger: `danger` is the reason why a person is asked, `find_danger` finds it from the words, and `publishes` is a
     subcommand that publishes something. `network` lists the subcommands that talk to other machines; EVERY_USE means
-    that the program always does. `fetches`: what it prints comes from another machine.
+    that the program always does. `fetches` says that what it prints comes from another machine.
     """
 
     reads: Options | None = None

@@ -1,4 +1,4 @@
-"""The one table of programs, put together from the files that know each kind of them."""
+"""The table of all known programs, put together from the files for each kind, and lookups in it."""
 
 import re
 from functools import lru_cache
@@ -31,7 +31,7 @@ def base_name(word: str) -> str:
 
 @lru_cache(maxsize=512)
 def find_program(word: str) -> Program:
-    """By the name alone, wherever the program is and whatever its version. For those who look for danger."""
+    """Looks up a program by its name alone, whatever its folder and version. For checks that look for danger."""
     name = base_name(word)
     found = PROGRAMS.get(name)
     if found is None and (versioned := _VERSIONED.fullmatch(name)):
@@ -40,18 +40,18 @@ def find_program(word: str) -> Program:
 
 
 def system_name(word: str) -> str:
-    """The name of a program; one that is given by a path is itself only in the system's own folders."""
+    """The name of a program. A path is reduced to its name only in the system's own folders, and kept otherwise."""
     folder, _, name = word.rpartition("/")
     return name if folder in ("/bin", "/usr/bin") else word
 
 
 def system_program(word: str) -> Program:
-    """The program that this word surely starts. For those who prove that a command is harmless."""
+    """The program that this word surely starts. For checks that prove that a command is harmless."""
     return PROGRAMS.get(system_name(word), _UNKNOWN)
 
 
 def find_build(words: tuple[str, ...]) -> tuple[tuple[str, ...], Build] | None:
-    """The first words that name a known build or change, as many of them as possible, and what is known about it."""
+    """The longest sequence of first words that names a known build or change, and what is known about it."""
     builds = PROGRAMS.get(words[0] if words else "", _UNKNOWN).builds
     for end in range(min(_LONGEST_BUILD, len(words) - 1) + 1, 0, -1):
         if found := builds.get(words[1:end]):

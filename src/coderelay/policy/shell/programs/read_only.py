@@ -1,4 +1,4 @@
-"""Does one command only read? Every program that is known to, and nothing else."""
+"""Proves that one command only reads, or only makes files, from the tables of known programs; all others fail."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ _NEVER_EDITED = {".git", ".coder"}
 
 
 def recognise(words: Sequence[Word], place: CommandFolders) -> None:
-    """Returns when the command is proved to only read; otherwise Refused says what is in the way."""
+    """Returns if the command is proved to only read; otherwise raises NotReadOnly with the reason."""
     words = without_wrappers(words)
     name, program, rest = system_name(words[0].text), system_program(words[0].text), words[1:]
     place = replace(place, reading=True)
@@ -36,7 +36,7 @@ def recognise(words: Sequence[Word], place: CommandFolders) -> None:
 
 
 def without_wrappers(words: Sequence[Word]) -> Sequence[Word]:
-    """The command that is started in the end. Raises Refused if that is not plain to see."""
+    """The command behind all wrappers such as `timeout`. Raises NotReadOnly if it cannot be told exactly."""
     for _ in range(_MOST_WRAPPERS):
         if not system_program(words[0].text).plain_start:
             break
@@ -45,7 +45,7 @@ def without_wrappers(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def recognise_edit(words: Sequence[Word], place: CommandFolders) -> None:
-    """Returns when the command only makes empty files and folders beneath the workspace."""
+    """Returns if the command only makes empty files and folders in the workspace; otherwise raises NotReadOnly."""
     edits = system_program(words[0].text).edits
     if edits is None:
         raise NotReadOnly(say("{program} is not known to only edit", program=system_name(words[0].text)))
@@ -57,7 +57,7 @@ def recognise_edit(words: Sequence[Word], place: CommandFolders) -> None:
 
 
 def has_table(words: Sequence[str]) -> bool:
-    """Is it known which options this program, with this subcommand, takes to only read?"""
+    """Whether a table says with which options this program, with this subcommand, only reads."""
     name, rest = system_name(words[0]), words[1:]
     match name:
         case "git":

@@ -1,8 +1,11 @@
-"""Programs that print what they read. Options that write, run or change something are left out."""
+"""The table of programs that only read and print (grep, ls, cat …).
+
+Options that write, run or change something are left out.
+"""
 
 from coderelay.policy.shell.programs.options import Options, Program
 
-# Not here: --check, which reads whatever a list names.
+# Left out: --check, which reads whatever files a list names.
 _SUMS = Program(Options(short="btz", long=("--tag", "--binary", "--text")), names_only=True)
 _CODED = Program(Options(short="di", texts="w", long=("--decode", "--ignore-garbage", "--wrap=")))
 
@@ -22,7 +25,7 @@ _GREP_OPTIONS = Options(
     any_option=True,
     option_opens=True,
 )  # fmt: skip
-# Not here: --pre and --hostname-bin run a program, -z runs decompressors.
+# Left out: --pre and --hostname-bin run a program, -z runs decompressors.
 _RG_OPTIONS = Options(
     short="abcFHhiIlLNnopPqsSuUvwx0.",
     texts="ABCegjmMrtTEd",
@@ -109,7 +112,7 @@ READERS: dict[str, Program] = {
     "nm": Program(Options(short="ABCDgnpruS", at_files=True)),
     "size": Program(Options(short="ABdt", at_files=True)),
     "readelf": Program(Options(short="aehlSsrdVWnuAI", at_files=True)),
-    # Not here: -S and -l, which open the files that an object names.
+    # Left out: -S and -l, which open the files that an object file names.
     "objdump": Program(Options(short="dDhftTxprsCw", texts="jM", long=("--no-show-raw-insn", "--disassemble=?"),
         at_files=True)),
     **dict.fromkeys(("base64", "base32"), _CODED),

@@ -1,4 +1,4 @@
-"""Programs whose first operand is a small program: sed, awk, jq."""
+"""Read-only checks for sed, awk and jq, whose first operand is a small program of its own."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ _JQ = Options(
 
 
 def _within(end: str) -> str:
-    """A regular expression up to its end mark. Not every sed ends it at a mark between brackets, so none may be
-    there."""
+    """Matches a regular expression in a sed script up to its delimiter `end`. Versions of sed disagree whether a
+    delimiter between brackets ends it, so none may be there."""
     in_brackets = rf"(?:\[:[a-z]+:\]|\\[^\n\]{end}]|[^\[\]\\\n{end}])*"
     return rf"(?:\[\^?\]?{in_brackets}\]|\\[^\n]|[^\[\\\n{end}])*"
 
@@ -37,15 +37,15 @@ _ONE = rf"[ \t]*+(?:{_ADDRESS}(?:,(?:{_ADDRESS}|\+\d+))?)?[ \t]*+!?"
 _COMMAND = rf"{_ONE}(?:[pdqPDNnhHgGx=]|[bt][ \t]*+[A-Za-z0-9]*|{_CHANGES})[ \t]*+"
 _BLOCK = rf"(?:{_ONE}\{{{_COMMAND}(?:;{_COMMAND})*;?[ \t]*+\}}[ \t]*+|[ \t]*+:[A-Za-z0-9]+[ \t]*+|{_COMMAND})"
 _SED_SCRIPT = re.compile(rf"{_BLOCK}(?:;{_BLOCK})*;?[ \t]*+")
-_LONGEST = 2000  # so that nothing takes long to match
+_LONGEST = 2000  # a limit on the time that matching takes
 _AWK_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|>=|\|\||[^"/#\\]')
 _AWK_ACTS = re.compile(r"[>|@]|system|getline|ARGV|ARGC|ENVIRON|SYMTAB|PROCINFO|FUNCTAB")
 _JQ_ACTS = re.compile(r"\b(?:env|ENV|import|include|modulemeta|get_search_list)\b")
 
 
 def recognise_sed(words: Sequence[Word], place: CommandFolders) -> None:
-    """Printing lines and substituting in the output. `w`, `r`, `e` and -i do more than that, so a script without
-    these letters is harmless however it is read."""
+    """Accepts scripts that print lines and substitute in the output. Only `w`, `r`, `e` and -i do more than that, so
+    a script without these letters is harmless however it is parsed."""
     given = _scripts(words)
     operands = check(words, _SED, place)
     scripts = (*given, *operands.texts)
@@ -60,7 +60,7 @@ def _only_prints(script: str) -> bool:
 
 
 def _scripts(words: Sequence[Word]) -> list[str]:
-    """Those of -e, which must stand alone to be found."""
+    """The scripts given as `-e SCRIPT` or `--expression=SCRIPT`; other spellings are refused."""
     found: list[str] = []
     for at, word in enumerate(words):
         if word.text == "-e" and at + 1 < len(words):
@@ -79,9 +79,9 @@ def recognise_awk(words: Sequence[Word], place: CommandFolders) -> None:
 
 
 def _without_comparisons(program: str) -> Iterator[str]:
-    """Its text without the `>` that compare: those between parentheses and those outside of braces, where no
-    `print` can be. Regular expressions and comments are not told apart from the rest, so behind one nothing is
-    left out; neither is anything behind what cannot be an awk program."""
+    """The text of an awk program without `>=`, `||` and each `>` that compares: between parentheses, or outside of
+    braces, where no `print` can be. Regular expressions and comments cannot be told apart from the rest, so nothing
+    is left out behind the first of them, nor behind what cannot be an awk program."""
     parentheses = braces = at = 0
     while token := _AWK_TOKEN.match(program, at):
         text = token.group()
@@ -102,8 +102,8 @@ def recognise_jq(words: Sequence[Word], place: CommandFolders) -> None:
 
 
 def _without_variables(words: Sequence[Word]) -> list[Word]:
-    """`--arg name value` is the one option with two values. In order, as jq reads them: behind `--` and as the value
-    of another option it is none."""
+    """The words without `--arg name value` and `--argjson name value`, the only options with two values. The words
+    are read in order, as jq does: behind `--` and as the value of another option, `--arg` is no option."""
     rest = list(words)
     kept: list[Word] = []
     while rest:

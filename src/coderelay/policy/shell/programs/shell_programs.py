@@ -1,4 +1,4 @@
-"""Shells and other interpreters, and the words that a shell itself understands."""
+"""The table of shells, other interpreters, and the keywords and built-in commands of a shell."""
 
 from collections.abc import Sequence
 

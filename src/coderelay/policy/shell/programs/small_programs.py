@@ -1,4 +1,7 @@
-"""Programs with rules of their own that are too short for a file of their own."""
+"""Read-only checks for small programs (echo, printf, test, date), archive listings (tar, unzip) and process viewers.
+
+The table also holds mkdir and touch, which only make files and folders.
+"""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +22,7 @@ _FORMAT = re.compile(r"(?:[^%]|%%|%[-+ #'\d*.]*[hlLjzt]*[sdiouxXfFeEgGaAcbq])*")
 _COMPARES = {"=", "==", "!="}
 _COMPARES_FILES = {"-nt", "-ot", "-ef"}
 _DATE = re.compile(r"-u|-R|-I[a-z]*|--utc|--iso-8601(?:=\w+)?|--rfc-3339=\w+|--date=.*|\+.*", re.DOTALL)
-# Their values are no secrets; another variable may hold one.
+# Environment variables whose values are no secrets; any other variable may hold one.
 _VARIABLES = {
     "PATH", "HOME", "USER", "SHELL", "PWD", "LANG", "LC_ALL", "TZ", "TERM", "TMPDIR", "VIRTUAL_ENV", "NODE_ENV",
     "JAVA_HOME", "GOPATH", "GOROOT", "CARGO_HOME", "RUSTUP_HOME", "HOSTNAME", "EDITOR", "CI",
@@ -59,7 +62,7 @@ _PSTREE = Options(short="apulnsAhTgc", text_operands=1, most_operands=1)
 
 
 def recognise_echo(words: Sequence[Word], place: CommandFolders) -> None:
-    """Says what it is given, file names of the workspace too."""
+    """echo prints its words; a glob may only expand to file names of the workspace."""
     for word in words:
         check_pattern(word)
         if word.glob and not place.holds(word.text):
@@ -67,7 +70,7 @@ def recognise_echo(words: Sequence[Word], place: CommandFolders) -> None:
 
 
 def recognise_printf(words: Sequence[Word], place: CommandFolders) -> None:
-    """Never with an option, as `-v` evaluates a name, and only with what prints: `%n` sets a variable."""
+    """No option is accepted, because `-v` evaluates a name, and only formats that print: `%n` sets a variable."""
     if not words or words[0].glob or not _FORMAT.fullmatch(words[0].text) or words[0].text.startswith("-"):
         raise NotReadOnly("printf is given no plain format")
     recognise_echo(words, place)
@@ -95,7 +98,7 @@ def recognise_test(words: Sequence[Word], place: CommandFolders) -> None:
 
 
 def recognise_date(words: Sequence[Word], place: CommandFolders) -> None:
-    """Shows a time; the one that is given, after -d."""
+    """Accepts options that only print a time, with -d the given one."""
     texts = [word.text for word in words]
     if "-d" in texts[:-1] and not words[texts.index("-d") + 1].glob:
         at = texts.index("-d")
@@ -135,7 +138,7 @@ def lists_archive(program: str, option: str) -> bool:
 
 
 def recognise_tar(words: Sequence[Word], place: CommandFolders) -> None:
-    """Only `tf`, perhaps with more letters, and an archive: a colon would make it one on another machine."""
+    """Only `tf`, perhaps with more letters, and an archive without a colon, which would name another machine."""
     if len(words) < 2 or not lists_archive("tar", words[0].text):
         raise NotReadOnly("tar is only known to be harmless when it lists, as tar tf")
     _check_names(words[1:], place)
@@ -164,7 +167,7 @@ ARCHIVERS: dict[str, Program] = {
 
 
 def recognise_ps(words: Sequence[Word], place: CommandFolders) -> None:
-    """Field by field: `e` without a dash, and a field of that kind, show the environment of a process."""
+    """Checks each option and field, because `e` without a dash and some fields show the environment of a process."""
     rest = [word.text for word in words]
     while rest:
         option = rest.pop(0)

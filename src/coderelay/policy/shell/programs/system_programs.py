@@ -1,4 +1,4 @@
-"""Programs that remove files, change the machine, or work on other machines."""
+"""The table of programs that remove files, administer the machine, use the network or work on other machines."""
 
 from coderelay.policy.shell.programs.options import EVERY_USE, Program
 

@@ -1,4 +1,4 @@
-"""Programs that start another one: the command that they start is judged like any other."""
+"""The table of wrapper programs (timeout, env, sudo, xargs …), which start another command that is judged itself."""
 
 import re
 from collections.abc import Sequence
@@ -44,7 +44,8 @@ _TOUCHES_NO_FILE = {"echo", "basename", "dirname"}
 
 
 def unwrap(name: str, words: Sequence[Word]) -> Sequence[Word]:
-    """The command that is started. Whatever the wrapper is given first must be known to be harmless."""
+    """The command that a wrapper starts. Raises NotReadOnly unless all of the wrapper's own words are known to be
+    harmless."""
     rest = list(words)
     match name:
         case "timeout":

@@ -1,5 +1,6 @@
-"""What things look like in the scrollback: text with colours, in lines that stand for themselves. Nothing prints.
+"""Rendering of session content as coloured text for the terminal. Each line sets and resets its own colours.
 
-Colours are of the sixteen that every terminal has, and nothing has a background, so it is readable on dark and light.
-Whoever wants none of them takes them away (`paint.without_colours`): no meaning is in a colour alone.
+Nothing here prints. Only the sixteen basic terminal colours are used, and no background colours, so that the text is
+readable on dark and light themes. No meaning is conveyed by colour alone, so colours can be stripped
+(`columns.without_colours`).
 """

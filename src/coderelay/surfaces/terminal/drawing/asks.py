@@ -1,4 +1,4 @@
-"""What a person must decide: everything that matters for it, behind a bar of its own."""
+"""Draws asks (permission, question, plan, budget) as cards, with all that the decision needs, and their answers."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ from coderelay.surfaces.terminal.drawing.notices import drawn_command
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _BAR = "┃ "
-_LONG = 15  # rows
+_LONG = 15  # rows; below a longer diff the heading is repeated
 _ALLOWED: dict[Scope, str] = {
     "once": "allowed",
     "session": "allowed, always in this session",
@@ -46,7 +46,7 @@ _PLANNED: dict[PlanOption, str] = {
 
 
 def ask_card(ask: Ask, width: int, task: str = "") -> str:
-    """`task` is what the session that asks works on, if that is another one."""
+    """Draw an ask. `task` is the title of the asking session's task, if that is a child session."""
     room = within(width)
     rows = wrapped(t("[task: {task}]", task=visible(task)), room, DIM) if task else []
     match ask:
@@ -56,7 +56,7 @@ def ask_card(ask: Ask, width: int, task: str = "") -> str:
             for number, question in enumerate(ask.questions):
                 rows += [*([""] if number else []), *_question(question, room)]
         case PlanAsk():
-            if ask.call_id is not None:  # without one, it is what was just said
+            if ask.call_id is not None:  # without a call, the plan was just printed as the answer
                 rows += [*markdown_lines(ask.plan, room), ""]
             rows.append(paint(t("Is this plan approved?"), f"{BOLD};{YELLOW}"))
         case _:
@@ -67,14 +67,14 @@ def ask_card(ask: Ask, width: int, task: str = "") -> str:
 
 
 def batch_list(asks: Sequence[Ask], width: int) -> str:
-    """Several that wait together, each in a line."""
+    """A list of the asks that are open together, one per line."""
     lines = [paint(t("{number} things to decide:", number=len(asks)), f"{BOLD};{YELLOW}")]
     lines += [cut(f"{number}. {headline(ask)}", within(width)) for number, ask in enumerate(asks, 1)]
     return "".join(f"{row}\n" for row in ["", *behind_bar(lines, YELLOW, _BAR)])
 
 
 def answered(ask: Ask, decision: Decision, by: By, me: By | None) -> str:
-    """What became of it; and who decided, if somebody else did."""
+    """The decision on an ask, and who decided it, if that was somebody else."""
     mark, colour, told = _decided(decision)
     who = t(" (answered in {via} by {who})", via=by.via, who=visible(by.who)) if by != me else ""
     return f"{paint(f'{mark} {told}', colour)}{paint(who, DIM)}\n"
@@ -106,7 +106,7 @@ def _permission(ask: PermissionAsk, width: int) -> list[str]:
         rows = wrapped(visible(t("{tool} wants: {title}", tool=need.tool, title=need.title)), width, heading)
     reason = wrapped(visible(retell(ask.reason, ask.said)), width, YELLOW)
     diff = drawn_diff(need.diff, width) if need.diff else []
-    if len(diff) > _LONG:  # what stands before it has left the screen when one has to answer
+    if len(diff) > _LONG:  # the heading above has scrolled off by the time of the answer, so it is repeated
         rows += [*reason, paint(t("a diff of {count} lines:", count=f"{len(diff):,}"), DIM), *diff, *rows]
     else:
         rows += diff

@@ -1,4 +1,4 @@
-"""Calls of tools: a line that says what was done, how it ended and how long it took; then all that came of it."""
+"""Draws tool calls: a line with the tool, its main argument, outcome and duration; then the output or diff."""
 
 from collections.abc import Iterable
 
@@ -34,12 +34,12 @@ _TODO: dict[Status, tuple[str, str]] = {
     "in_progress": ("◐", BOLD),
     "completed": ("☑", f"{DIM};{STRUCK}"),
 }
-_TITLE = 16  # columns at least
+_TITLE = 16  # the least number of columns for a title
 _BAR = "│ "
 
 
 def call_line(need: Need, width: int = 80) -> str:
-    """When it starts."""
+    """The line for a call that starts."""
     name, title = _named(need)
     return (
         f"{paint('●', DIM)} {paint(name, BOLD)}  {cut(title, max(width - width_of(name) - 4, _TITLE))}".rstrip()
@@ -50,8 +50,8 @@ def call_line(need: Need, width: int = 80) -> str:
 def call_ended(
     need: Need, outcome: Outcome, ms: int, width: int, *, call: Call | None = None, asked: bool = False
 ) -> str:
-    """`call` is for what the need does not tell: the list of todos, and what was wanted by a call that cannot run. If
-    the person was `asked` here, what they were shown then is not shown again."""
+    """Draw a call that has ended. `call` provides what the need does not contain: the list of todos, and the
+    arguments of a call that could not run. If the person was `asked` here, what the ask showed is not shown again."""
     name, title = _named(need, call)
     mark, colour = _mark(outcome)
     result = _result(need, outcome)
@@ -73,11 +73,11 @@ def call_ended(
 
 
 def _named(need: Need, call: Call | None = None) -> tuple[str, str]:
-    """A name, and the arguments that matter, in one line."""
+    """The tool's name and the title of the call, each in one line."""
     name, title = need.tool, need.title if need.problem is None else _wanted(call)
     if _gives_todos(need):
         title = retell(title, need.said)
-    if need.kind == "mcp":  # server: tool {…}
+    if need.kind == "mcp":  # the title is `server: tool {…}`
         server, tool, *arguments = title.split(" ", 2)
         name, title = f"{server} {tool}", "".join(arguments)
     first, *others = visible(title).strip().split("\n")
@@ -85,7 +85,7 @@ def _named(need: Need, call: Call | None = None) -> tuple[str, str]:
 
 
 def _wanted(call: Call | None) -> str:
-    """What a call wanted that cannot run: the argument that says most, or all of them as the model wrote them."""
+    """The title of a call that could not run: its headline argument, or all arguments as the model wrote them."""
     if call is None:
         return ""
     try:
@@ -97,12 +97,13 @@ def _wanted(call: Call | None) -> str:
 
 
 def _gives_todos(need: Need) -> bool:
-    """The title of such a call is in words of ours, which the list below it says again."""
+    """Whether the call sets the todo list. The title of such a call is our own text, which the list below it
+    repeats."""
     return tool_specs().spec_of(need.tool).result_shown == "todos"
 
 
 def _whole(need: Need, width: int) -> list[str]:
-    """What had no room in the line, unless it is told otherwise."""
+    """The full title that did not fit in the line, unless it is shown in another way."""
     if need.command is not None:
         return behind_bar(drawn_command(need.command, within(width)))
     if need.kind in ("ask", "edit") or _gives_todos(need):
@@ -112,7 +113,7 @@ def _whole(need: Need, width: int) -> list[str]:
 
 def _mark(outcome: Outcome) -> tuple[str, str]:
     match outcome:
-        case Finished() if outcome.exit_code:  # of the person's own command, who may have wanted just that
+        case Finished() if outcome.exit_code:  # a person's own shell command; a failure may be what they wanted
             return "✗", YELLOW
         case Finished():
             return "✓", GREEN
@@ -128,7 +129,7 @@ def _mark(outcome: Outcome) -> tuple[str, str]:
 
 def _result(need: Need, outcome: Outcome) -> str:
     if (code := _exit_code(outcome)) is not None:
-        return t("exit code {code}", code=code)  # how long it took is said already
+        return t("exit code {code}", code=code)  # the duration is already in the line
     told = one_line(outcome)
     if _gives_todos(need) and told == need.title:
         return ""
@@ -194,7 +195,7 @@ def _feedback(text: str, width: int) -> list[str]:
 
 
 def drawn_output(text: str, width: int, style: str = DIM) -> list[str]:
-    """In its own colours as far as it has any."""
+    """Draw the output of a tool. Its own colours are kept."""
     text = printable(text, keep_colours=True).expandtabs(8)
     room = within(width)
     return behind_bar(paint(row, style) for line in text.split("\n") for row in rows_of(line.rstrip(), room))

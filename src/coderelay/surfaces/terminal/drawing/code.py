@@ -1,6 +1,6 @@
-"""Code in colours, line by line: a line can be shown before the next one is known.
+"""Syntax highlighting (pygments), line by line: a line can be shown before the next one is known.
 
-What a line begins in, a comment or a string of several lines, is carried over from the one before.
+The lexer state at the end of a line, such as an open multi-line comment or string, is carried over to the next line.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,20 +41,22 @@ _STYLES = {
     Token.Generic.Output: "",
     Token: "",
 }
-_LONGEST = 2000  # characters of a line in colours
+_LONGEST = 2000  # characters; longer lines are not highlighted
 
 Pair = tuple[Any, str]
 _Lex = Callable[[str], Iterator[Pair]]
 
 
 class Code:
+    """Highlights the lines of one piece of code, in order."""
+
     def __init__(self, language: str) -> None:
         name = language.split(",")[0].split(" ")[0].strip("{}.").lower()
         self._lex = _lexing(name)
         self._in_comment = False
 
     def draw(self, line: str) -> str:
-        """The next line, without its end."""
+        """Draw the next line, given without its line end."""
         if self._lex is None or len(line) > _LONGEST:
             return joined([(visible(line), CYAN)])
         comment, ending, rest = line.partition("*/") if self._in_comment else ("", "", line)
@@ -66,7 +68,7 @@ class Code:
         return joined([(visible(comment + ending), DIM), *((visible(text), _style(token)) for token, text in pairs)])
 
     def preview(self, line: str) -> str:
-        """A line that is not whole yet."""
+        """Draw a line that is not complete yet, without changing the state."""
         kept = self._in_comment, self._lex.states if isinstance(self._lex, _Stateful) else ()
         drawn = self.draw(line)
         self._in_comment = kept[0]
@@ -81,7 +83,8 @@ def drawn_code(text: str, language: str) -> list[str]:
 
 
 def _is_open_comment(token: Any, text: str) -> bool:
-    """Most languages see a comment of several lines as one piece, and so does pygments."""
+    """Whether a `/* */` comment stays open at the end of the line. Most pygments lexers match such a comment only as
+    a whole, so their state does not tell."""
     return token in Token.Comment and text.startswith("/*") and "*/" not in text
 
 
@@ -108,7 +111,7 @@ def _lexer(name: str) -> Lexer | None:
 
 
 class _Stateful:
-    """What pygments does in `RegexLexer.get_tokens_unprocessed`, which forgets its state at the end of a text."""
+    """A copy of pygments' `RegexLexer.get_tokens_unprocessed` that keeps its state between texts."""
 
     def __init__(self, lexer: RegexLexer) -> None:
         self._lexer = lexer
@@ -136,7 +139,7 @@ class _Stateful:
                 at += 1
 
     def _go(self, target: Any) -> None:
-        """Into another state, or several, or back by so many."""
+        """Change the state stack: push one or several states, or pop some."""
         if isinstance(target, int):
             self.states = self.states[: max(1, len(self.states) + target)]
             return

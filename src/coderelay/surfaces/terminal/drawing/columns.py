@@ -1,4 +1,4 @@
-"""Text in columns: how wide it is, and what fits."""
+"""Display width of text in terminal columns: measuring, truncating, breaking into rows; and colour codes."""
 
 import os
 import re
@@ -14,26 +14,26 @@ _SHARE = 3
 
 
 def width_of(text: str) -> int:
-    """Without colours."""
+    """The number of terminal columns of a text without colour codes."""
     return len(text) if text.isascii() else _measure()(text)
 
 
 @cache
 def _measure() -> Callable[[str], int]:
-    from rich.cells import cell_len  # with the first text that needs it
+    from rich.cells import cell_len  # loaded with the first text that is not ASCII
 
     return cell_len
 
 
 def cut(text: str, width: int) -> str:
-    """One line without colours, or its beginning and a sign that there was more."""
+    """Truncate one line without colour codes to the width, with an ellipsis if it is too long."""
     if width_of(text) <= width:
         return text
     return f"{next(_pieces(text, width - 1))}…" if width > 1 else "…"[: max(width, 0)]
 
 
 def rows_of(line: str, width: int) -> list[str]:
-    """A line with colours, in as many rows as a terminal would need for it."""
+    """Break a line with colour codes into the rows that a terminal would need for it."""
     if len(line) <= width and line.isascii():
         return [line]
     rows: list[str] = []
@@ -54,7 +54,8 @@ def rows_of(line: str, width: int) -> list[str]:
 
 
 def _pieces(text: str, width: int, first: int | None = None) -> Iterator[str]:
-    """As much as fits, then the rest likewise. At least one character each."""
+    """Split text into pieces that fit the width (the first piece: `first`), with at least one character each, except
+    that the first may be empty."""
     room = width if first is None else first
     if width_of(text) <= room:
         yield text
@@ -71,12 +72,13 @@ def _pieces(text: str, width: int, first: int | None = None) -> Iterator[str]:
 
 
 def last_rows(lines: Iterable[str], width: int, rows: int) -> str:
-    """Of lines with colours, the rows that are at the end, each with a line end."""
+    """The last rows of lines with colour codes, each with a line end."""
     last = [row for line in lines for row in rows_of(line, width)][-rows:] if rows > 0 else []
     return "".join(f"{row}\n" for row in last)
 
 
 def in_words(ms: int) -> str:
+    """Format a duration."""
     if ms < 1000:
         return f"{ms}ms"
     if ms < 60_000:
@@ -87,7 +89,7 @@ def in_words(ms: int) -> str:
 
 
 def paint(text: str, style: str) -> str:
-    """One line or a part of one. What has colours of its own keeps them, and `style` comes back behind each."""
+    """Style a line or a part of one. Colours inside the text are kept, and `style` is restored after each of them."""
     if not style or not text:
         return text
     start = f"\x1b[{style}m"
@@ -99,7 +101,8 @@ def without_colours(text: str) -> str:
 
 
 def place_name(folder: str, width: int) -> str:
-    """With `~` for the person's own, and only its end if it is longer than a third of the line."""
+    """A folder for the prompt: `~` for the home folder, and only the end of a path longer than a third of the
+    line."""
     home = os.path.expanduser("~")
     name = f"~{folder.removeprefix(home)}" if folder == home or folder.startswith(f"{home}/") else folder
     room = max(12, width // _SHARE)

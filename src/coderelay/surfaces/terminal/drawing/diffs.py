@@ -1,4 +1,4 @@
-"""A unified diff as people read it: a heading for each file, line numbers, what comes in green, what goes in red."""
+"""Draws a unified diff: a heading for each file, line numbers, added lines in green, removed lines in red."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _UNTOLD = ("diff --git ", "index ", "new file mode ", "deleted file mode ", "sim
 
 
 class DiffLine(Struct, frozen=True):
-    """`sign` is `+`, `-` or a space; without one it is something said about the file."""
+    """One line of a diff. `sign` is `+`, `-` or a space; it is empty for a remark about the file."""
 
     sign: str
     number: int
@@ -23,7 +23,7 @@ class DiffLine(Struct, frozen=True):
 
 
 class File(Struct):
-    """`lines` by hunks. Without a name before it is new, without one after it is gone."""
+    """The changes to one file. An empty `was` means that the file is new, an empty `now` that it is deleted."""
 
     was: str = ""
     now: str = ""
@@ -47,7 +47,8 @@ def drawn_diff(diff: str, width: int) -> list[str]:
 
 
 def files_in(diff: str) -> list[File]:
-    """What a hunk says of its length counts, so that a line that looks like a heading stays a line."""
+    """Parse a diff. The line counts of the hunk headers are obeyed, so that a changed line that looks like a file
+    heading is not taken for one."""
     files: list[File] = []
     old = new = old_left = new_left = 0
     for text in diff.removesuffix("\n").split("\n"):

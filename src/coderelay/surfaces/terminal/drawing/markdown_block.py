@@ -1,4 +1,4 @@
-"""One block of markdown, drawn. HTML is text, images are links, and what others define elsewhere is not looked up."""
+"""Draws one block of markdown. HTML is shown as text, images as links; reference definitions are not supported."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -38,7 +38,7 @@ _TABLES_NARROWEST = 6
 
 
 def drawn_block(source: str, width: int, number: int | None = None) -> list[str]:
-    """`number` is that of the item, if the source is one of an ordered list."""
+    """Draw a block as lines. `number` is the item's number, if the source is one item of an ordered list."""
     return _Drawing(_parser().parse(source), number).blocks(width)
 
 
@@ -55,7 +55,7 @@ class Table(Struct, frozen=True):
 
 
 class _Drawing:
-    """Goes through the tokens once; what is within something is drawn narrower and moved to the right."""
+    """Walks the parsed tokens once. Nested content is drawn narrower and indented."""
 
     def __init__(self, tokens: Sequence[Token], number: int | None) -> None:
         self._tokens = tokens
@@ -64,7 +64,7 @@ class _Drawing:
         self._depth = 0
 
     def blocks(self, width: int, *, in_item: bool = False) -> list[str]:
-        """Up to the end of what they are in."""
+        """Draw blocks up to the end of the enclosing one."""
         lines: list[str] = []
         is_tight = False
         while self._at < len(self._tokens) and (token := self._next()).nesting >= 0:
@@ -134,7 +134,7 @@ def _within(width: int, less: int = 2) -> int:
 
 
 def _moved(lines: Sequence[str], indent: str, first: str | None = None) -> list[str]:
-    """To the right, with nothing behind the last word."""
+    """Indent lines, without trailing spaces."""
     starts = [indent if first is None else first, *[indent] * (len(lines) - 1)]
     return [f"{start}{line}" if line else start.rstrip() for start, line in zip(starts, lines or [""], strict=True)]
 
@@ -145,7 +145,7 @@ def _side(token: Token) -> Side:
 
 
 def spans_of(tokens: Sequence[Token], style: str = "", *, in_item: bool = False) -> list[Span]:
-    """A link is followed by its address. Lines end where they were written to end."""
+    """Inline tokens as styled text. A link is followed by its address. Line breaks of the source are kept."""
     spans: list[Span] = []
     open_styles = [style] if style else []
     links: list[tuple[str, int]] = []
@@ -207,7 +207,7 @@ def _width(cell: Cell) -> int:
 
 
 def _fitted(natural: Sequence[int], room: int) -> list[int]:
-    """Those that are narrow keep their width, the wide ones share the rest."""
+    """Column widths: narrow columns keep their natural width, wide ones share the rest."""
     widths = dict[int, int]()
     for number, wanted in sorted(enumerate(natural), key=lambda each: each[1]):
         share = (room - sum(widths.values())) // (len(natural) - len(widths))
@@ -235,7 +235,7 @@ def _padded(text: str, width: int, side: Side) -> str:
 
 
 def _as_list(table: Table, width: int) -> list[str]:
-    """Where a table has no room: each row a few lines, each with its heading."""
+    """Draw a table that is too wide as a list: each cell on a line of its own, with its column heading."""
     lines: list[str] = []
     for row in table.rows:
         lines += [""] if lines else []

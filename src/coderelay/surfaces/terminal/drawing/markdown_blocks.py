@@ -1,7 +1,7 @@
-"""Markdown cut into blocks while it is written, line by line, so that each is parsed once.
+"""Splits streamed markdown into blocks, line by line, so that each block is parsed only once.
 
-Where one ends and the next begins depends on whole lines only, never on how the text arrived. A cut in the wrong
-place would do no harm but to the looks: whatever is between two cuts is parsed for itself.
+Block boundaries depend on whole lines only, never on how the text was split in transit. A wrong boundary would only
+affect the appearance, because each block is parsed on its own.
 """
 
 import re
@@ -26,7 +26,7 @@ class Prose(Struct, frozen=True):
 
 
 class ListItem(Struct, frozen=True):
-    """One of a list, with all that is in it. `apart`: an empty line goes before it."""
+    """One item of a list, with its nested content. `apart`: an empty line goes before it."""
 
     source: str
     number: int | None = None
@@ -50,17 +50,19 @@ _Kind = Literal["", "paragraph", "table", "quote", "indented", "item", "code"]
 
 
 class Blocks:
+    """The splitter. `done` holds the finished blocks; `lines` and `kind` describe the block that is open."""
+
     def __init__(self) -> None:
         self.done: list[Block] = []
         self.lines: list[str] = []
         self.kind: _Kind = ""
-        self._fence = ("", 0)  # what closes the code, and how far it is indented
-        self._content = 0  # the column where the content of an item begins
+        self._fence = ("", 0)  # the closing fence of the code, and its indentation
+        self._content = 0  # the column where the content of the open item begins
         self._item = ListItem("")
-        self._marker = ""  # of the last item, as long as its list goes on
+        self._marker = ""  # the marker of the last item, while its list continues
 
     def add(self, line: str) -> None:
-        """One whole line."""
+        """Add one complete line."""
         match self.kind:
             case "":
                 self._begin(line)
@@ -88,7 +90,7 @@ class Blocks:
                     self.lines.append(line)
 
     def end(self) -> None:
-        """Nothing more belongs to what is open."""
+        """Finish the open block."""
         source = "\n".join(self.lines)
         match self.kind:
             case "":
@@ -107,7 +109,7 @@ class Blocks:
         return done
 
     def last_lines(self, most: int) -> list[str]:
-        """Of what is open, so that they can be drawn without the others."""
+        """The last lines of the open block, with the table head or code fence that is needed to draw them alone."""
         if len(self.lines) <= most:
             return self.lines
         left_out, kept = self.lines[:-most], self.lines[-most:]
@@ -120,12 +122,12 @@ class Blocks:
 
     @property
     def number(self) -> int | None:
-        """Of the item that is open, if its list is ordered."""
+        """The number of the open item, if its list is ordered."""
         return self._item.number if self.kind == "item" else None
 
     @property
     def is_apart(self) -> bool:
-        """An empty line will go before what is open."""
+        """Whether an empty line goes before the open block."""
         return self.kind != "item" or self._item.apart
 
     def _begin(self, line: str) -> None:
@@ -183,7 +185,7 @@ class Blocks:
 
 
 def _interrupts(line: str, kind: _Kind) -> bool:
-    """Begins something else without an empty line before it."""
+    """Whether the line begins another block without an empty line before it."""
     if _FENCE.match(line) or _HEADING.match(line) or _RULE.match(line):
         return True
     if _QUOTE.match(line):

@@ -1,4 +1,4 @@
-"""An answer while it is written: what is finished is drawn once, and only what is not is looked at again."""
+"""Draws markdown while it is streamed: finished blocks are drawn once, only the open block is drawn repeatedly."""
 
 from typing import TYPE_CHECKING
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class Written:
-    """Markdown. `feed` it; `take_finished` gives what is complete, each block once, and `tail` what is not.
+    """A streamed markdown text. `feed` adds text; `take_finished` returns each complete block once; `tail` the rest.
 
-    An empty line goes before each block, also before the first; none goes behind.
+    An empty line goes before each block, also before the first; none goes after the last.
     """
 
     def __init__(self) -> None:
@@ -36,25 +36,24 @@ class Written:
             self._blocks.add(visible(line))
 
     def take_finished(self, width: int) -> str:
-        """Nothing, or whole lines with their ends."""
+        """The blocks that are complete now, as lines with their line ends; or an empty string."""
         return "".join(f"{line}\n" for block in self._blocks.take() for line in self._drawn(block, width))
 
     def tail(self, width: int, rows: int) -> str:
-        """The last rows of what is not complete, for a region that is painted again and again. To be asked for after
-        `take_finished`."""
+        """The last rows of the incomplete block, for the live region. Call it after `take_finished`."""
         rest = without_wide_joins(visible(self._arriving.rest[-2 * width * rows :]))
         if self._code is not None:
             return last_rows([self._code.preview(rest)] if rest else [], width, rows)
         lines = [*map(without_wide_joins, self._blocks.last_lines(2 * rows)), *([_mended(rest)] if rest else [])]
         if not lines:
             return ""
-        from coderelay.surfaces.terminal.drawing.markdown_block import drawn_block  # with the first answer
+        from coderelay.surfaces.terminal.drawing.markdown_block import drawn_block  # loaded with the first answer
 
         drawn = drawn_block("\n".join(lines), width, self._blocks.number)
         return last_rows(["", *drawn] if self._blocks.is_apart else drawn, width, rows)
 
     def finish(self, width: int) -> str:
-        """No more will come."""
+        """End the text. Returns everything that was not drawn yet."""
         if self._arriving.rest:
             self.feed("\n")
         self._blocks.end()
@@ -62,7 +61,7 @@ class Written:
 
     def _drawn(self, block: Block, width: int) -> list[str]:
         from coderelay.surfaces.terminal.drawing.code import Code
-        from coderelay.surfaces.terminal.drawing.markdown_block import drawn_block  # both with the first answer
+        from coderelay.surfaces.terminal.drawing.markdown_block import drawn_block  # both loaded late
 
         match block:
             case CodeBegins():
@@ -82,7 +81,7 @@ class Written:
 
 
 def _mended(line: str) -> str:
-    """What is still open in it is closed, so that it looks as it will."""
+    """Close open code and bold markup in an incomplete line, so that it looks as it will when it is complete."""
     if line.count("`") % 2:
         return f"{line}`"
     if line.count("**") % 2 and not line.endswith("*"):
@@ -91,13 +90,14 @@ def _mended(line: str) -> str:
 
 
 def drawn_markdown(text: str, width: int) -> str:
-    """The same as if it had been written piece by piece."""
+    """Draw a complete text, with the same result as if it had been streamed."""
     written = Written()
     written.feed(text)
     return written.finish(width)
 
 
 def markdown_lines(text: str, width: int) -> list[str]:
-    """To stand within something else: without the empty line before it, and nowhere wider than that."""
+    """Draw a text that is embedded in something else: without the leading empty line, and never wider than
+    `width`."""
     lines = drawn_markdown(text, width).removeprefix("\n").removesuffix("\n").split("\n")
     return [row for line in lines for row in rows_of(line, width)]

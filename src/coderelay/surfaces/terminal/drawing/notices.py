@@ -1,4 +1,7 @@
-"""The short things that are said between the long ones. What stands for itself has an empty line before it."""
+"""Draws short texts: prompts, notes, errors, command results, ends of turns and the greeting.
+
+A text that stands on its own, such as a prompt or the end of a turn, begins with an empty line.
+"""
 
 from coderelay.client.language import retell, t
 from coderelay.protocol.content import Usage
@@ -18,13 +21,13 @@ _FIRST, _NEXT = "$ ", "  "
 
 
 def user_line(text: str, width: int) -> str:
-    """What a person said."""
+    """A prompt, as the person wrote it."""
     rows = [row for line in printable(text.strip()).split("\n") for row in wrapped(line, max(width - 2, 1), BOLD)]
     return "\n" + _lines(rows, paint("❯ ", CYAN))
 
 
 def note(text: str, width: int) -> str:
-    """Something in passing."""
+    """A dim note in parentheses."""
     return "".join(f"{paint(row, DIM)}\n" for row in in_width(t("({text})", text=printable(text.strip())), width))
 
 
@@ -34,12 +37,12 @@ def error_line(text: str, width: int) -> str:
 
 
 def plain(text: str, width: int) -> str:
-    """What a command answers."""
+    """The text that a slash command returns."""
     return "".join(f"{row}\n" for row in in_width(printable(text).removesuffix("\n"), width))
 
 
 def turn_end(event: TurnEnded, width: int) -> str:
-    """How it ended, how long it took, what it used."""
+    """The summary line of a turn: its ending, duration, steps, tokens and cost."""
     mark, colour, told = _ENDINGS[event.ending]
     facts = [*([t(told)] if told else []), in_words(event.ms), *_steps(event.steps), *_tokens(event.usage)]
     facts += [f"${event.cost:.4f}"] if event.cost is not None else []
@@ -75,7 +78,7 @@ def _tokens(usage: Usage) -> list[str]:
 
 
 def drawn_command(command: str, width: int) -> list[str]:
-    from coderelay.surfaces.terminal.drawing.code import drawn_code  # most sessions show none
+    from coderelay.surfaces.terminal.drawing.code import drawn_code  # loaded late: most sessions show no command
 
     lines = drawn_code(command.expandtabs(4), "bash")
     rows = [row for line in lines for row in rows_of(line, max(width - len(_FIRST), 8))]

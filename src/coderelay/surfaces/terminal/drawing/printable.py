@@ -1,4 +1,4 @@
-"""What others wrote, made harmless for a terminal: it can neither move the cursor nor hide anything."""
+"""Sanitizes untrusted text for the terminal: removes escape sequences that move the cursor or hide text."""
 
 import re
 
@@ -23,8 +23,8 @@ _FLAG_LETTER = re.compile("[\U0001f1e6-\U0001f1ff]")
 
 
 def printable(text: str, *, keep_colours: bool = False) -> str:
-    """Of a line that was written over, what it showed in the end. With `keep_colours`, the sixteen colours and bold
-    stay, each line beginning and ending with its own."""
+    """Text without escape sequences. Of a line overwritten with carriage returns or backspaces, the final state
+    remains. With `keep_colours`, bold and the sixteen basic colours are kept, and set and reset in each line."""
     if text.isprintable():
         return text
     if "\r" in text or "\b" in text:
@@ -33,7 +33,7 @@ def printable(text: str, *, keep_colours: bool = False) -> str:
 
 
 def _final(line: str) -> str:
-    """What is seen of it when the cursor has gone back and forth."""
+    """What a line shows after its carriage returns and backspaces."""
     parts = [part for part in line.split("\r") if _SEQUENCE.sub("", part).strip(" ")]
     last = parts[-1] if parts else ""
     return _struck_over(last) if "\b" in last else last
@@ -69,8 +69,8 @@ def _in_colours(text: str, colours: list[int]) -> str:
 
 
 def _colours_after(in_force: list[int], numbers: str) -> list[int]:
-    """Those of 256 and of 16 million are left out, as are backgrounds: only the terminal's own are known to be
-    readable."""
+    """The colours in force after an SGR sequence. 256-colour, true-colour and background codes are dropped: only the
+    terminal's own palette is known to be readable."""
     given = iter(int(each) if each.isdecimal() and len(each) < 4 else -1 for each in (numbers or "0").split(";"))
     colours = in_force
     for number in given:
@@ -91,7 +91,8 @@ def _colours_after(in_force: list[int], numbers: str) -> list[int]:
 
 
 def without_wide_joins(text: str) -> str:
-    """For what is painted again and again: the first person of a family, the letters of a flag, a keycap's key."""
+    """Simplify emoji sequences whose width is not counted reliably, for text in the live region: only the first part
+    of a joined emoji remains, the letters of a flag, the key of a keycap."""
     if text.isascii():
         return text
     text = _TONE_OR_VARIANT.sub("", _KEYCAP.sub(r"\1", text))

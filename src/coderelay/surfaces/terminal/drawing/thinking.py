@@ -1,4 +1,4 @@
-"""What a model thinks before it speaks, in full."""
+"""Draws the thinking of a model, in full, while it is streamed."""
 
 from coderelay.client.visible import visible
 from coderelay.surfaces.terminal.drawing.columns import DIM, ITALIC, last_rows, paint
@@ -16,7 +16,7 @@ def drawn_thought(text: str, width: int) -> str:
 
 
 class Thought:
-    """The same as `Written`, of text without markup: a line is complete when it ends. An empty one goes first."""
+    """Like `Written`, but for text without markup: each line is complete when it ends. An empty line goes first."""
 
     def __init__(self) -> None:
         self._arriving = Arriving()
@@ -45,7 +45,7 @@ class Thought:
         return self.take_finished(width)
 
     def _drawn(self, line: str, width: int) -> list[str]:
-        """Empty lines count when something follows, and once."""
+        """Draw one line. Consecutive empty lines become one, and trailing ones are dropped."""
         if not line.strip():
             self._gap = True
             return []

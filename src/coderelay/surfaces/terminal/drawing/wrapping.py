@@ -1,4 +1,4 @@
-"""Words into lines. Between the characters of Chinese and Japanese a line may end anywhere but before a full stop."""
+"""Line wrapping of styled text. Chinese and Japanese text may break anywhere except before closing punctuation."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from unicodedata import east_asian_width
 from coderelay.surfaces.terminal.drawing.columns import paint, rows_of, width_of
 
 Span = tuple[str, str]
-"""Some text, and its style."""
+"""A piece of text and its style."""
 _CLOSING = "、。，．！？：；）］｝」』】》〉〕…"
 _WIDE = (
     "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
@@ -20,12 +20,13 @@ _COLUMN = re.compile(r"^ +|(?<=\S) {2,}(?=\S)")
 
 @cache
 def _pieces_of_all() -> re.Pattern[str]:
-    """Takes a while to make, so not before somebody writes Chinese."""
+    """The pattern for text that is not ASCII. Compiled on first use, because that takes a while."""
     return re.compile(rf"[ \t]+|[{_CLOSING}]+|[{_WIDE}]|[^ \t{_CLOSING}{_WIDE}]+")
 
 
 def wrap(spans: Iterable[Span], width: int) -> list[list[Span]]:
-    """A word that is longer than a line stays whole: terminals break it themselves, and copy it in one piece."""
+    """Break text into lines at word boundaries. A word longer than a line is not broken: the terminal wraps it
+    itself, and copies it in one piece."""
     lines = _Lines(width)
     for text, style in spans:
         for number, part in enumerate(text.split("\n")):
@@ -83,7 +84,7 @@ class _Lines:
 
 
 def joined(line: Iterable[Span]) -> str:
-    """With colours. Neighbours of one style share them."""
+    """The text of a line with colour codes. Adjacent spans of one style share their codes."""
     parts: list[str] = []
     run: list[str] = []
     last = ""
@@ -98,13 +99,13 @@ def joined(line: Iterable[Span]) -> str:
 
 
 def wrapped(text: str, width: int, style: str = "") -> list[str]:
-    """Text without markup, in lines that nowhere exceed the width."""
+    """Wrap plain text into lines that never exceed the width; longer words are broken."""
     return [row for line in wrap([(text, style)], width) for row in rows_of(joined(line), width)]
 
 
 def in_width(text: str, width: int) -> list[str]:
-    """Lines that say something, broken between words: what has no room goes on under the last column of its line, or
-    under its beginning."""
+    """Wrap lines at word boundaries with a hanging indent: the rest of a line continues under its last text column
+    within the first two thirds of the width, or at the left edge."""
     return [row for line in text.split("\n") for row in _in_columns(line, width)]
 
 
@@ -120,11 +121,14 @@ def _in_columns(line: str, width: int) -> list[str]:
 
 
 class Arriving:
+    """Splits streamed text into complete lines."""
+
     def __init__(self) -> None:
         self._pieces: list[str] = []
 
     def take(self, text: str) -> list[str]:
-        """The lines that are whole now, without their ends, of whatever system these are."""
+        """Take a piece of text. Returns the lines that are complete now, without their line ends (LF, CR LF or
+        CR)."""
         if "\n" not in text:
             self._pieces.append(text)
             return []
@@ -135,6 +139,6 @@ class Arriving:
 
     @property
     def rest(self) -> str:
-        """The line that is not."""
+        """The last line, which is not complete yet."""
         self._pieces = ["".join(self._pieces)]
         return self._pieces[0]

@@ -1,1 +1,1 @@
-"""What a person types: keys, completion, history, pastes and images."""
+"""Terminal input: key bindings, completion, history, pastes and images."""

@@ -1,6 +1,7 @@
-"""Long pastes and images: in the buffer each is one character, so that it moves and goes as one.
+"""Attachments of a prompt: long pastes and images, each one character in the input buffer.
 
-`placeholders` shows such a character by its label, `[pasted #1: 2,000 lines]`; `prepare` puts in what it stands for.
+So the cursor passes an attachment in one step, and one key deletes it. `Placeholders` shows such a character as a
+label, `[pasted #1: 2,000 lines]`; `Attachments.prepare` replaces it by its content.
 """
 
 import asyncio
@@ -20,12 +21,12 @@ from coderelay.protocol.content import Image
 from coderelay.protocol.errors import BadInput
 from coderelay.surfaces.terminal.input.completion_sources import Mention, mentions
 
-FIRST, LAST = 0x108000, 0x10FFFD  # for private use, and not used by any font we know of
+FIRST, LAST = 0x108000, 0x10FFFD  # private use characters that no font we know of uses
 STYLE = "class:attachment fg:ansicyan"
 
 
 class Prepared(Struct, frozen=True):
-    """A prompt as it is sent. `notes` say what was not taken along."""
+    """A prompt as it is sent. `notes` are messages about images that could not be attached."""
 
     text: str
     images: tuple[Image, ...] = ()
@@ -33,13 +34,15 @@ class Prepared(Struct, frozen=True):
 
 
 class Attachments:
+    """The attachments of this terminal, by their placeholder characters."""
+
     def __init__(self) -> None:
         self._kept: dict[str, str | Picture] = {}
         self._labels: dict[str, str] = {}
         self._numbers = {"text": 0, "picture": 0}
 
     def keep(self, content: str | Picture) -> str:
-        """The character for it; a long text that has none any more stands for itself."""
+        """The placeholder character for a content. When all characters are used up, a text is returned as it is."""
         for character, known in self._kept.items():
             if known == content:
                 return character
@@ -50,7 +53,8 @@ class Attachments:
         return chr(code)
 
     def label(self, character: str) -> str | None:
-        """What is shown for a character; None if it is like any other. Numbers are given out as labels are shown."""
+        """The label of a placeholder character; None for any other character. Numbers are assigned when a label is
+        first shown."""
         content = self._kept.get(character)
         if content is None:
             return None
@@ -66,11 +70,11 @@ class Attachments:
         return content if isinstance(content, str) else None
 
     def plain(self, text: str) -> str:
-        """With pastes in full, and images by their labels."""
+        """The text with pastes in full, and images as their labels."""
         return "".join(self._plain(each) for each in text)
 
     def fold(self, text: str) -> str:
-        """A plain text with what is known of it as characters again: the opposite of `plain`."""
+        """The inverse of `plain`: known pastes and labels in the text become placeholder characters again."""
         for character, content in self._kept.items():
             shown = content if isinstance(content, str) else self._labels.get(character)
             if shown:
@@ -78,7 +82,7 @@ class Attachments:
         return text
 
     async def prepare(self, text: str, folder: str) -> Prepared:
-        """`text` is the buffer's, `folder` what mentions begin at: those of images become images."""
+        """The buffer's text, ready to send. Mentions of image files, relative to `folder`, become images."""
         text, notes = await asyncio.to_thread(self._with_mentioned, text, folder)
         content = [self._kept.get(each) for each in text]
         images = tuple(each.image for each in content if isinstance(each, Picture))
@@ -114,7 +118,8 @@ class Attachments:
 
 
 def as_text(typed: str) -> str:
-    """Bytes that are no text reach us as half characters, which can be neither kept nor sent."""
+    """Replace lone surrogates: input bytes that are not valid UTF-8 arrive as these, and they can be neither stored
+    nor sent."""
     return typed.encode("utf-8", "replace").decode()
 
 
@@ -123,6 +128,8 @@ def _replaced(text: str, mention: Mention, by: str) -> str:
 
 
 class Placeholders(Processor):
+    """Shows placeholder characters as their labels in the input."""
+
     def __init__(self, attachments: Attachments) -> None:
         self._attachments = attachments
 

@@ -1,4 +1,4 @@
-"""The image in the clipboard, by whichever program can get it; terminals paste only text."""
+"""Reads an image from the clipboard with wl-paste, xclip or pngpaste, because terminals paste only text."""
 
 import asyncio
 import os
@@ -17,7 +17,8 @@ _TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 class _Way(Struct, frozen=True):
-    """How to list what kinds of content there are, and how to get one. `needs` is a variable of its desktop."""
+    """A clipboard program: its arguments that list the content types (`kinds`) and that print one type (`get`).
+    `needs` is the environment variable of its display server."""
 
     program: str
     kinds: tuple[str, ...]
@@ -38,7 +39,7 @@ _WAYS = (
 
 
 async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
-    """Raises BadInput if there is none, or nobody can get it."""
+    """Raises BadInput if the clipboard holds no image, or no program can read it."""
     found = [(way, program) for way in _WAYS if (program := _program(way, env)) is not None]
     if not found:
         told = t("images of the clipboard need wl-paste, xclip or pngpaste; drag the file here, or name it with @")
@@ -62,7 +63,7 @@ async def _image(way: _Way, program: str, env: Mapping[str, str]) -> bytes:
 
 
 async def _said(program: str, *arguments: str, env: Mapping[str, str]) -> bytes:
-    """Nothing if it fails."""
+    """The output of a program, or nothing if it fails."""
     process = await asyncio.create_subprocess_exec(
         program,
         *arguments,
@@ -77,7 +78,7 @@ async def _said(program: str, *arguments: str, env: Mapping[str, str]) -> bytes:
         said = await _all_of(process.stdout)
         return said if await process.wait() == 0 else b""
     finally:
-        with suppress(ProcessLookupError):  # it has ended
+        with suppress(ProcessLookupError):  # it has already ended
             process.kill()
         await process.wait()
 
@@ -92,7 +93,7 @@ async def _all_of(stream: asyncio.StreamReader) -> bytes:
 
 
 def _program(way: _Way, env: Mapping[str, str]) -> str | None:
-    """Never from a folder that the path names only relative to where we are."""
+    """The path of the program, or None. Relative folders in PATH are ignored."""
     if way.needs and not env.get(way.needs):
         return None
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]

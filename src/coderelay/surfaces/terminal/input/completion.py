@@ -1,4 +1,4 @@
-"""Completion while typing: `/` commands at the start and what follows them, `@` files everywhere."""
+"""Completion while typing: `/` commands and their arguments at the start of the input, `@` files everywhere."""
 
 import re
 from collections.abc import AsyncGenerator, Iterable
@@ -12,7 +12,7 @@ from coderelay.surfaces.terminal.input.fuzzy import best_of
 
 _COMMAND = re.compile(r"\s*/(?P<name>\S*)")
 _ARGUMENT = re.compile(r"\s*/(?P<name>\S+)\s+(?P<typed>\S*)")
-_AGENTS = "/"  # `//name` means the agent's
+_AGENTS = "/"  # `//name` is a command of the agent
 _MOST_FILES = 50
 
 
@@ -21,7 +21,7 @@ class InputCompleter(Completer):
         self._offers = offers
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Nothing: all of it may have to be waited for."""
+        """Returns nothing, because all candidates are asynchronous."""
         return ()
 
     async def get_completions_async(
@@ -78,6 +78,6 @@ def _argument(offer: Candidate, typed: int) -> Completion:
 
 
 def _file(path: str, typed: int) -> Completion:
-    """A folder is left open, for what is in it."""
+    """A folder is completed without a space, so that its content can be completed next."""
     end = "" if path.endswith("/") else " "
     return Completion(f"{mention_of(path)}{end}", start_position=-typed, display=path)

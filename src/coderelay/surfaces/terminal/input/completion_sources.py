@@ -1,5 +1,7 @@
-"""What can be completed in a session: its commands, what follows them, and its files. Asked for once and then kept;
-what is kept for long is asked for anew, behind what is offered meanwhile."""
+"""Completion candidates of a session: slash commands, their arguments, and files; and the syntax of `@` mentions.
+
+Candidates are cached. Stale ones are offered at once, while they are refreshed in the background.
+"""
 
 import asyncio
 import os
@@ -24,7 +26,7 @@ from coderelay.surfaces.terminal.input.fuzzy import Names
 
 FRESH_SECONDS = 3.0
 _CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")
-_WORD = re.compile(r"[a-z][\w-]*")  # in capitals is what stands for something else
+_WORD = re.compile(r"[a-z][\w-]*")  # words in capitals are metavariables
 _SESSIONS = 200
 T = TypeVar("T")
 _BEFORE = r"(?:^|(?<=[\s(\[{<,;:='\"`]))"
@@ -45,14 +47,14 @@ class Offers(Protocol):
     async def commands(self) -> Sequence[CommandShown]: ...
 
     async def arguments(self, command: CommandShown, typed: str) -> Sequence[Candidate]:
-        """What may follow a command, as far as that is known; of folders, those whose path may begin like `typed`."""
+        """The known arguments of a command. For folder arguments, the folders whose path may begin with `typed`."""
         ...
 
     async def files(self) -> Names: ...
 
 
 class SessionOffers:
-    """Of whatever session is open. What cannot be found out is not offered."""
+    """Candidates from the session that is open at the time. What cannot be determined is not offered."""
 
     def __init__(self, client: Client, session: Callable[[], SessionId], fresh: float = FRESH_SECONDS) -> None:
         self._client = client
@@ -79,7 +81,7 @@ class SessionOffers:
         return [*words, *(await self._found_out(kind) if kind is not None else ())]
 
     async def _found_out(self, kind: ArgumentKind) -> Sequence[Candidate]:
-        """What only the session can tell."""
+        """Candidates that must be queried from the session."""
         session = self._session()
         if (session, kind) not in self._kept:
             self._kept[session, kind] = CachedValue(lambda: self._ask(kind, session), self._fresh)
@@ -127,13 +129,13 @@ class SessionOffers:
 
 
 def _words(hint: str) -> list[str]:
-    """What a hint says literally: `edit` and `drop` of `[edit N TEXT|drop N]`."""
+    """The literal words of a usage hint: `edit` and `drop` of `[edit N TEXT|drop N]`."""
     found = (_WORD.match(each) for each in hint.strip("[]").split("|"))
     return [each[0] for each in found if each is not None]
 
 
 def _folders(cwd: str, typed: str) -> list[str]:
-    """Folders anywhere on this machine whose path may begin like this; each ends in a slash."""
+    """Folders anywhere on this machine that may complete the typed path; each ends in a slash."""
     above, _, begun = typed.rpartition("/")
     start = f"{above}/" if "/" in typed else ""
     with os.scandir(os.path.join(cwd, os.path.expanduser(start))) as entries:
@@ -142,7 +144,7 @@ def _folders(cwd: str, typed: str) -> list[str]:
 
 
 class CachedValue(Generic[T]):
-    """A value that takes a while to find out."""
+    """A cached value that is slow to determine."""
 
     def __init__(self, find: Callable[[], Awaitable[T]], fresh: float) -> None:
         self._find = find
@@ -152,7 +154,8 @@ class CachedValue(Generic[T]):
         self._finding: asyncio.Task[None] | None = None
 
     async def value(self) -> T | None:
-        """At once if it is known; if that is some time ago, it is found out again behind. None if it cannot be."""
+        """The cached value, at once if there is one; a stale value is refreshed in the background. None if it cannot
+        be determined."""
         if self._finding is None and self._is_old():
             self._finding = asyncio.create_task(self._find_out())
         if self._known is None and self._finding is not None:
@@ -166,14 +169,14 @@ class CachedValue(Generic[T]):
         try:
             self._known = await self._find()
             self._since = asyncio.get_running_loop().time()
-        except CoderError:  # as long as it cannot be told, nothing is offered
+        except CoderError:  # nothing new is offered, and the next call tries again
             return
         finally:
             self._finding = None
 
 
 class Mention(Struct, frozen=True):
-    """`path` as it is meant; from `start` to `end` in the text."""
+    """An `@` mention. `path` is without quotes and escapes; `start` and `end` are its position in the text."""
 
     path: str
     start: int
@@ -181,7 +184,7 @@ class Mention(Struct, frozen=True):
 
 
 def unfinished_mention(before_cursor: str) -> Mention | None:
-    """The one that is being typed."""
+    """The mention that is being typed, if there is one before the cursor."""
     line = before_cursor.rpartition("\n")[2]
     found = _UNFINISHED.search(line)
     if found is None:
@@ -191,7 +194,7 @@ def unfinished_mention(before_cursor: str) -> Mention | None:
 
 
 def mentions(text: str) -> list[Mention]:
-    """All of them. What ends a sentence behind one does not belong to it."""
+    """All mentions of a text. Punctuation after an unquoted mention does not belong to it."""
     found: list[Mention] = []
     for each in _ANY.finditer(text):
         path = _path(each)

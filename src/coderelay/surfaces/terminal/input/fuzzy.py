@@ -1,4 +1,4 @@
-"""Names by some of their letters, the best first."""
+"""Fuzzy matching and ranking of names, for completion."""
 
 import asyncio
 import re
@@ -13,14 +13,14 @@ _Name = tuple[str, str]
 
 
 class Names:
-    """Names to choose from: 50,000 are looked through while a person types the next letter."""
+    """A list of names to search. It is fast enough to search 50,000 names between two key presses."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._all = [(name.casefold(), name) for name in names]
         self._narrowed: tuple[str, list[_Name]] = ("", self._all)
 
     async def best(self, wanted: str, most: int) -> list[str]:
-        """Those that have its letters in their order. Lets others go on in between."""
+        """The best names that contain the wanted letters in order. Yields to the event loop while it searches."""
         wanted = wanted.casefold()
         before, among = self._narrowed
         fits = _in_order(wanted).match
@@ -30,7 +30,7 @@ class Names:
             await asyncio.sleep(0)
         self._narrowed = (wanted, found)
         whole = [each for each in found if wanted in each[0]]
-        if len(whole) < most:  # else letters here and there are of no interest
+        if len(whole) < most:  # scattered matches are ranked only if there are too few substring matches
             whole += [each for each in found if wanted not in each[0]][:_MOST_RANKED]
         ranked: list[tuple[_Rank, str]] = []
         for part in _slices(whole):
@@ -40,7 +40,7 @@ class Names:
 
 
 def best_of(names: Sequence[str], wanted: str) -> list[str]:
-    """The same for a few; all in their order if no letter is wanted."""
+    """All matches among a few names, the best first; all names in their own order if `wanted` is empty."""
     if not wanted:
         return list(names)
     wanted = wanted.casefold()
@@ -49,8 +49,8 @@ def best_of(names: Sequence[str], wanted: str) -> list[str]:
 
 
 def rank(name: str, wanted: str) -> _Rank:
-    """Lower is better, for a name that has all the letters. What a path ends in counts most, unless a path is
-    wanted; if nothing is, what lies on top."""
+    """The rank of a name that contains all the letters; lower is better. Matches in the last part of a path rank
+    highest, unless `wanted` is itself a path. If `wanted` is empty, names in the top folders rank highest."""
     if not wanted:
         return (name.count("/", 0, len(name) - 1), name.startswith("."), 0, name)
     if name.startswith(wanted) and "/" in wanted:
@@ -68,12 +68,14 @@ def rank(name: str, wanted: str) -> _Rank:
 
 
 def _scattered(name: str, wanted: str) -> tuple[int, int]:
-    """How many letters are inside a word and not behind the one before, and how often one must look further."""
+    """For a scattered match: the number of letters that neither begin a word nor follow the previous match, and the
+    number of gaps."""
     return _walk(name, wanted, by_word=True) or _walk(name, wanted, by_word=False) or (len(wanted), len(wanted))
 
 
 def _walk(name: str, wanted: str, *, by_word: bool) -> tuple[int, int] | None:
-    """With beginnings of words before any other place; that way may lead nowhere."""
+    """Match the letters one by one. `by_word` prefers the beginnings of words, which may end without a match
+    (None)."""
     at = loose = jumps = 0
     for letter in wanted:
         if name.startswith(letter, at):

@@ -1,7 +1,7 @@
-"""What was typed before, in all sessions: one line of JSON for each in a file of the person's.
+"""Input history of all sessions, in a file of the person: one JSON object per line.
 
-Going back shows what was typed in this folder, the latest first, then what was typed elsewhere. What begins with a
-space is not kept.
+Going back shows the entries of this folder, the latest first, then those of other folders. Input that begins with a
+space is not stored.
 """
 
 import fcntl
@@ -19,11 +19,11 @@ from coderelay.surfaces.terminal.input.attachments import FIRST, Attachments, as
 MOST = 5000
 _MOST_BYTES = 8 * 1024 * 1024
 _ENTRY_BYTES = 256 * 1024
-_SLACK = 500  # the file is not written anew for each entry too many
+_SLACK = 500  # entries above MOST before the file is rewritten
 
 
 class HistoryEntry(Struct, frozen=True, omit_defaults=True):
-    """`pasted` has the long pastes; in `text`, the characters from FIRST on stand for them."""
+    """One input. `pasted` holds its long pastes; in `text`, the characters from FIRST on are their placeholders."""
 
     text: str
     folder: str
@@ -32,6 +32,8 @@ class HistoryEntry(Struct, frozen=True, omit_defaults=True):
 
 
 class TypedHistory(History):
+    """The history file, as prompt_toolkit uses it."""
+
     def __init__(self, file: str, folder: str, attachments: Attachments) -> None:
         super().__init__()
         self._file = file
@@ -78,19 +80,20 @@ class TypedHistory(History):
 
 
 def read_entries(file: str) -> Iterator[HistoryEntry]:
-    """The oldest first. What is no entry is passed over."""
+    """The entries of a file, the oldest first. Invalid lines are skipped."""
     decoder = msgspec.json.Decoder(HistoryEntry)
     for line in _last_lines(file):
-        with suppress(msgspec.MsgspecError, UnicodeDecodeError):  # torn, or of a newer version
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError):  # a partial line, or an entry of a newer version
             yield decoder.decode(line)
 
 
 def append_entry(file: str, entry: HistoryEntry) -> None:
-    """Beside others who do the same. What cannot be written, or is beyond all measure, is not kept."""
+    """Append an entry; safe when several processes do so at once. An entry that cannot be written, or is larger than
+    256 KiB, is dropped."""
     line = msgspec.json.encode(entry) + b"\n"
     if len(line) > _ENTRY_BYTES:
         return
-    with suppress(OSError):  # what was typed is sent all the same
+    with suppress(OSError):  # the input is sent even if it cannot be stored
         opened = _open_locked(file)
         try:
             size = os.fstat(opened).st_size
@@ -101,8 +104,8 @@ def append_entry(file: str, entry: HistoryEntry) -> None:
 
 
 def shorten(file: str) -> None:
-    """Only the latest entries, in a new file that takes the place of the old one."""
-    with suppress(OSError):  # it only grows
+    """Keep only the latest entries, in a new file that atomically replaces the old one."""
+    with suppress(OSError):  # on failure, the file just stays long
         opened = _open_locked(file)
         try:
             lines = _last_lines(file)[-MOST:]
@@ -115,7 +118,7 @@ def shorten(file: str) -> None:
 
 
 def _open_locked(file: str) -> int:
-    """Until it is closed, nobody else appends or puts another file there."""
+    """Open and lock the file. Until it is closed, no other process appends to it or replaces it."""
     while True:
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
         opened = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -126,7 +129,7 @@ def _open_locked(file: str) -> int:
         except BaseException:
             os.close(opened)
             raise
-        os.close(opened)  # somebody has put another there meanwhile
+        os.close(opened)  # another process has replaced the file meanwhile
 
 
 def _last_lines(file: str) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What the keys do. Everything that is not here does what it does in Emacs."""
+"""Key bindings of the terminal input, and the external editor. Other keys keep prompt_toolkit's Emacs bindings."""
 
 import asyncio
 import os
@@ -27,24 +27,24 @@ from coderelay.surfaces.terminal.input.paste import harmless, take_paste
 ANSWER_KEYS = "ynas123456789"
 _OTHERS = ("editor", "nano", "vim", "vi")
 Lend = Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
-"""Gives the whole terminal to something, until it is done."""
+"""A function that gives the whole terminal to some work until that is done."""
 
 
 class Actions(Protocol):
-    """What keys can want of the terminal beyond the text itself."""
+    """The actions that keys trigger beyond editing the text."""
 
     def send(self, text: str) -> bool:
-        """The text of the buffer, attachments as characters. True if it is worth remembering in the history."""
+        """Send the text of the buffer, with attachments as characters. Returns True if it belongs in the history."""
         ...
 
     def interrupt(self) -> bool:
-        """Close what is open, or stop the turn; False if there is neither."""
+        """Close an open picker, or stop the turn. Returns False if there is neither."""
         ...
 
     def leave(self) -> None: ...
 
     def hint(self, text: str) -> None:
-        """Shown until the next key."""
+        """Show a text until the next key."""
         ...
 
     def cycle_mode(self) -> None: ...
@@ -52,15 +52,15 @@ class Actions(Protocol):
     def clear_screen(self) -> None: ...
 
     def answer_key(self, key: str) -> bool:
-        """A single key on an empty line; False if no ask is open that it could answer."""
+        """Handle a single key on an empty line. Returns True if the key must not be inserted as text."""
         ...
 
     def recall(self) -> bool:
-        """Take the last prompt that waits back into the buffer; False if none does."""
+        """Recall the last queued prompt into the buffer. Returns False if none is queued."""
         ...
 
     def move(self, by: int) -> bool:
-        """Up or down in a list that is open; False if there is none."""
+        """Move the selection of an open picker. Returns False if none is open."""
         ...
 
 
@@ -103,7 +103,7 @@ def make_bindings(actions: Actions, attachments: Attachments, lend: Lend = lend_
 
 
 async def _suspend() -> None:
-    os.kill(0, signal.SIGTSTP)  # until the shell brings us back
+    os.kill(0, signal.SIGTSTP)  # returns when the shell continues us
 
 
 def _bind_sending(keys: KeyBindings, actions: Actions) -> None:
@@ -157,7 +157,7 @@ def _bind_sending(keys: KeyBindings, actions: Actions) -> None:
 
 
 def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
-    warned = ""  # what the key before has said it would do when pressed again
+    warned = ""  # the action that the previous key has announced for pressing it again
 
     @keys.add("c-c", filter=~is_searching)
     @keys.add(Keys.SIGINT)
@@ -208,7 +208,7 @@ def _bind_moving(keys: KeyBindings, actions: Actions) -> None:
 
     @keys.add("backspace", filter=typing, save_before=lambda event: not event.is_repeat)
     def _(event: KeyPressEvent) -> None:
-        """As ever; and what can be completed then is offered anew."""
+        """Delete as usual, and offer completions for the remaining text."""
         buffer = event.current_buffer
         if not buffer.delete_before_cursor(count=event.arg):
             event.app.output.bell()
@@ -243,20 +243,21 @@ def _send(buffer: Buffer, actions: Actions) -> None:
 
 
 def _clear(buffer: Buffer) -> None:
-    """The history is there at once, and not only when the line is drawn again."""
+    """Reset the buffer, and load its history at once instead of at the next redraw."""
     buffer.reset()
     buffer.load_history_if_not_yet_loaded()
 
 
 def _take_completion(buffer: Buffer) -> None:
-    """What was chosen stays; if it wants more, that is offered."""
+    """Accept the selected completion; if more can follow it, offer the next completions."""
     buffer.complete_state = None
     if buffer.text[: buffer.cursor_position].endswith(("/", " ")):
         buffer.start_completion()
 
 
 async def edit(buffer: Buffer, attachments: Attachments, lend: Lend) -> None:
-    """Raises BadInput if there is no editor, or it failed; the text stays as it was."""
+    """Edit the buffer in an external editor. Raises BadInput if there is none or it failed; then the text is
+    unchanged."""
     before = attachments.plain(buffer.text)
     after: list[str] = []
 
@@ -269,7 +270,7 @@ async def edit(buffer: Buffer, attachments: Attachments, lend: Lend) -> None:
 
 
 def edited(text: str, env: Mapping[str, str] = os.environ) -> str:
-    """Blocks until the editor ends."""
+    """The text after editing it in an external editor. Blocks until the editor ends."""
     with tempfile.TemporaryDirectory(prefix="coder-") as folder:
         path = os.path.join(folder, "prompt.md")
         with open(path, "w", encoding="utf-8") as file:

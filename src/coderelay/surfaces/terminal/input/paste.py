@@ -1,4 +1,4 @@
-"""What a terminal pastes: made harmless, long texts kept aside, names of image files read."""
+"""Handles pasted text: sanitizes it, turns long texts into attachments, and reads pasted paths of image files."""
 
 import os
 import re
@@ -11,10 +11,10 @@ from coderelay.surfaces.terminal.input.attachments import FIRST, LAST, Attachmen
 
 _LINES = 10
 _CHARACTERS = 1000
-_MOST_NAMES = 8192  # of characters that could be names of files
+_MOST_NAMES = 8192  # longest text, in characters, that is checked for file names
 
 _SEQUENCES = re.compile(
-    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # for the terminal itself, as titles are
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\|$)"  # OSC, such as window titles
     r"|\x1b[PX^_][^\x1b]*(?:\x1b\\|$)"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|\x1b[ -/]*[0-~]?"
@@ -24,7 +24,7 @@ _OURS = re.compile(f"[{chr(FIRST)}-{chr(LAST)}]")
 
 
 def take_paste(text: str, attachments: Attachments) -> tuple[str, list[str]]:
-    """What to put into the buffer, and notes on what could not be taken as what it seems to be."""
+    """The text to insert into the buffer, and messages about image files that could not be read."""
     text = harmless(text)
     if (paths := image_paths(text)) is not None:
         try:
@@ -40,13 +40,15 @@ def is_long(text: str) -> bool:
 
 
 def harmless(text: str) -> str:
-    """Nothing in it does anything to a terminal; lines end in one way."""
+    """The text without escape sequences and control characters, with placeholder characters replaced and LF line
+    ends."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _OURS.sub("\ufffd", _CONTROLS.sub("", _SEQUENCES.sub("", text)))
 
 
 def image_paths(text: str) -> list[str] | None:
-    """Of image files that are there, if the text names nothing else: as a file manager or a shell writes them."""
+    """The paths of existing image files, if the text consists only of these, as a file manager or a shell writes
+    them."""
     text = text.strip()
     if len(text) > _MOST_NAMES or not any(suffix in text.lower() for suffix in SUFFIXES):
         return None

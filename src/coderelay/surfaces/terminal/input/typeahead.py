@@ -1,4 +1,4 @@
-"""Keys pressed while the program still loads."""
+"""Keeps keys that are pressed while the program still loads, for the prompt."""
 
 import sys
 from collections.abc import Generator
@@ -7,12 +7,12 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def typing_kept() -> Generator[None]:
-    """Until the prompt reads them, they are not echoed and stay what they are: without this, the terminal makes a
-    line feed of Enter, which the prompt would take for Ctrl-J. Ctrl-C still ends the program."""
+    """Until the prompt reads them, keys are neither echoed nor translated: otherwise the terminal would turn Enter
+    into a line feed, which the prompt would take for Ctrl-J. Ctrl-C still ends the program."""
     if not sys.stdin.isatty():
         yield
         return
-    import termios  # not for pipes
+    import termios  # not needed for pipes
 
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)

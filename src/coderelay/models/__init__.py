@@ -1,1 +1,1 @@
-"""Whoever completes one step for the native agent. `model.py` is the contract."""
+"""The model clients of the native agent, one for each wire format. `model.py` defines the interface."""

@@ -1,4 +1,4 @@
-"""The models we know, bundled: sizes, prices and abilities, without asking anyone."""
+"""The bundled catalog of known models: context sizes, prices and abilities, without any request."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ from coderelay.models.model_card import Card, Price
 
 LOCAL = ("ollama", "lmstudio", "llamacpp", "vllm", "local")
 _FREE = Price(0, 0)
-# What is added to a name without making it another model: a date, or a word for the newest of its kind.
+# Suffixes that do not make a name another model: a date, or a word for the newest of its kind.
 _SAME = r"(-(latest|preview|exp|0|\d{3,8}(-\d\d-\d\d)?|\d\d-\d\d(\d\d)?))*"
 _MARKS = str.maketrans("._:@", "----")
 
@@ -17,8 +17,8 @@ Cards = dict[str, Card]
 
 
 class ProviderModels(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """`models` in the order to show them. Those `retired` are still known, for the logs and for who serves them on.
-    `cheap` is one of the models."""
+    """`models` are in the order to show them. `retired` models are still known, for old logs and for those who still
+    serve them. `cheap` is one of the models."""
 
     models: Cards
     retired: Cards = {}
@@ -26,8 +26,8 @@ class ProviderModels(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Catalog(Struct, frozen=True, forbid_unknown_fields=True):
-    """`resellers` charge their own prices. `weights` may be served by anyone. `openrouter` has the models of the
-    makers at the makers' prices, under names of its own."""
+    """`resellers` charge their own prices. `weights` are open models that anyone may serve. `openrouter` has the
+    models of the makers at the makers' prices, under names of its own."""
 
     about: tuple[str, ...]
     makers: dict[str, ProviderModels]
@@ -41,14 +41,14 @@ class Catalog(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def read_catalog() -> Catalog:
-    """Read when the first model is opened, not when this file is imported."""
+    """The catalog is read when the first model is opened, not when this file is imported."""
     with open(__file__.removesuffix(".py") + ".json", "rb") as file:
         return json.decode(file.read(), type=Catalog)
 
 
 def card_of(model: str) -> Card:
-    """What is known of `provider:name`, or else of the family its name begins with. An unknown model gets what most
-    have, and no price."""
+    """The card of `provider:name`, or else of the family that its name begins with. An unknown model gets common
+    values, and no price."""
     provider, _, name = model.partition(":")
     if card := _find(_offered(provider), name):
         return structs.replace(card, price=_FREE) if name.endswith(":free") else card
@@ -57,7 +57,7 @@ def card_of(model: str) -> Card:
 
 
 def models_of(provider: str) -> list[tuple[str, Card]]:
-    """What to offer, newest and best first. Empty where only the server knows."""
+    """The models to offer, newest and best first. Empty where only the server knows its models."""
     catalog = read_catalog()
     offer = catalog.offer(provider)
     names = offer.models if offer else catalog.openrouter if provider == "openrouter" else ()
@@ -71,7 +71,8 @@ def cheap_of(model: str) -> str:
 
 
 def _find(cards: Cards, name: str) -> Card | None:
-    """By the longest beginning that is known. A relative keeps no price: the members of a family cost differently."""
+    """The card with the longest known prefix of the name. A relative gets no price: the members of a family cost
+    differently."""
     plain = stem = _plain(name)
     while stem and stem not in cards:
         stem = stem.rpartition("-")[0]
@@ -82,13 +83,13 @@ def _find(cards: Cards, name: str) -> Card | None:
 
 
 def _plain(name: str) -> str:
-    """A name as all providers would write it: without the maker or a folder before it, and with one mark only."""
+    """The normalised name: without the maker or a folder before it, and with `-` as the only separator."""
     return name.rpartition("/")[2].lower().translate(_MARKS).removesuffix("-preview")
 
 
 @cache
 def _offered(provider: str) -> Cards:
-    """By plain name."""
+    """The cards of a provider, by normalised name."""
     catalog = read_catalog()
     if offer := catalog.offer(provider):
         return _cards(offer, offer.cheap)
@@ -102,7 +103,7 @@ def _offered(provider: str) -> Cards:
 
 
 def _cards(offer: ProviderModels, cheap: str) -> Cards:
-    """By plain name; each with the name of the small model, unless it costs no more itself."""
+    """The cards by normalised name; each with the name of the cheap model, unless it costs no more itself."""
     least = offer.models[offer.cheap].price if cheap else None
     return {
         _plain(name): structs.replace(card, cheap=cheap) if _is_dearer(card.price, least) else card

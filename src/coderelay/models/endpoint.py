@@ -1,4 +1,4 @@
-"""One provider's address and the key that opens it: bodies out, streamed events in."""
+"""The HTTP endpoint of a model provider: sends request bodies with the key, yields streamed events."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 
@@ -8,13 +8,13 @@ from coderelay.models.http_error import reason_in, refusal
 from coderelay.models.model import check_event_size
 from coderelay.protocol.errors import ModelFailed
 
-_END_SECONDS = 0.25  # how long the end of the body may come after the end of the message
+_END_SECONDS = 0.25  # how long to wait for the end of the body after the end of the message
 _TOLD_BYTES = 64 * 1024
 
 
 class Endpoint:
-    """`headers` carry the key; `secret` is that key alone, so that it can be kept out of what is told to people.
-    `env` names proxies and certificates. Any number of models may share one."""
+    """`headers` carry the key; `secret` is that key alone, so that it can be removed from messages to people. `env`
+    has the settings of proxies and certificates. Any number of models may share one endpoint."""
 
     def __init__(
         self,
@@ -54,7 +54,8 @@ class Endpoint:
         await self._client.close()
 
     async def _not_events(self, response: Response, begun: bytes) -> ModelFailed:
-        """A page of a web site, mostly: the address is not that of the API."""
+        """The error for an answer that is not an event stream, mostly a web page: the address is not that of the
+        API."""
         told = reason_in(begun + await response.read(_TOLD_BYTES), self.secret)
         kind = response.headers.get("content-type", "something").partition(";")[0]
         return ModelFailed(

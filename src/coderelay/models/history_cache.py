@@ -1,4 +1,4 @@
-"""A history as bytes: a long one costs a copy at every step, not an encoding."""
+"""A cache of encoded messages: a long history costs a copy at every step, not an encoding."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -9,7 +9,7 @@ Part = TypeVar("Part")
 
 
 class EncodedHistory(Generic[Part]):
-    """Keeps what `encode` made of each message, for as long as the next history begins with the same objects."""
+    """Keeps the encoded form of each message, for as long as the next history begins with the same objects."""
 
     def __init__(self, encode: Callable[[Message], Part]) -> None:
         self._encode = encode

@@ -1,4 +1,4 @@
-"""What a server says when it does not answer, made short enough for a person and free of secrets."""
+"""Errors of model servers as ModelFailed, short and free of secrets, and the pause before a retry."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ _READ_BYTES = 64 * 1024
 _READ_SECONDS = 5.0
 _SHOWN = 300
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
-_REASONS = ("error", "message", "detail", "msg")  # where servers put it, most telling first
+_REASONS = ("error", "message", "detail", "msg")  # where servers put the reason, most telling first
 _TOO_LONG = (  # not compiled before it is needed
     r"(?i)context_length_exceeded|exceed_context_size_error|(prompt|input) is too long|maximum context length"
     r"|exceeds the (available )?context|exceeds the maximum number of tokens"
@@ -38,11 +38,11 @@ _TOLD = r"(?i)(?:try again|retry) in (?:(\d+)m)?(\d+(?:\.\d+)?)(ms|s)\b"  # not 
 FIRST_SECONDS = 0.5
 _TRIES = 8
 _LONGEST = 30.0
-_LONGEST_TOLD = 120.0  # a server that wants more is not waited for
+_LONGEST_TOLD = 120.0  # a server that asks for a longer pause is not waited for
 
 
 async def refusal(response: Response, secret: str) -> ModelFailed:
-    """`secret` is the key that was sent; some servers repeat it."""
+    """The error for a refused request. `secret` is the key that was sent; some servers repeat it."""
     body = b""
     with suppress(TimeoutError, Broken):  # the status says enough
         async with asyncio.timeout(_READ_SECONDS):
@@ -63,9 +63,10 @@ async def refusal(response: Response, secret: str) -> ModelFailed:
 
 
 def failure(error: object, secret: str) -> ModelFailed:
-    """What a server reports in the middle of its answer. Trying again may help unless it says otherwise."""
+    """The error that a server reports in the middle of its answer. It is retryable unless the server says
+    otherwise."""
     code, text = _field(error, "code"), _words(error)
-    status = code if isinstance(code, int) else None  # gateways pass on what they were answered themselves
+    status = code if isinstance(code, int) else None  # gateways pass on the status that they received
     too_long = re.search(_TOO_LONG, f"{code} {text}") is not None
     final = too_long or not _FINAL.isdisjoint((str(code), str(_field(error, "type"))))
     return ModelFailed(
@@ -89,7 +90,7 @@ def reason_in(body: bytes, secret: str) -> str:
 
 
 def reason(told: object, secret: str) -> str:
-    """The words in an error object, wherever the server put them."""
+    """The message in an error object, wherever the server put it."""
     return _short(_words(told), secret)
 
 
@@ -116,7 +117,7 @@ def _short(text: str, secret: str) -> str:
 
 
 def _moved(response: Response) -> str:
-    """Redirects are not followed: a key goes only where the person sent it."""
+    """A hint for a redirect. Redirects are not followed: a key goes only where the person sent it."""
     if not 300 <= response.status < 400:
         return ""
     to = parse_address(response.headers.get("location", ""))
@@ -124,7 +125,7 @@ def _moved(response: Response) -> str:
 
 
 def retry_after(headers: Mapping[str, str], text: str = "") -> float | None:
-    """In seconds, from the headers or else from the words of an error; None if nothing is said."""
+    """The requested pause in seconds, from the headers or else from the text of an error; None if nothing is said."""
     for asked in (_seconds(headers.get("retry-after-ms", ""), 0.001), _after(headers)):
         if asked is not None:
             return asked
@@ -139,13 +140,13 @@ def _after(headers: Mapping[str, str]) -> float | None:
     then = _moment(asked)
     if then is None:
         return _seconds(asked, 1.0)
-    # By the server's own clock if it tells the time: ours may be wrong.
+    # Measured by the server's own clock if it sends a date: ours may be wrong.
     now = _moment(headers.get("date", "")) or datetime.now(UTC)
     return max(0.0, (then - now).total_seconds())
 
 
 def _seconds(text: str, unit: float) -> float | None:
-    with suppress(ValueError):  # of servers that write something else
+    with suppress(ValueError):  # some servers write something else
         seconds = float(text) * unit
         return max(0.0, seconds) if isfinite(seconds) else None
     return None
@@ -158,8 +159,8 @@ def _moment(text: str) -> datetime | None:
 
 
 def pause_before_retry(failed: ModelFailed, tries: int, first: float) -> float | None:
-    """Seconds to wait after so many tries, or None if trying again is of no use. A server that says how long knows
-    best; else each pause is about twice the one before. A `first` of 0 means never to try again."""
+    """Seconds to wait after so many tries, or None if a retry is of no use. A pause that the server asks for is kept;
+    otherwise each pause is about twice the one before. If `first` is 0, there is no retry."""
     if not failed.retryable or tries >= _TRIES or first <= 0:
         return None
     if failed.retry_after is not None:

@@ -1,4 +1,4 @@
-"""The models that can be used here, without asking anyone but servers on this machine."""
+"""Lists the models that can be used here, without asking anyone but servers on this machine."""
 
 import os
 from collections.abc import Mapping
@@ -9,11 +9,12 @@ from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.session_info import ModelShown
 
-_SILENCE_SECONDS = 0.3  # what an open port that says nothing may cost
+_SILENCE_SECONDS = 0.3  # how long to wait for an open port that sends nothing
 
 
 async def offered_models(providers: Providers, env: Mapping[str, str], home: str) -> list[ModelShown]:
-    """By provider, each in its own order: those with a key, those of servers here, those with weights here."""
+    """The models of providers with a key, then of servers on this machine, then of installed weights; those of each
+    provider in its own order."""
     keyed = [(model, key) for name in providers.names() for model, key in providers.offers(name)]
     servers = await find_servers(providers, env, silence_seconds=_SILENCE_SECONDS)
     served = [(f"{each.provider}:{name}", each.host) for each in servers for name in each.talking]
@@ -28,7 +29,7 @@ def _shown(providers: Providers, model: str, source: str) -> ModelShown:
 
 
 def _weights(home: str) -> list[str]:
-    """A list that cannot be read is for the doctor to tell."""
+    """The names of installed weights. A list that cannot be read is reported by `coder doctor`."""
     try:
         return [*WeightsFolder(os.path.join(home, "models")).all()]
     except (CoderError, OSError):

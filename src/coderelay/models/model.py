@@ -1,4 +1,4 @@
-"""The contract of a model: a history in, pieces of one message out, the whole message last."""
+"""The interface of a model: a message history in, pieces of one message out, the whole message last."""
 
 import re
 from collections.abc import AsyncGenerator, Sequence
@@ -16,16 +16,16 @@ from coderelay.protocol.translatable import say
 from coderelay.session.transcript import AssistantMessage, Message
 
 _NOT_SHOWN = "(What should be here is an image. It is not shown: this model is not known to see images.)"
-_NONE = r"gpt-(5\.\d|[6-9])|gemini-2\.5-flash"  # can leave it altogether
+_NONE = r"gpt-(5\.\d|[6-9])|gemini-2\.5-flash"  # models that can leave out thinking altogether
 _MINIMAL = r"gpt-5(-mini|-nano)?(-20\d\d.*)?$"
 ANSWER_CHARACTERS = 16 * 1024 * 1024
-"""Everything that is kept of one answer: text, thinking, arguments, signatures."""
+"""The limit for everything that is kept of one answer: text, thinking, arguments, signatures."""
 ANSWER_PARTS = 1024
-"""Blocks of text, thoughts and calls of one answer."""
+"""The limit for the number of text blocks, thoughts and calls in one answer."""
 CALL_CHARACTERS = 8 * 1024 * 1024
-"""The arguments of one call."""
+"""The limit for the arguments of one call."""
 EVENT_BYTES = 32 * 1024 * 1024
-"""One line of an event stream. The last event of a Responses stream repeats the whole answer."""
+"""The limit for one line of an event stream. The last event of a Responses stream repeats the whole answer."""
 _HINT = (
     "The server does not stop writing. Ask for less at once, or use another model. Nothing of the answer was kept."
 )
@@ -33,8 +33,8 @@ _HINT = (
 
 class Request(Struct, frozen=True):
     """`messages` may be the same growing list at every step; a model may keep what it encoded of it. `think` is how
-    hard to think before answering; `auto` leaves that to the provider. Requests of one
-    `session` begin alike, which some providers want to know."""
+    hard to think before answering; `auto` leaves that to the provider. Requests of one `session` begin with the same
+    messages, which some providers want to know for their caches."""
 
     system: str
     messages: Sequence[Message]
@@ -52,7 +52,7 @@ class ThinkingPiece(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True):
-    """The finished message. Calls are whole: one that was only half received is not here."""
+    """The finished message. Calls are complete: one that was only partly received is left out."""
 
     blocks: tuple[Block, ...]
     calls: tuple[Call, ...]
@@ -64,7 +64,8 @@ Piece = TextPiece | ThinkingPiece | Completion
 
 
 class Model(Protocol):
-    """`id` is `provider:name`; what others said is sent along without the seals that only they can read."""
+    """`id` is `provider:name`. Messages of other models are sent without their seals, which only those models can
+    read."""
 
     id: str
     card: Card
@@ -75,10 +76,10 @@ class Model(Protocol):
 
 
 class Models(Protocol):
-    """The models there are, by `provider:name`."""
+    """The available models, by `provider:name`."""
 
     def open(self, model: str) -> Model:
-        """For one turn. Raises CannotRun, saying what to do."""
+        """Open a model for one turn. Raises CannotRun, saying what to do."""
         ...
 
     def why_not(self, model: str) -> str | None:
@@ -88,12 +89,13 @@ class Models(Protocol):
     def card(self, model: str) -> Card: ...
 
     def cheap(self, model: str) -> str:
-        """A smaller one of the same provider, for what needs no great mind; the model itself if there is none."""
+        """A smaller model of the same provider, for simple work; the model itself if there is none."""
         ...
 
 
 def without_images(message: Message) -> Message:
-    """Such a model would refuse the whole history, so it is told that there is something it cannot see."""
+    """Replace images with a note. A model that cannot see images would refuse the whole history, so it is told that
+    there is something it cannot see."""
     if isinstance(message, AssistantMessage) or not message.images:
         return message
     notes = [_NOT_SHOWN] * len(message.images)
@@ -101,17 +103,17 @@ def without_images(message: Message) -> Message:
 
 
 def effort(think: Think, card: Card, name: str) -> str | None:
-    """None where the model is not told, or there is no word for it."""
+    """The provider's word for how hard to think; None if the model is not told, or there is no word for it."""
     if card.thinks != "effort" or think == "auto":
         return None
     name = name.rpartition("/")[2]
-    if name.startswith("gpt-") and "-pro" in name:  # they only think hard
+    if name.startswith("gpt-") and "-pro" in name:  # these models only think hard
         return None
     return _least(name) if think == "off" else think
 
 
 def _least(name: str) -> str:
-    """Models refuse a word they do not know; `low` is known by all."""
+    """The word for the least thinking. Models refuse a word they do not know; `low` is known by all."""
     if "codex" in name:
         return "low"
     if re.match(_NONE, name):

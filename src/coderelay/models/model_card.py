@@ -1,4 +1,4 @@
-"""What is known of a model without asking anyone."""
+"""Model cards: the context size, price and abilities of a model, known without any request."""
 
 from typing import Literal
 
@@ -8,8 +8,7 @@ from coderelay.protocol.content import Usage
 
 
 class Price(Struct, frozen=True, omit_defaults=True):
-    """US dollars for a million tokens. What is read from or written to a cache costs as other input does if
-    nothing else is said."""
+    """US dollars for a million tokens. Cache reads and writes cost as much as other input if they are not set."""
 
     input: float
     output: float
@@ -24,10 +23,11 @@ class Price(Struct, frozen=True, omit_defaults=True):
 
 
 class Card(Struct, frozen=True, omit_defaults=True):
-    """`context` and `output` in tokens: what a request and its answer may have together, and the answer alone.
-    `thinks`: how it is told how hard to think (`budget` of tokens, `effort` in words, `adaptive` by itself, or not
-    at all). `calls`: how it proposes tool calls (by the wire form's own means, in answers bound to a schema, or as
-    plain text). `cheap`: the name of a smaller model of the same provider, for titles and summaries."""
+    """`context` and `output` are limits in tokens: of a request and its answer together, and of the answer alone.
+    `thinks` is how the model is told how hard to think: a `budget` of tokens, an `effort` in words, `adaptive` by
+    itself, or not at all. `calls` is how it proposes tool calls: by the wire format's own means (`native`), in
+    answers bound to a JSON `schema`, or as plain `text`. `cheap` is the name of a smaller model of the same provider,
+    for titles and summaries."""
 
     context: int = 128_000
     output: int = 16_000

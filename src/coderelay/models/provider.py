@@ -1,4 +1,4 @@
-"""Who serves models: where, in which wire form, and which variable holds the key."""
+"""The known model providers: their address, wire format, and the environment variables of their keys."""
 
 from typing import Literal
 
@@ -10,8 +10,8 @@ Kind = Literal["anthropic", "openai-chat", "openai-responses"]
 
 
 class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a person may set (`providers.<name>`). The key itself is never in a file of ours, only its variable.
-    `models` are names, or names with what is known of each."""
+    """What a person may configure (`providers.<name>`). The key itself is never in a file of ours, only the name of
+    its variable. `models` are names, or names with their cards."""
 
     kind: Kind | None = None
     base_url: str | None = None
@@ -20,15 +20,16 @@ class ProviderSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class Provider(Struct, frozen=True, omit_defaults=True):
-    """`keys` and `addresses` are variables, the first that is set counts; the last key is the one people are told of.
-    Without keys none is needed. `example` is used by who has a key and names no model."""
+    """`keys` and `addresses` are environment variables, of which the first that is set counts; the last of `keys` is
+    the one people are told of. A provider without `keys` needs no key. `example` is the model for a person who has a
+    key and names no model."""
 
     kind: Kind
     base_url: str
     keys: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
     names: tuple[str, ...] = ()  # variables that may name the model to use
-    own_kind: Kind | None = None  # the form to speak at `base_url` itself, if another one is spoken elsewhere
+    own_kind: Kind | None = None  # the wire format at `base_url` itself, if other addresses speak another one
     example: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Model names to models: `provider:name`, with the keys and addresses the providers' own tools use."""
+"""Opens models by `provider:name`, with the keys and addresses that the providers' own tools use."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 class Providers:
-    """`env` has the keys and addresses, and the proxies and certificates that every connection obeys; `settings`
-    are the person's own, by the name of the provider."""
+    """`env` has the keys and addresses, and the proxies and certificates for every connection; `settings` are the
+    person's own, by the name of the provider."""
 
     def __init__(self, env: Mapping[str, str], settings: Mapping[str, ProviderSettings] | None = None) -> None:
         self._env = env
@@ -56,7 +56,7 @@ class Providers:
         return own or card_of(model)
 
     def cheap(self, model: str) -> str:
-        """Another server than the provider's own may not have what the provider has."""
+        """The cheap model, only at the provider's own address: another server may not have what the provider has."""
         if self._is_local(model):
             return model
         name, provider = self._find(model)
@@ -70,8 +70,8 @@ class Providers:
         return without_user(self._kind_and_address(*self._find(model))[1])
 
     def offers(self, name: str) -> list[tuple[str, str]]:
-        """Models of a provider that can be used, as far as they are known without asking it, and the variable that
-        has the key. Another server than the provider's own may not have what the provider has."""
+        """The usable models of a provider, as far as they are known without asking it, and the variable that has the
+        key. Another server than the provider's own may not have what the provider has."""
         known, settings = KNOWN.get(name, Provider("openai-chat", "")), self._settings.get(name, ProviderSettings())
         try:
             at_home = self._kind_and_address(name, known)[1] == known.base_url
@@ -93,7 +93,8 @@ class Providers:
             await self._local.close()
 
     def _is_local(self, model: str) -> bool:
-        """Run here from weights, unless the person calls a server of their own so."""
+        """Whether the model runs here from weights, which is not so if the person named a server of their own
+        `local`."""
         return model.startswith("local:") and "local" not in self._settings
 
     def _local_models(self) -> "LocalModels":
@@ -171,7 +172,7 @@ class Providers:
 
 
 def _form(kind: Kind, card: Card) -> Callable[[str, Card, Endpoint], Model]:
-    """Only the wire form that is spoken is loaded."""
+    """The client class for a wire format. Only the one that is used is imported."""
     match kind:
         case "anthropic":
             from coderelay.models.anthropic.model import Anthropic
@@ -200,7 +201,7 @@ def _headers(kind: Kind, key: str, variable: str) -> dict[str, str]:
 
 
 def _as_address(name: str, value: str) -> str:
-    """Variables of other programs, in their own habits: Anthropic's address has no /v1, Ollama's no scheme."""
+    """Convert an address variable of another program: Anthropic's address has no /v1, Ollama's no scheme."""
     match name:
         case "anthropic":
             return value if value.rstrip("/").endswith("/v1") else f"{value.rstrip('/')}/v1"
@@ -211,8 +212,9 @@ def _as_address(name: str, value: str) -> str:
 
 
 def _ollama_address(value: str) -> str:
-    """As Ollama reads it: host or port may be missing, and its own port is meant only where no scheme is written.
-    The variable also says where it listens; everywhere is no place to call, so that becomes this machine."""
+    """The address as Ollama reads it: host or port may be missing, and its own port is meant only where no scheme is
+    written. The variable also says where Ollama listens; a request cannot go to all interfaces, so that becomes this
+    machine."""
     scheme, _, rest = value.strip("\"'").rpartition("://")
     host, _, path = rest.partition("/")
     if host.count(":") > 1 and not set(host) & {"[", "@"}:

@@ -1,7 +1,8 @@
-"""Tool calls that a model wrote as text, because it or its server cannot make them any other way.
+"""Recognises tool calls and thoughts that a model wrote as plain text.
 
-Only a text that is a call and nothing else counts. An answer may well be JSON, so what is not marked as a call must
-also fit the tool it names: every argument one that the tool has, and none missing.
+Some models or servers cannot make tool calls in any other way. Only a text that is a call and nothing else counts. An
+answer may well be JSON, so a text that is not marked as a call must also fit the tool it names: every argument is one
+that the tool has, and no required one is missing.
 """
 
 import re
@@ -27,11 +28,11 @@ _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _items = msgspec.json.Decoder(list[Raw]).decode
 _text = msgspec.json.Decoder(str).decode
 _OPENINGS = ("<think>", "<thinking>", "<thought>")
-_MOST_BLANKS = 1024  # that are held back; more of them would be read again and again
+_MOST_BLANKS = 1024  # held back at most; more would be read again with every piece
 
 
 def with_text_call(completion: Completion, tools: Sequence[ToolSpec]) -> Completion:
-    """The same message with its text turned into the call that it is, if it is one."""
+    """The same message with its text turned into a call, if the text is one."""
     if completion.calls or not tools or completion.stop_reason == "refusal":
         return completion
     call = call_in_text(text_of(completion.blocks), tools)
@@ -56,7 +57,7 @@ def call_in_text(text: str, tools: Sequence[ToolSpec]) -> Call | None:
 
 
 def _unwrap(text: str) -> tuple[str, bool]:
-    """What is within fences and marks, and whether a mark says that it is a call."""
+    """The content of code fences and call tags, and whether a tag says that it is a call."""
     marked = False
     for _ in range(_WRAPPINGS):
         found = _FENCE.fullmatch(text) or _MARK.fullmatch(text)
@@ -105,17 +106,17 @@ def _fits(call: Call, tool: ToolSpec) -> bool:
 
 
 class ThinkTags:
-    """Tells thoughts and text apart, wherever both are split. A tag after the first word is only a word: code may
-    speak of tags."""
+    """Separates thoughts in tags from text, wherever the stream splits them. A tag after the first word of the answer
+    is ordinary text, because code may mention tags."""
 
     def __init__(self) -> None:
         self._at: Literal["beginning", "thought", "gap", "text"] = "beginning"
         self._closing = ""
-        self._begun = False  # the thought has had its first word
+        self._begun = False  # the first word of the thought has arrived
         self._held = ""  # what may still become a tag
 
     def feed(self, text: str) -> tuple[str, str]:
-        """The thinking and the text that this piece brings."""
+        """The thinking and the text that this piece adds."""
         match self._at:
             case "text":
                 return "", text
@@ -127,7 +128,7 @@ class ThinkTags:
                 return self._begin(text)
 
     def end(self) -> tuple[str, str]:
-        """What was held back. A thought without an end is a thought."""
+        """What was held back. A thought without a closing tag is still a thought."""
         held, self._held = self._held, ""
         return (held, "") if self._at == "thought" else ("", held)
 
@@ -165,5 +166,5 @@ class ThinkTags:
 
 
 def _beginning_of(tag: str, text: str) -> int:
-    """How much of the end of the text may be the beginning of the tag."""
+    """How many characters at the end of the text may be the beginning of the tag."""
     return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if text.endswith(tag[:size])), 0)

@@ -1,1 +1,1 @@
-"""What the native agent can do. `tool.py` is the contract; one file per tool."""
+"""The tools of the native agent. `tool.py` defines the interface; each tool has a file of its own."""

@@ -1,4 +1,7 @@
-"""The tools that we bring, in the order in which models are told of them. A new tool is one more name in `TOOLS`."""
+"""The list of built-in tools, in the order in which models are told of them.
+
+To add a tool, add its class to `TOOLS`.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""ask_user: questions to the person. Their answers are the result."""
+"""The `ask_user` tool: asks the person questions; their answers are the result of the call."""
 
 from msgspec import Struct
 
@@ -59,4 +59,4 @@ class AskUser:
         return Need(tool="ask_user", kind="ask", title=texts[0], questions=arguments.questions)
 
     async def run(self, arguments: AskUserArguments, workspace: Workspace) -> Finished:
-        raise ToolFailed("nobody was asked")  # an answered question ends without running
+        raise ToolFailed("nobody was asked")  # an answered question ends the call without running it

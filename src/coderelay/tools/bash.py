@@ -1,4 +1,4 @@
-"""bash: one command in the workspace, run to its end or left running in the background."""
+"""The `bash` tool: runs one shell command in the workspace, to its end or in the background."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ _FIRST_MOMENT = 0.2
 
 
 class BashLimits(Struct, frozen=True):
-    """`seconds` is how long a command may take unless its call says otherwise; a command that leaves less than
+    """Limits of one command. `seconds` is the timeout of a call that sets none; a command that leaves less than
     `free_bytes` free on its disk is ended."""
 
     seconds: float = 120
@@ -79,8 +79,8 @@ class Bash:
     def __init__(
         self, limits: Callable[[str], BashLimits] = usual_limits, *, first_moment: float = _FIRST_MOMENT
     ) -> None:
-        """`limits` go by the folder. `first_moment` is how long a command in the background is watched, so that the
-        model is told at once of one that fails at once."""
+        """`limits` returns the limits for a workspace folder. `first_moment` is how many seconds a background command
+        is watched after its start, so that the model learns at once of a command that fails at once."""
         self._limits = limits
         self._first_moment = first_moment
 
@@ -145,13 +145,14 @@ class Bash:
 
 
 def _seconds(arguments: BashArguments, limits: BashLimits) -> float:
-    """A call may ask for more than is usual, up to a limit of ours."""
+    """The timeout of a call, which may be longer than the default, up to `_MOST_SECONDS` (or the default, if that is
+    more)."""
     wanted = limits.seconds if arguments.timeout is None else arguments.timeout
     return min(max(wanted, 0.1), max(_MOST_SECONDS, limits.seconds))
 
 
 def _hint(output: str, workspace: Workspace, rights: tuple[Right, ...]) -> str:
-    from coderelay.workspace.sandbox.failure_hints import sandbox_hint  # few commands fail
+    from coderelay.workspace.sandbox.failure_hints import sandbox_hint  # imported late: few commands fail
 
     return sandbox_hint(output, workspace.commands.rung, rights)
 

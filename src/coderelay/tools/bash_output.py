@@ -1,4 +1,4 @@
-"""bash_output: what a background command has written since the last look, and whether it runs."""
+"""The `bash_output` and `bash_stop` tools: show new output and state of a background command, or end it."""
 
 from msgspec import Struct
 
@@ -67,7 +67,8 @@ class BashStop:
     arguments = WhichArguments
 
     def need(self, arguments: WhichArguments, workspace: Workspace) -> Need:
-        """Neither asked about nor denied in any mode: the command was allowed, its end needs no permission."""
+        """Stopping is neither asked about nor denied in any mode: the command was allowed, so its end needs no
+        permission."""
         return Need(tool="bash_stop", kind="read", title=arguments.number)
 
     async def run(self, arguments: WhichArguments, workspace: Workspace) -> Finished:

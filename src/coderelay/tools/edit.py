@@ -1,4 +1,4 @@
-"""edit: other text in place of one that is in a file exactly once, or wherever it is."""
+"""The `edit` tool: replaces a text that occurs exactly once in a file, or all of its occurrences."""
 
 import re
 
@@ -92,7 +92,7 @@ class Edit:
 
 
 def _change(arguments: EditArguments, before: FileContent | None, workspace: Workspace) -> tuple[FileChange, int]:
-    """What changes, and in how many places."""
+    """Return the change of the file, and in how many places it is changed."""
     path = workspace.disk.locate(arguments.path)
     shown = workspace.disk.relative(path)
     if before is None:
@@ -113,7 +113,8 @@ def _change(arguments: EditArguments, before: FileContent | None, workspace: Wor
 
 
 def replaced(text: str, arguments: EditArguments, shown: str) -> tuple[str, int]:
-    """The text with the change in it, and in how many places. Line ends stay what they are in each place."""
+    """Return the text after the replacement, and the number of places replaced. Line endings (LF or CRLF) stay as
+    they are in each place."""
     plain = PlainLines(text)
     old = arguments.old if arguments.old in plain.text else arguments.old.replace("\r\n", "\n")
     if old == arguments.new:
@@ -142,7 +143,8 @@ def replaced(text: str, arguments: EditArguments, shown: str) -> tuple[str, int]
 
 
 def _places(text: str, old: str, apart: bool) -> list[int]:
-    """Those that overlap count as several, unless all are to be replaced."""
+    """Return the offsets of `old`. Overlapping occurrences count separately, unless all are to be replaced
+    (`apart`)."""
     places: list[int] = []
     at = text.find(old)
     while at >= 0:

@@ -1,4 +1,4 @@
-"""glob: files by the pattern of their names, the newest first."""
+"""The `glob` tool: finds files by a name pattern, newest first."""
 
 import asyncio
 import os
@@ -78,13 +78,13 @@ def glob_of(pattern: str) -> Glob:
 
 
 def _below(pattern: str, start: Start) -> str:
-    """A pattern that is a full name is meant from the folder on."""
+    """An absolute pattern beneath the search folder is taken as anchored at that folder."""
     folder = start.full(start.folder).rstrip("/")
     return pattern.removeprefix(folder) if pattern.startswith(f"{folder}/") else pattern
 
 
 class _Search:
-    """In a thread, which ends soon after `stop`."""
+    """A search that runs in a thread, which ends soon after `stop` is called."""
 
     def __init__(self, start: Start, glob: Glob) -> None:
         self._walk = Walk(start.root, start.folder)
@@ -116,7 +116,7 @@ class _Search:
     def _add(self, path: str, entry: os.DirEntry[str]) -> None:
         try:
             self.found.append((-entry.stat(follow_symlinks=False).st_mtime_ns, path))
-        except OSError:  # gone since
+        except OSError:  # deleted since it was listed
             return
 
 

@@ -1,4 +1,4 @@
-"""grep: lines of files that match a regular expression."""
+"""The `grep` tool: finds lines of files that match a regular expression."""
 
 import asyncio
 import os
@@ -105,7 +105,8 @@ def _check(arguments: GrepArguments) -> None:
 
 
 async def _search(arguments: GrepArguments, start: Start, workspace: Workspace) -> tuple[Ended, list[Match]]:
-    """In a process of its own, `search.py`: a regular expression can take forever and cannot be interrupted."""
+    """Search in a separate process (`search/py_grep.py`): a regular expression can take forever and cannot be
+    interrupted."""
     above = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     wanted = [start.root, start.folder, start.file, arguments.pattern, "" if start.file else arguments.glob]
     try:
@@ -129,7 +130,7 @@ def _matches(ended: Ended, arguments: GrepArguments, start: Start) -> list[Match
     lines = ended.output.split("\n")
     if ended.omitted_bytes:
         gap = lines.index(f"[{ended.omitted_bytes} bytes left out]")
-        del lines[gap - 1 : gap + 2]  # with the halves of lines beside it
+        del lines[gap - 1 : gap + 2]  # together with the truncated lines on both sides of it
     found: list[Match] = []
     for line in lines:
         path, nul, rest = line.partition("\0")
@@ -147,7 +148,8 @@ def _fitting(paths: Iterable[str], arguments: GrepArguments, start: Start) -> It
 
 
 def _count_hidden(arguments: GrepArguments, start: Start, workspace: Workspace) -> str:
-    """By their names alone: whether the pattern is in them is for nobody to know. In large trees not all of them."""
+    """Count the files left out because reading them must be asked about, by their names alone: nobody may learn
+    whether the pattern is in them. In large trees the count stops after `_COUNTING_SECONDS`."""
     until = time.monotonic() + _COUNTING_SECONDS
     paths: list[str] = []
     more = ""
@@ -158,7 +160,7 @@ def _count_hidden(arguments: GrepArguments, start: Start, workspace: Workspace) 
             if time.monotonic() > until:
                 more = " or more"
                 break
-    except OSError:  # the search itself says so
+    except OSError:  # the search itself reports the error
         return ""
     hidden = workspace.hidden(start.full(path) for path in _fitting(paths, arguments, start))
     return f"{_count(len(hidden), 'file', 'files')}{more}" if hidden else ""

@@ -1,4 +1,4 @@
-"""list: what is in a folder."""
+"""The `list` tool: lists the files and folders in a folder."""
 
 from msgspec import Struct
 

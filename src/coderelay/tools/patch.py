@@ -1,4 +1,4 @@
-"""patch: changes to several files at once, all or none."""
+"""The `patch` tool: applies a patch to several files at once, all or none."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,8 @@ class PatchArguments(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _outside_edits(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The edits that the patch stands for. One of the front ends knows a single file only: it is shown the first."""
+    """The patch as a list of edits, for other front ends. One of them knows a single file only and is shown the
+    first."""
     patch = arguments.get("patch")
     try:
         files = parse_patch(patch) if isinstance(patch, str) else []
@@ -101,7 +102,8 @@ def _paths(patches: list[FilePatch]) -> list[str]:
 def _changes(
     patches: list[FilePatch], now: Mapping[str, FileContent | None], workspace: Workspace
 ) -> list[FileChange]:
-    """Worked out in memory. Parts about the same file follow each other; the file then changes once."""
+    """Compute the changes in memory. Parts about the same file are applied one after the other; the file then changes
+    once."""
     locate = workspace.disk.locate
     changes: dict[str, FileChange] = {}
     for patch in patches:

@@ -1,4 +1,4 @@
-"""plan_exit: put a plan before the person. Their decision is the result."""
+"""The `plan_exit` tool: puts a plan before the person; their decision is the result of the call."""
 
 from msgspec import Struct
 
@@ -40,4 +40,4 @@ class PlanExit:
         return Need(tool="plan_exit", kind="ask", title=title, plan=arguments.plan)
 
     async def run(self, arguments: PlanExitArguments, workspace: Workspace) -> Finished:
-        raise ToolFailed("nobody was asked")  # a decided plan ends without running
+        raise ToolFailed("nobody was asked")  # a decided plan ends the call without running it

@@ -1,4 +1,4 @@
-"""read: a text file, whole or a range of lines, a notebook, or an image."""
+"""The `read` tool: reads a text file (whole or a range of lines), a notebook or an image."""
 
 from base64 import b64encode
 from typing import Any
@@ -83,7 +83,8 @@ class Read:
 
 
 def _lines(shown: str, content: FileContent) -> tuple[list[str], str]:
-    """The lines as they are shown, and what else there is to say of the file."""
+    """Return the lines as they are shown, and a note on the file (encoding, notebook, truncation), if there is
+    one."""
     whole = content.size <= len(content.data)
     file = text_file(content.data, whole=whole)
     if file is None:
@@ -117,7 +118,7 @@ def _count(lines: int) -> str:
 
 
 def _image_kind(content: bytes) -> str | None:
-    """By what the file is, not by what it is called."""
+    """Detect the image type by the file's first bytes, not by its name."""
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for start, kind in _IMAGES.items() if content.startswith(start)), None)
@@ -151,7 +152,7 @@ def image_kind(content: bytes) -> str | None:
 
 
 class _Output(msgspec.Struct, frozen=True):
-    """Of the four kinds of outputs, whatever they have."""
+    """An output of a notebook cell, with the fields of all four kinds of outputs."""
 
     output_type: str = ""
     text: str | list[str] = ""
@@ -171,7 +172,7 @@ class _Notebook(msgspec.Struct, frozen=True):
 
 
 def notebook_text(text: str) -> str | None:
-    """None if it is no notebook of the form that has been usual since 2013."""
+    """The cells and outputs of a notebook as text; None if it is not in the notebook format usual since 2013."""
     try:
         notebook = msgspec.json.decode(text, type=_Notebook)
     except (msgspec.DecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""skill: the instructions of a skill that the model was told of, when it needs them."""
+"""The `skill` tool: loads the instructions of a skill that the model was told of, when it needs them."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.workspace import Workspace
 
 LoadSkill = Callable[[str, str], str]
-"""By folder and name, as it stands now. Raises ToolFailed."""
+"""Returns the current text of a skill, by folder and name. Raises ToolFailed."""
 
 
 class SkillArguments(Struct, frozen=True, forbid_unknown_fields=True):

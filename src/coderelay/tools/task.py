@@ -1,4 +1,4 @@
-"""task: give something to do to an agent with a context of its own. Its answer is the result."""
+"""The `task` tool: gives a task to a subagent with a context of its own; its answer is the result."""
 
 from msgspec import Struct
 
@@ -42,7 +42,8 @@ class Task:
     arguments = TaskArguments
 
     def need(self, arguments: TaskArguments, workspace: Workspace) -> Need:
-        """To read, whatever it does: what the other agent does is judged there."""
+        """The kind is always `read`, whatever the task does: the calls of the other agent are judged in its own
+        session."""
         if not arguments.description.strip() or not arguments.prompt.strip():
             raise ToolFailed("a task needs a description and a prompt")
         return Need(tool="task", kind="read", title=_line(arguments.description))
@@ -52,6 +53,7 @@ class Task:
 
 
 def _line(text: str) -> str:
-    """What people see beside all that the other agent asks: short, and with nothing in it that acts unseen."""
+    """The description that people see beside everything the other agent asks: one short line, in which unprintable
+    characters that might act unseen are replaced."""
     line = " ".join("".join(each if each.isprintable() else " " for each in text).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -1,4 +1,4 @@
-"""todo: the list of what is left to do, always given whole."""
+"""The `todo` tool: replaces the to-do list; every call gives the whole list."""
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed

@@ -1,8 +1,8 @@
-"""The contract of a tool: say what a call would touch without doing it; then do it.
+"""The interface of a tool: `need` says what a call would touch without doing it; `run` does it.
 
-A tool never judges and never records. What goes wrong is a ToolFailed, which becomes a result the
-model can act on. All that other rooms know of a tool (how rules name it, how its calls are drawn, its Chinese) is in
-its `spec`; `built_in` lists the tools that we bring.
+A tool never judges permissions and never records events. Errors are raised as ToolFailed, which becomes a result that
+the model can act on. All that other packages know of a tool (how rules name it, how its calls are drawn, its Chinese
+texts) is in its `spec`; `all_tools` lists the built-in tools.
 """
 
 from typing import Generic, Protocol, TypeVar
@@ -17,7 +17,7 @@ Arguments = TypeVar("Arguments", bound=Struct)
 
 
 class CommandFailed(ToolFailed):
-    """A command that a tool ran did not end well. The `detail` is what it wrote."""
+    """A command that a tool ran failed. `detail` is the output of the command."""
 
     def __init__(self, message: str, end: CommandEnd, *, detail: str = "") -> None:
         super().__init__(message, detail=detail)
@@ -29,9 +29,9 @@ class Tool(Protocol, Generic[Arguments]):
     arguments: type[Arguments]
 
     def need(self, arguments: Arguments, workspace: Workspace) -> Need:
-        """What the call would touch. Changes nothing."""
+        """Return what the call would touch. Changes nothing."""
         ...
 
     async def run(self, arguments: Arguments, workspace: Workspace) -> Finished:
-        """Act. Raises ToolFailed with a message for the model."""
+        """Run the call. Raises ToolFailed with a message for the model."""
         ...

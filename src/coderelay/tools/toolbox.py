@@ -1,4 +1,4 @@
-"""The tools an agent has at hand, by name."""
+"""The set of tools an agent can call: looks them up by name, decodes arguments and runs calls."""
 
 import logging
 from collections.abc import Container, Iterable, Mapping
@@ -24,7 +24,8 @@ class Toolbox:
         self._not_here: Mapping[str, str] = {}
 
     def without(self, names: Container[str]) -> "Toolbox":
-        """Also those that are called otherwise only because there is another one of that name."""
+        """Return a copy without these tools. A tool that has another name only because its plain name was taken is
+        removed by its plain name too."""
         less = copy(self)
         less._tools = {
             name: tool for name, tool in self._tools.items() if name not in names and tool.spec.plain not in names
@@ -32,14 +33,16 @@ class Toolbox:
         return less
 
     def for_child(self) -> "Toolbox":
-        """For a session that works for another one. A call of a tool that such a session lacks is told why."""
+        """The tools of a child session, which works for another session. A call of a tool that child sessions lack
+        fails with the reason."""
         reasons = {name: tool.spec.not_for_children for name, tool in self._tools.items()}
         less = copy(self)
         less._not_here = {name: reason for name, reason in reasons.items() if reason}
         return less.without(less._not_here)
 
     def plus(self, tools: Iterable[Tool[Any]]) -> "Toolbox":
-        """The others stay what they are, whatever these are called."""
+        """Return a copy with these tools added. A tool that is already there is not replaced by one of the same
+        name."""
         more = copy(self)
         more._tools = self._tools | {each.spec.name: each for each in tools if each.spec.name not in self._tools}
         return more
@@ -52,7 +55,7 @@ class Toolbox:
         return tuple(tool.spec for tool in self._tools.values())
 
     def need(self, call: Call, workspace: Workspace) -> Need:
-        """What the call would touch, or why it cannot run."""
+        """Return what the call would touch, or why it cannot run (`problem`)."""
         try:
             tool, arguments = self._parse(call)
             return tool.need(arguments, workspace)
@@ -62,7 +65,8 @@ class Toolbox:
             )
 
     async def run(self, call: Call, workspace: Workspace, judged: Need | None = None) -> Finished | Failed:
-        """`judged` is what was shown and allowed: the tools of other programs may not be by now what they were."""
+        """`judged` is the need that was shown and allowed. Tools of MCP servers are compared with it, because they
+        may have changed since."""
         try:
             tool, arguments = self._parse(call)
             if judged is not None and judged.server:
@@ -95,7 +99,8 @@ class Toolbox:
 
 
 def _check_same(judged: Need, today: Need) -> None:
-    """Needs of before that was kept have no `server_tool`."""
+    """Raise ToolFailed if an MCP tool is not the one that was allowed. Needs recorded before `server_tool` existed
+    have none."""
     if today.server != judged.server or judged.server_tool not in ("", today.server_tool):
         raise ToolFailed(
             f"{judged.tool} is not any more what was allowed: another program or another tool has that name now. "
@@ -104,7 +109,7 @@ def _check_same(judged: Need, today: Need) -> None:
 
 
 def shortened(text: str, most: int = SHOWN_CHARS) -> str:
-    """The beginning and the end; what is left out between them is counted."""
+    """Keep the beginning and the end of a text, and say how many characters are left out between them."""
     text = text.replace("\0", "\ufffd")
     if len(text) <= most:
         return text

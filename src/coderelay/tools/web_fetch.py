@@ -1,4 +1,4 @@
-"""web_fetch: the text of a page."""
+"""The `web_fetch` tool: fetches a web page and returns its text."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -10,10 +10,10 @@ from coderelay.workspace.workspace import Workspace
 
 
 class Fetch(Protocol):
-    """`page_fetch` is the one there is. Both raise ToolFailed."""
+    """Fetches web pages; implemented by `PageFetch` in `web/page_fetch.py`. Both methods raise ToolFailed."""
 
     def address(self, url: str) -> str:
-        """In the one form in which it is shown, judged and asked for."""
+        """Return the URL in the one canonical form in which it is shown, judged and requested."""
         ...
 
     async def fetch(self, url: str) -> Finished: ...
@@ -57,7 +57,7 @@ class WebFetch:
     arguments = WebFetchArguments
 
     def __init__(self, make_fetch: Callable[[], Fetch]) -> None:
-        """Made with the first page: most turns fetch none."""
+        """`make_fetch` is called for the first page, because most turns fetch none."""
         self._make_fetch = make_fetch
         self._made: Fetch | None = None
 

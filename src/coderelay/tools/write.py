@@ -1,4 +1,4 @@
-"""write: a whole file."""
+"""The `write` tool: creates a file or replaces its whole content."""
 
 from msgspec import Struct
 
@@ -77,7 +77,8 @@ def _change(arguments: WriteArguments, before: FileContent | None, workspace: Wo
 
 
 def _encoded(content: str, before: FileContent | None) -> bytes:
-    """In the way the file was written so far, if there is no reason for another."""
+    """Keep the file's encoding and its CRLF line endings, unless the new content has carriage returns of its own or
+    characters that the encoding lacks."""
     was = None if before is None else text_file(before.data)
     if was is None:
         return content.encode()

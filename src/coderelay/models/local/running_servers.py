@@ -1,4 +1,4 @@
-"""Model servers on this machine, found by asking for their list of models. Nothing is sent that costs anything."""
+"""Finds model servers on this machine by asking for their list of models, which costs nothing."""
 
 import asyncio
 import re
@@ -14,7 +14,7 @@ from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, ModelFailed
 
 PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
-_WHOLE = 3  # so much longer than silence may an answer take that comes piece by piece
+_WHOLE = 3  # a whole answer may take so many times the allowed silence
 _LIST_BYTES = 1024 * 1024
 _NO_CHAT = re.compile("embed|rerank|minilm|whisper", re.IGNORECASE)
 
@@ -26,12 +26,12 @@ class RunningServer(Struct, frozen=True):
 
     @property
     def talking(self) -> tuple[str, ...]:
-        """Those that one can talk to."""
+        """The models that can chat."""
         return tuple(each for each in self.names if not _NO_CHAT.search(each))
 
     @property
     def model(self) -> str | None:
-        """The first of them."""
+        """The first model that can chat, as `provider:name`."""
         return next((f"{self.provider}:{name}" for name in self.talking), None)
 
 
@@ -56,7 +56,7 @@ class _OllamaTags(Struct, frozen=True):
 async def find_servers(
     providers: Providers, env: Mapping[str, str], *, silence_seconds: float
 ) -> list[RunningServer]:
-    """Those that answer, in the order of PROVIDERS. All are asked at once."""
+    """The servers that answer, in the order of PROVIDERS. All are asked at once."""
 
     async def ask(provider: str) -> RunningServer | None:
         try:
@@ -84,7 +84,8 @@ async def _ask(provider: str, url: str, env: Mapping[str, str], seconds: float) 
 
 
 def _names(provider: str, body: bytes) -> tuple[str, ...]:
-    """Nothing, unless it is a list of models: many programs listen on these ports, and some answer anything."""
+    """The names in a list of models; none if it is not such a list: many programs listen on these ports, and some
+    answer anything."""
     try:
         if provider == "ollama":
             names = [each.name for each in msgspec.json.decode(body, type=_OllamaTags).models]

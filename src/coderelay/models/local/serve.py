@@ -1,7 +1,7 @@
-"""Serves one file of weights on a loopback port until whoever started it closes its input, or is gone.
+"""Script that serves one file of weights on a loopback port until its parent closes its input or dies.
 
-A script of its own, never imported. In: one line of JSON, {"path", "key", "context", "parent"}. Out: one line,
-{"address"}; none if it could not begin, and then the reason is among what was written to standard error.
+It is run as a script, never imported. Input: one line of JSON, {"path", "key", "context", "parent"}. Output: one
+line, {"address"}; no line if it could not start, and then the reason is in what was written to standard error.
 """
 
 import ctypes
@@ -14,14 +14,14 @@ from typing import Any
 
 PR_SET_PDEATHSIG = 1
 LOG_ERRORS = 1
-TEMPERATURE = 0.2  # a small model that is free to wander does
+TEMPERATURE = 0.2  # low: at higher temperatures a small model wanders
 
 
 def main() -> None:
     order = json.loads(sys.stdin.buffer.readline())
     end_with(order["parent"])
     reply = os.dup(1)
-    os.dup2(2, 1)  # whatever a library prints is no reply
+    os.dup2(2, 1)  # what a library prints must not be taken for the reply
     server: Any = import_module("xllamacpp").Server(parameters(order))
     os.write(reply, json.dumps({"address": server.listening_address}).encode() + b"\n")
     sys.stdin.buffer.read()
@@ -29,7 +29,8 @@ def main() -> None:
 
 
 def end_with(parent: int) -> None:
-    """The end of our input says so too, but is not heard while the weights are loaded."""
+    """End this process with its parent. The end of our input says so too, but is not noticed while the weights are
+    loaded."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:

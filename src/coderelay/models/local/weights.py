@@ -1,4 +1,4 @@
-"""The weights that are installed: files, and `models.json` beside them."""
+"""The registry of installed weights: the files, and the list `models.json` beside them."""
 
 import fcntl
 import os
@@ -22,8 +22,8 @@ def models_folder(env: Mapping[str, str]) -> str:
 
 
 class Weights(Struct, frozen=True, omit_defaults=True):
-    """`file` is a name in the folder of models, or a whole path to where a person keeps it; of such a file no digest
-    is taken."""
+    """`file` is a name in the models folder, or the absolute path of a file that a person keeps; of such a file no
+    digest is taken."""
 
     name: str
     file: str
@@ -38,7 +38,7 @@ class WeightsFolder:
         self._list = os.path.join(path, "models.json")
 
     def all(self) -> dict[str, Weights]:
-        """By name, in the order they were added."""
+        """The installed weights by name, in the order they were added."""
         try:
             with open(self._list, "rb") as file:
                 return msgspec.json.decode(file.read(), type=dict[str, Weights])
@@ -55,7 +55,8 @@ class WeightsFolder:
             known[weights.name] = weights
 
     def remove(self, name: str) -> Weights:
-        """A file of ours is removed too; one that a person keeps elsewhere is only forgotten."""
+        """Remove weights from the list. A file of ours is deleted too; one that a person keeps elsewhere is only
+        forgotten."""
         with self._changing() as known:
             if name not in known:
                 there = ", ".join(known) or "none"
@@ -89,7 +90,7 @@ def check_name(name: str) -> str:
 
 
 def check_gguf(path: str) -> int:
-    """The size of the file. Raises BadInput if it holds no weights that can be run."""
+    """The size of the file. Raises BadInput if it is not a readable GGUF file."""
     try:
         with open(path, "rb") as file:
             begins = file.read(len(_MAGIC))

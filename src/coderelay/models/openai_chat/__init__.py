@@ -1,1 +1,1 @@
-"""The OpenAI Chat Completions form."""
+"""The OpenAI Chat Completions wire format."""

@@ -1,6 +1,6 @@
-"""The events of a streamed Chat Completions answer, put together to one message.
+"""Assembles the events of a streamed Chat Completions answer into one message.
 
-The events have many dialects. Only what we read of them is declared; the rest is skipped.
+The events have many dialects. Only the fields that we read are declared; the rest is skipped.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _STOP_REASONS: dict[str, StopReason] = {
     "refusal": "refusal",
 }
 GOES_BACK = {"reasoning_content": "reasoning_content"}
-_FAILURES = ("error", "insufficient_system_resource")  # OpenRouter, DeepSeek: the answer is not whole
+_FAILURES = ("error", "insufficient_system_resource")  # OpenRouter, DeepSeek: the answer is incomplete
 
 
 class _FunctionDelta(Struct, frozen=True):
@@ -50,7 +50,7 @@ class _CallDelta(Struct, frozen=True):
 
     @property
     def signature(self) -> str:
-        """Gemini's, where it speaks this form."""
+        """The thought signature of Gemini, when it speaks this wire format."""
         extra = _field(_field(self.extra_content, "google"), "thought_signature")
         return extra if isinstance(extra, str) else ""
 
@@ -107,20 +107,20 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 class ChatAnswer:
-    """One message as it comes in. `by` names the form and the model, for what only they can read; `goes_back` under
-    which name thinking is to be sent back, by the name it came with."""
+    """One message while it arrives. `by` names the wire format and model that can read its seals. `goes_back` maps
+    the field in which thinking arrived to the field in which it is sent back."""
 
     def __init__(self, secret: str, by: str, goes_back: Mapping[str, str] = GOES_BACK) -> None:
         self.is_done = False  # the server said that nothing more will come
         self._secret = secret
         self._by = by
         self._goes_back = goes_back
-        self._new_text: list[str] = []  # what the events that are being read bring
+        self._new_text: list[str] = []  # from the events that are being read
         self._new_thinking: list[str] = []
         self._text = StringIO()
         self._thinking = StringIO()
         self._thinking_field = ""
-        self._tagged = StringIO()  # thinking that came as text
+        self._tagged = StringIO()  # thinking that arrived as text, in tags
         self._size = AnswerSize()
         self._tags = ThinkTags()
         self._calls: list[_HalfCall] = []
@@ -146,7 +146,7 @@ class ChatAnswer:
         return thinking + tagged, text
 
     def end(self) -> tuple[str, str]:
-        """The thinking and the text that were held back because they could have become something else."""
+        """The thinking and the text that were held back because they could have become a tag."""
         tagged, text = self._tags.end()
         self._tagged.write(tagged)
         self._text.write(text)
@@ -218,14 +218,14 @@ class ChatAnswer:
         return call
 
     def _known_call(self, delta: _CallDelta) -> _HalfCall | None:
-        """The call that a piece goes on with, unless it begins another one."""
+        """The call that this piece continues, unless it begins another one."""
         if delta.index is not None:
             return next((call for call in reversed(self._calls) if call.place == delta.index), None)
         named = (call for call in self._calls if delta.id and call.id == delta.id)
         return next(named, self._calls[-1] if self._calls else None)
 
     def _whole_calls(self, stop_reason: StopReason) -> tuple[Call, ...]:
-        """An answer that ended before its time may end inside a call; such a call was never made."""
+        """The complete calls. An answer that was cut off may end inside a call; such a call was never made."""
         calls = [call for call in sorted(self._calls, key=lambda call: call.place) if call.name]
         if stop_reason != "end_turn":
             calls = [call for call in calls if _is_json(call.arguments)]
@@ -244,7 +244,7 @@ def _begins_another(call: _HalfCall, delta: _CallDelta) -> bool:
         return call.id != delta.id
     if delta.index is None:
         return True
-    # Arguments are an object. Looked at first, because reading all that is there with every piece takes its time.
+    # Arguments are an object. Checked first, because parsing all arguments again with every piece would be slow.
     begins = bool(delta.arguments) and delta.arguments.lstrip()[:1] in ("", "{")
     return begins and _is_json(call.arguments)
 

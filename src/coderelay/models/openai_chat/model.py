@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions, streamed: the form most servers speak."""
+"""Streaming client for OpenAI Chat Completions, the wire format that most servers speak."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
@@ -14,7 +14,7 @@ from coderelay.models.openai_chat.answer import GOES_BACK, ChatAnswer
 from coderelay.session.snapshot import openai_message, openai_tool, with_images_placed
 from coderelay.session.transcript import Message, ToolMessage
 
-# Servers that call thinking `reasoning` mostly refuse it when it comes back, under any name.
+# Most servers that call thinking `reasoning` refuse it when it is sent back, under any name; these accept it.
 _TAKE_REASONING = {"openrouter": "reasoning_content", "ollama": "reasoning", "vllm": "reasoning"}
 _NO_THOUGHT = "(not kept)"
 
@@ -44,7 +44,8 @@ class OpenAIChat:
         yield answer.completion()
 
     def _body(self, request: Request) -> bytes:
-        """Put together from parts encoded once: a long history costs a copy, not an encoding."""
+        """The request body, assembled from parts that are encoded once: a long history costs a copy, not an
+        encoding."""
         settings: dict[str, Any] = {
             "model": self._name,
             "stream": True,
@@ -74,7 +75,7 @@ class OpenAIChat:
 
 
 def _wants_thoughts(name: str) -> bool:
-    """With every call there is in the history, were it made by another model."""
+    """Whether the model wants thinking with every call in the history, even if another model made the call."""
     return name.startswith(("deepseek", "kimi")) and "instruct" not in name and "distill" not in name
 
 

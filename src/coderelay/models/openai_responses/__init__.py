@@ -1,1 +1,1 @@
-"""The OpenAI Responses form."""
+"""The OpenAI Responses wire format."""

@@ -1,6 +1,6 @@
-"""The events of a streamed Responses answer, put together to one message.
+"""Assembles the events of a streamed Responses answer into one message.
 
-Only what we read of them is declared; the rest, and events of kinds we do not know, are skipped.
+Only the fields that we read are declared; other fields, and events of unknown kinds, are skipped.
 """
 
 from io import StringIO
@@ -19,7 +19,7 @@ from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
 
 _KINDS = ("message", "function_call", "reasoning")
-_PIECES = {  # and the kind of item that each is a piece of
+_PIECES = {  # event types, and the kind of item that each is a piece of
     "response.output_text.delta": "message",
     "response.refusal.delta": "message",
     "response.reasoning_summary_text.delta": "reasoning",
@@ -98,7 +98,7 @@ _decode = msgspec.json.Decoder(_Event).decode
 
 
 class ResponsesAnswer:
-    """One message as it comes in. `by` names the form and the model, for what only they can read."""
+    """One message while it arrives. `by` names the wire format and model that can read its seals."""
 
     def __init__(self, secret: str, by: str) -> None:
         self.is_done = False  # the server said that nothing more will come
@@ -128,7 +128,7 @@ class ResponsesAnswer:
             raise ModelFailed("the model server broke off in the middle of its answer", retryable=True)
         blocks: list[Block] = []
         calls: list[Call] = []
-        thoughts: list[_HalfItem] = []  # whose item has not come yet
+        thoughts: list[_HalfItem] = []  # those whose following item has not come yet
         for _, half in sorted(self._items.items()):
             if half.kind == "reasoning":
                 thoughts.append(half)
@@ -206,7 +206,7 @@ class ResponsesAnswer:
         if kind == "function_call":
             check_call_size(len(item.arguments or ""))
             half.written = _text(item.arguments or half.text)
-        elif not half.written.tell():  # some servers show nothing before it is whole
+        elif not half.written.tell():  # some servers send only the finished item, no pieces
             half.written = _text(_whole_text(item))
             (self._text if kind == "message" else self._thinking).append(half.text)
 
@@ -230,7 +230,8 @@ class ResponsesAnswer:
         self.is_done = True
 
     def _whole_call(self, half: _HalfItem) -> Call | None:
-        """An answer that ended before its time may end inside a call; such a call was never made."""
+        """The call if it is complete. An answer that was cut off may end inside a call; such a call was never
+        made."""
         item = half.item
         if not item.name:
             return None
@@ -239,7 +240,8 @@ class ResponsesAnswer:
         return Call(CallId(item.call_id or item.id or ""), item.name, half.text or "{}")
 
     def _thought(self, thoughts: list[_HalfItem], call: int | None, *, alone: bool) -> list[Block]:
-        """`alone`: what they led to is not there, so that they cannot be sent back."""
+        """The blocks of some reasoning items. `alone` means that the item they led to is missing, so they cannot be
+        sent back."""
         blocks: list[Block] = []
         for half in thoughts:
             item = half.item

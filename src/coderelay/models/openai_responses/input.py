@@ -1,4 +1,4 @@
-"""A history as the input items of the Responses form."""
+"""Encodes a message history as the input items of the Responses wire format."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +23,7 @@ def tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 def items(message: Message, by: str) -> Iterator[dict[str, Any]]:
-    """`by` names the form and model it is for: only its own thoughts are sent back."""
+    """`by` names the wire format and model that the items are for: only its own thoughts are sent back."""
     match message:
         case UserMessage():
             yield {"type": "message", "role": "user", "content": _parts(message.text, message.images)}
@@ -40,7 +40,7 @@ def _parts(text: str, images: tuple[Image, ...]) -> list[dict[str, Any]]:
 
 
 def _said(message: AssistantMessage, by: str) -> Iterator[dict[str, Any]]:
-    waiting: list[Reasoning] = []  # for the text they belong to; a text that never came takes them along
+    waiting: list[Reasoning] = []  # wait for the text they belong to, and are dropped if none follows
     before_calls: list[Reasoning] = []
     for block in message.blocks:
         if isinstance(block, Thinking):
@@ -67,8 +67,8 @@ def _call(call: Call) -> dict[str, Any]:
 
 
 class Reasoning(Struct, frozen=True, omit_defaults=True):
-    """It belongs to the item that followed it: the call of that number, else the text that comes next. Servers
-    refuse one without the other."""
+    """A reasoning item. It belongs to the item that followed it: the call with the number `call`, else the next text.
+    Servers refuse one without the other."""
 
     id: str = ""
     summary: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Reasoning(Struct, frozen=True, omit_defaults=True):
 
 
 def unsealed(seal: Seal | None, by: str) -> Reasoning | None:
-    """None for what another model sealed."""
+    """The reasoning item in a seal; None if another model sealed it."""
     if seal is None or seal.by != by:
         return None
     return msgspec.json.decode(seal.data, type=Reasoning)

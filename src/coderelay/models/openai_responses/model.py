@@ -1,4 +1,4 @@
-"""OpenAI Responses, streamed: the form of OpenAI's own address, where thoughts can be sent back."""
+"""Streaming client for OpenAI Responses, the wire format of OpenAI's own API; thoughts can be sent back."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -18,7 +18,8 @@ _encode = msgspec.json.Encoder().encode
 
 
 class OpenAIResponses:
-    """Nothing is left at the server: every request has the whole history, thoughts sealed by the server included."""
+    """Nothing is stored at the server: every request has the whole history, including thoughts sealed by the
+    server."""
 
     def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
         self.id = model_id
@@ -41,7 +42,8 @@ class OpenAIResponses:
         yield answer.completion()
 
     def _body(self, request: Request) -> bytes:
-        """Put together from parts encoded once: a long history costs a copy, not an encoding."""
+        """The request body, assembled from parts that are encoded once: a long history costs a copy, not an
+        encoding."""
         settings: dict[str, Any] = {"model": self._name, "stream": True, "store": False}
         if request.system:
             settings["instructions"] = request.system

@@ -1,4 +1,4 @@
-"""What a model says whose answers are bound to a schema: one call, or an answer that is shown while it is written."""
+"""Parses answers bound to a JSON schema: one tool call, or an answer that is shown while it is written."""
 
 import re
 from collections.abc import Sequence
@@ -35,12 +35,12 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
 
 
 class SchemaAnswer:
-    """Takes the text piece by piece and says what of it can be shown. A server that knows no schemas may send
-    anything: prose is shown as it comes, and what may yet turn out to be a call is held back."""
+    """Takes the text piece by piece and returns what of it can be shown. A server that does not support schemas may
+    send anything: prose is shown as it arrives, and what may yet turn out to be a call is held back."""
 
     def __init__(self) -> None:
         self._what: Literal["unclear", "answer", "prose", "held back"] = "unclear"
-        self._head = ""  # while it is unclear
+        self._head = ""  # the text so far, while it is unclear
         self._string = JsonString()
         self._shown: list[str] = []
 
@@ -66,7 +66,7 @@ class SchemaAnswer:
         return _saying(heard, _answer_among_more(said) or said)
 
     def rest(self, completion: Completion) -> str:
-        """What must be shown at the end: text that was held back and is no call."""
+        """The text to show at the end: what was held back and is not a call."""
         return text_of(completion.blocks)[sum(map(len, self._shown)) :]
 
     def _read(self, piece: str) -> str:
@@ -105,7 +105,7 @@ class _Answered(Struct, frozen=True):
 
 
 def _proposed(text: str) -> Call | None:
-    """A call in the form that was asked for; whether it makes sense is the tool's to say."""
+    """A call in the form that was asked for; the tool itself checks whether it makes sense."""
     try:
         proposed = msgspec.json.decode(text, type=_Proposed)
     except (msgspec.DecodeError, RecursionError):
@@ -130,15 +130,15 @@ def _thoughts(heard: Completion) -> tuple[Block, ...]:
 
 
 class JsonString:
-    """Begins after the opening quote. Half an escape, or half a pair of surrogates, waits for its other half; what
-    stands for no character is replaced, so that the value can always be stored."""
+    """Decodes a JSON string piece by piece, from after the opening quote. Half an escape, or half a surrogate pair,
+    waits for its other half; what is not a character is replaced, so that the value can always be stored."""
 
     def __init__(self) -> None:
         self.ended = False
         self._half = ""
 
     def feed(self, piece: str) -> str:
-        """What this piece adds to the value. Anything behind the closing quote is left out."""
+        """What this piece adds to the value. Anything after the closing quote is left out."""
         text, at, value = self._half + piece, 0, list[str]()
         self._half = ""
         while not self.ended and at < len(text):
@@ -159,7 +159,7 @@ class JsonString:
 
 
 def _escape(text: str, at: int) -> tuple[str, int] | None:
-    """The character whose escape begins here and where it ends; None if more must come to know."""
+    """The character whose escape begins at `at`, and the position after it; None if more input is needed."""
     letter = text[at + 1 : at + 2]
     if not letter:
         return None
@@ -186,7 +186,7 @@ def _pair(text: str, at: int, high: int) -> tuple[str, int] | None:
 
 
 def _unit(text: str, at: int) -> int | None:
-    """The number in `\\uXXXX`; -1 if it is none, None if it is not all there."""
+    """The code unit in `\\uXXXX`; -1 if it is not a number, None if it is incomplete."""
     digits = text[at + 2 : at + 6]
     if _HEX.fullmatch(digits):
         return int(digits, 16)

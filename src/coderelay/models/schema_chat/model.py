@@ -1,4 +1,4 @@
-"""Chat Completions with answers bound to a schema, for models that cannot propose calls by other means."""
+"""Chat Completions with answers bound to a JSON schema, for models that cannot propose calls otherwise."""
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
@@ -31,8 +31,8 @@ _NOW = 'If this is enough, reply {"answer": TEXT} with what was asked for. If no
 
 
 class SchemaChat:
-    """Tools are described in the system message, calls and results are told as plain messages: nothing is asked of
-    the server but that it keeps to the schema, and even that is not relied upon."""
+    """Tools are described in the system message, and calls and results are sent as plain messages: the server only
+    has to keep to the schema, and even that is not relied upon."""
 
     def __init__(self, model_id: str, card: Card, endpoint: Endpoint) -> None:
         self.id = model_id
@@ -89,7 +89,7 @@ def _pieces(thinking: str, text: str, answer: SchemaAnswer | None) -> Iterator[P
 
 
 def _goes_in_circles(messages: Sequence[Message]) -> bool:
-    """Its last calls were all the same. It has seen the result, so nothing is left to it but to answer."""
+    """Whether the last calls were all the same. The model has seen the result, so it may only answer now."""
     if not isinstance(messages[-1], ToolMessage):
         return False
     said = [each for each in messages if isinstance(each, AssistantMessage)][-_SAME_CALLS:]
@@ -98,7 +98,7 @@ def _goes_in_circles(messages: Sequence[Message]) -> bool:
 
 
 def _described(tools: Sequence[ToolSpec]) -> str:
-    """One sentence each; the rest is for those with more room."""
+    """Describe each tool in one sentence; full descriptions are for models with a larger context."""
     return _FORM + "\n".join(
         f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools
     )
@@ -111,7 +111,7 @@ def _signature(tool: ToolSpec) -> str:
 
 
 def _alternating(said: Sequence[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    """Many templates take nothing but user and assistant in turn."""
+    """Merge neighbouring messages of one role: many chat templates accept only user and assistant in turn."""
     for role, together in groupby(said, key=lambda each: each[0]):
         yield {"role": role, "content": "\n\n".join(text for _, text in together)}
 
@@ -138,7 +138,7 @@ def _written_call(call: Call) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """One result must not fill a small context: its beginning and its end are kept."""
+    """Keep the beginning and the end of a result, so that it does not fill a small context."""
     if len(text) <= most:
         return text
     half = most // 2

@@ -1,1 +1,1 @@
-"""How the tools that change files do it: edits, patches and their previews."""
+"""Shared code of the tools that change files: edits, patches and their previews."""

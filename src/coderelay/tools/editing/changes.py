@@ -1,7 +1,7 @@
-"""Files as they are and as they are to be: what write, edit and patch have in common.
+"""File changes with their content before and after, as write, edit and patch compute and make them.
 
-A change is worked out before anything is touched, so that it can be shown, and so that of several either all are made
-or none.
+A change is computed before anything is touched, so that it can be shown, and so that several changes are made all or
+none.
 """
 
 import asyncio
@@ -26,7 +26,8 @@ _WayBack = Callable[[], Awaitable[object]]
 
 
 class FileChange(Struct, frozen=True):
-    """`path` and `to` are full names. No `before`: the file is new; no `after`: it goes. `to` is its new name."""
+    """The change of one file. `path` and `to` are absolute. Without `before` the file is new; without `after` it is
+    deleted. `to` is its new path if it is moved."""
 
     path: str
     before: FileContent | None
@@ -34,7 +35,8 @@ class FileChange(Struct, frozen=True):
     to: str = ""
 
     def __post_init__(self) -> None:
-        """Whoever was shown a file without its secrets must not write it back so."""
+        """Refuse to write the placeholder of a masked secret: a model that was shown the file without its secrets
+        would overwrite them."""
         if self.after is not None and b"[hidden secret: " in self.after:
             was = self.before.data if self.before is not None else b""
             if adds_marker(was.decode(errors="replace"), self.after.decode(errors="replace")):
@@ -45,12 +47,12 @@ class FileChange(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str, str] | None:
-        """Before and after, empty for no file; None if it is not text that changes."""
+        """The text before and after, empty where there is no file; None if one of them is not text."""
         old, new = text_file(self.before.data if self.before else b""), text_file(self.after or b"")
         return None if old is None or new is None else (old.text, new.text)
 
     def tally(self) -> tuple[int, int]:
-        """How many lines it adds and removes."""
+        """Return how many lines the change adds and removes."""
         texts = self.texts
         if texts is None:
             return 0, 0
@@ -64,7 +66,7 @@ def summed_up(changes: Sequence[FileChange]) -> str:
 
 
 async def make(changes: Sequence[FileChange], workspace: Workspace) -> tuple[Seen, ...]:
-    """All of them, or none, even if we are cancelled meanwhile. Returns what the model knows now."""
+    """Make all changes or none, even if cancelled meanwhile. Returns the file versions that the model now knows."""
     making = asyncio.ensure_future(_make_all(changes, workspace))
     try:
         return await asyncio.shield(making)
@@ -76,11 +78,11 @@ async def make(changes: Sequence[FileChange], workspace: Workspace) -> tuple[See
 
 
 async def _make_all(changes: Sequence[FileChange], workspace: Workspace) -> tuple[Seen, ...]:
-    """What was done is taken back if something fails."""
+    """Make the changes; if one fails, undo those made before."""
     known = [change for change in changes if _will_be_known(change, workspace)]
     ways_back: list[_WayBack] = []
     try:
-        for change in sorted(changes, key=lambda each: each.after is None):  # what goes, goes last
+        for change in sorted(changes, key=lambda each: each.after is None):  # deletions last
             await _make_one(change, workspace, ways_back)
     except BaseException as error:
         left = await _take_back(ways_back)
@@ -91,24 +93,25 @@ async def _make_all(changes: Sequence[FileChange], workspace: Workspace) -> tupl
 
 
 async def current(path: str, workspace: Workspace) -> FileContent | None:
-    """A file that is to be changed, as it is; None if there is none."""
+    """The current content of a file that is to be changed; None if it does not exist."""
     return _whole(path, await workspace.files.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
 
 
 def current_on_disk(path: str, workspace: Workspace) -> FileContent | None:
-    """The same where nothing can be awaited."""
+    """Like `current`, but from the disk, for callers that cannot await."""
     return _whole(path, workspace.disk.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
 
 
 def check_known(path: str, content: FileContent, workspace: Workspace) -> None:
-    """`path` is the full name."""
+    """Raise ToolFailed if the file has changed since the model read it. `path` is absolute."""
     with quoting(path, workspace):
         workspace.known.check(path, content, shown=workspace.disk.relative(path))
 
 
 @contextmanager
 def quoting(path: str, workspace: Workspace) -> Generator[None]:
-    """Why a change does not fit is said with lines of the file, from the second line on: not of a hidden one."""
+    """Remove quotations of a hidden file from a ToolFailed. Its message quotes lines of the file from the second line
+    on, to show why a change does not fit."""
     try:
         yield
     except ToolFailed as failed:
@@ -119,15 +122,15 @@ def quoting(path: str, workspace: Workspace) -> Generator[None]:
 
 
 def is_hidden(path: str, workspace: Workspace) -> bool:
-    """Where a link leads counts as well."""
+    """Whether reading the file must be asked about. The target of a symbolic link counts as well."""
     try:
         return bool(workspace.hidden([path, real_path(path)]))
-    except OSError:  # where it leads cannot be told
+    except OSError:  # the target of the link cannot be determined
         return True
 
 
 async def _make_one(change: FileChange, workspace: Workspace, ways_back: list[_WayBack]) -> None:
-    """Each thing that is done adds how to take it back."""
+    """Make one change. Every operation adds a function to `ways_back` that undoes it."""
     files, before, after = workspace.files, change.before, change.after
     path, to = (_nameable(each, workspace) for each in (change.path, change.to))
     if before is None:
@@ -147,7 +150,7 @@ async def _make_one(change: FileChange, workspace: Workspace, ways_back: list[_W
 
 
 async def _take_back(ways_back: Sequence[_WayBack]) -> str:
-    """What could not be taken back."""
+    """Undo the operations in reverse order. Returns what could not be undone."""
     left: list[str] = []
     for go in reversed(ways_back):
         try:
@@ -158,13 +161,15 @@ async def _take_back(ways_back: Sequence[_WayBack]) -> str:
 
 
 def _nameable(path: str, workspace: Workspace) -> str:
-    """Short, as refusals repeat it, unless it would mean something else then."""
+    """The relative path, because refusals repeat it; the absolute path if the short form would mean something
+    else."""
     short = workspace.disk.relative(path) if path else ""
     return path if short.startswith("~") else short
 
 
 def _will_be_known(change: FileChange, workspace: Workspace) -> bool:
-    """Whoever changes one place of a file that they never read does not know it then."""
+    """Whether the model knows the file after the change. A model that edits one place of a file it never read does
+    not."""
     return change.before is None or not workspace.known.never_read(change.path)
 
 

@@ -1,4 +1,4 @@
-"""The place of a file that is most like some lines which are not in it, and what is different there."""
+"""Finds the place in a file most similar to lines that are not in it, and describes the differences."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from coderelay.protocol.translatable import say
 
 _SHOWN_LINES = 12
 _SHOWN_CHARS = 200
-_COMPARED = 3000  # lines, at most, if not one of those wanted is there
+_COMPARED = 3000  # lines at most, if none of the wanted lines is in the file
 _ALIKE = 0.6
 _SPACES = re.compile(r"\s+")
 _QUOTES = str.maketrans("‘’‚“”„`«»", '\'\'\'"""\'""')
@@ -16,7 +16,8 @@ _DASHES = str.maketrans("–—−", "---")
 
 
 def nearest(lines: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
-    """A sentence, and the lines it is about, numbered as `read` does. Lines are given without their ends."""
+    """A sentence about the most similar place, and its lines, numbered as `read` does. Lines are given without line
+    endings."""
     start = _start(lines, wanted)
     if start is None:
         return "nothing in the file is like it; read the file again", ""
@@ -36,7 +37,8 @@ def nearest(lines: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
 
 
 def _start(lines: Sequence[str], wanted: Sequence[str]) -> int | None:
-    """Where most of the lines are, blanks aside; else where the longest of them has its like."""
+    """The line where most of the wanted lines match, ignoring whitespace; else the place given by the line most
+    similar to the longest of them."""
     places: dict[str, list[int]] = {}
     for at, line in enumerate(lines):
         places.setdefault(_plain(line), []).append(at)
@@ -56,7 +58,7 @@ def _like_the_longest(lines: Sequence[str], wanted: Sequence[str]) -> int | None
     longest = wanted[number].strip() if wanted else ""
     if not longest:
         return None
-    from difflib import SequenceMatcher  # most runs never get here
+    from difflib import SequenceMatcher  # imported late: most runs never get here
 
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(longest[:_SHOWN_CHARS])

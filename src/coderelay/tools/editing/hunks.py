@@ -1,4 +1,4 @@
-"""Puts the changes of a patch into a text: exactly where their lines are, wherever that is."""
+"""Applies the hunks of a patch to a text. Their lines must match exactly, but may be at other line numbers."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _LISTED = 5
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], shown: str) -> str:
-    """Raises ToolFailed if one of them has no place, with the nearest there is."""
+    """Raises ToolFailed if a hunk matches nowhere; the message shows the most similar place."""
     places = _Places(with_ends(text), shown)
     for hunk in hunks:
         places.add(hunk)
@@ -19,7 +19,7 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], shown: str) -> str:
 
 
 class _Places:
-    """Where hunks go, in the lines as they were. No two may meet."""
+    """The places of the hunks, in line numbers of the original text. No two hunks may overlap."""
 
     def __init__(self, lines: list[str], shown: str) -> None:
         self._lines = lines
@@ -73,7 +73,8 @@ class _Places:
         )
 
     def _candidates(self, old: list[str]) -> list[int]:
-        """Found by the line that is rarest here. Line ends count only to choose between places."""
+        """The places where the old lines match, found by the rarest of these lines. Line endings only serve to choose
+        between several places."""
         wanted = [line.rstrip("\r\n") for line in old]
         rarest = min(range(len(wanted)), key=lambda number: len(self._where.get(wanted[number], ())))
         starts = [at - rarest for at in self._where.get(wanted[rarest], ())]
@@ -83,7 +84,8 @@ class _Places:
         return all(end <= other or other_end <= start for other, other_end, _ in self._found)
 
     def _insertion(self, hunk: Hunk) -> int:
-        """A change without any line of the file: only its place is given, or none, which is the end."""
+        """The place of a hunk without old lines: its line number, below the lines it names after `@@`, or else the
+        end."""
         if hunk.start is None:
             return self._from(hunk) if hunk.below else len(self._lines)
         if hunk.start > len(self._lines):
@@ -91,7 +93,7 @@ class _Places:
         return hunk.start
 
     def _from(self, hunk: Hunk) -> int:
-        """After the change before, and below the lines that the hunk names."""
+        """The first possible line: after the previous changes, and below the lines that the hunk names after `@@`."""
         at = max((end for _, end, _ in self._found), default=0)
         for line in hunk.below:
             found = [place for place in self._below(line) if place >= at] or self._below(line)
@@ -104,8 +106,8 @@ class _Places:
         return self._where.get(line) or [at for at, each in enumerate(self._plain) if each.strip() == line.strip()]
 
     def _replaced(self, hunk: Hunk, start: int) -> list[str]:
-        """What stays is taken from the file. What is new gets the line ends that are used here, unless the patch
-        shows that it knows them."""
+        """The lines that replace the old ones. Context lines are taken from the file. Added lines get the line
+        endings used there, unless the patch shows that it knows them."""
         old = hunk.old
         knows = (
             any(line.endswith(("\r\n", "\r")) for line in old) or self._lines[start : start + len(old)] == old != []
@@ -122,7 +124,7 @@ class _Places:
         old_end = self._lines[at - 1 : at]
         ends_open = bool(old_end) and at > start and at == len(self._lines) and not old_end[0].endswith("\n")
         if ends_open and result and old[-1].endswith("\n"):
-            result[-1] = result[-1].rstrip("\r\n")  # the patch did not know, and the file stays without
+            result[-1] = result[-1].rstrip("\r\n")  # the file keeps its missing final newline
         return result
 
     def _has_returns(self, start: int) -> bool:
@@ -130,5 +132,5 @@ class _Places:
         return bool(near) and near[0].endswith("\r\n")
 
     def _ended(self, lines: list[str]) -> list[str]:
-        """Only the last line may be without an end."""
+        """Add missing line ends: only the last line may be without one."""
         return [line if line.endswith("\n") or at == len(lines) else f"{line}\n" for at, line in enumerate(lines, 1)]

@@ -1,4 +1,4 @@
-"""Patches as models write them: unified diffs, git's own additions to them, and the apply_patch envelope.
+"""Parses patches as models write them: unified diffs, git's extensions, and the apply_patch envelope.
 
 --- a/old.py                     *** Begin Patch
 +++ b/old.py                     *** Update File: old.py
@@ -20,8 +20,8 @@ Mark = Literal[" ", "-", "+"]
 
 
 class Hunk(Struct):
-    """`lines` with their ends. `start` is where a unified diff says it begins, counted from 0; `below` are lines it
-    stands somewhere below of, as the envelope has them."""
+    """One hunk; `lines` include their line ends. `start` is where a unified diff says that it begins, counted from 0.
+    `below` are the lines after `@@` in the envelope; the hunk is somewhere below them."""
 
     lines: list[tuple[Mark, str]] = field(default_factory=list[tuple[Mark, str]])
     start: int | None = None
@@ -38,7 +38,7 @@ class Hunk(Struct):
 
 
 class FilePatch(Struct):
-    """What happens to one file. `to` is its new name, if it gets one; `mode` a mode the patch wants it to have."""
+    """The change of one file. `to` is its new path if it is moved; `mode` is a file mode that the patch asks for."""
 
     kind: Literal["add", "update", "delete"]
     path: str
@@ -48,7 +48,7 @@ class FilePatch(Struct):
 
 
 def parse_patch(text: str) -> list[FilePatch]:
-    """Raises ToolFailed if it is no patch."""
+    """Raises ToolFailed if the text is not a patch."""
     lines = _without_fence(text.split("\n"))
     begin = next((at for at, line in enumerate(lines) if line.strip() == _BEGIN), None)
     patches = _Envelope(lines[begin + 1 :]).parse() if begin is not None else _Unified(lines).parse()
@@ -64,13 +64,13 @@ _ADD, _UPDATE, _DELETE = "*** Add File: ", "*** Update File: ", "*** Delete File
 _MOVE, _END_OF_FILE = "*** Move to: ", "*** End of File"
 _NOWHERE = "/dev/null"
 _NO_NEWLINE = "\\"
-_SIGNATURE, _VERSION = "-- ", re.compile(r"\d+\.\d+")  # the end of a patch that git made into a letter
+_SIGNATURE, _VERSION = "-- ", re.compile(r"\d+\.\d+")  # the signature at the end of a patch mail from git
 _RANGES = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _MARKS: dict[str, Mark] = {" ": " ", "-": "-", "+": "+"}
 
 
 def _without_fence(lines: list[str]) -> list[str]:
-    """Models like to put a patch between lines of ```."""
+    """Remove a Markdown code fence around the patch: models like to add one."""
     filled = [at for at, line in enumerate(lines) if line.strip()]
     if len(filled) > 1 and lines[filled[0]].startswith("```") and lines[filled[-1]].strip() == "```":
         return lines[filled[0] + 1 : filled[-1]]
@@ -109,7 +109,7 @@ class _Envelope:
         return self._lines[self._at - 1]
 
     def _body(self) -> str | None:
-        """The next line, if it is about the same file."""
+        """The next line if it belongs to the same file, else None."""
         if self._at < len(self._lines) and not self._lines[self._at].startswith("*** "):
             return self._next()
         return None
@@ -152,7 +152,7 @@ class _Envelope:
 
 
 def _after(hunk: Hunk, done: list[Hunk]) -> Hunk:
-    """A hunk with lines is done when the next begins."""
+    """Finish a hunk that has lines and return a new one; an empty hunk is returned as it is."""
     if not hunk.lines:
         return hunk
     done.append(hunk)
@@ -180,7 +180,8 @@ class _Unified:
         return self._patches
 
     def _pass_words(self, line: str) -> None:
-        """Words are welcome around patches, but what follows a change at once may be a part of it."""
+        """Skip prose around patches. A line directly after a hunk is refused, because it may be a part of the
+        hunk."""
         self._among_words = self._among_words or line == _SIGNATURE or line.startswith("```")
         if line.strip() and not self._among_words:
             raise ToolFailed(f"line {self._at + 1} of the patch begins with neither a space, + nor -: {line}")
@@ -191,7 +192,7 @@ class _Unified:
         return self._lines[self._at].startswith("--- ") and following.startswith("+++ ")
 
     def _git(self, line: str) -> None:
-        """What git says before the names, or in their place if no line changes."""
+        """Read git's extended header, which comes before the file names, or in their place if no line changes."""
         path = _common_name(line.removeprefix("diff --git "))
         patch = FilePatch("update", path)
         self._at += 1
@@ -237,7 +238,8 @@ class _Unified:
         return hunk
 
     def _counted(self, at: int, old: int, new: int) -> tuple[Hunk, int] | None:
-        """As many lines as the head promises; None if that is not what there is, as models cannot count."""
+        """Read as many lines as the hunk header says; None if the lines do not match it, because models cannot
+        count."""
         hunk = Hunk()
         while old > 0 or new > 0:
             line = self._lines[at] if at < len(self._lines) else "?"
@@ -292,12 +294,12 @@ def _has_prefixes(old: str, new: str) -> bool:
 
 
 def _name(text: str) -> str:
-    """What follows a tab is a time."""
+    """The file name of a `---` or `+++` line. A timestamp after a tab is dropped."""
     return _unquoted(text) if text.startswith('"') else text.partition("\t")[0].rstrip("\r")
 
 
 def _common_name(text: str) -> str:
-    """`a/x b/x`. Names that differ come again below, so here they are taken for the same."""
+    """The name in `a/x b/x`. Names that differ are repeated in later lines, so here they are taken to be the same."""
     if text.startswith('"'):
         old = new = _unquoted(text)
     else:
@@ -333,7 +335,7 @@ _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f
 
 
 def _unquoted(text: str) -> str:
-    """git writes names with unusual characters like C does."""
+    """Decode a quoted name: git writes unusual characters with C escapes."""
     inner = re.match(r'"((?:[^"\\]|\\.)*)"', text)
     if inner is None:
         raise ToolFailed(f"the patch has a name that does not end: {text}")

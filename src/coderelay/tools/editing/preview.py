@@ -1,4 +1,4 @@
-"""What a call would change, before it is allowed to."""
+"""Previews of file changes: the need of a call, with its diff, before the call is allowed to run."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -26,9 +26,9 @@ _RUN_BY_COMMITS = ("husky", "lint-staged", "simple-git-hooks", "pre-commit", "gi
 def need_of(
     tool: str, names: Sequence[str], work_out: Callable[[], Sequence[FileChange]], workspace: Workspace
 ) -> Need:
-    """Refuses what could not be done anyway. Of two kinds of files that shows only when the call runs: an editor may
-    have other text than the disk has, which is all that can be looked at here; and whether a text is in a hidden file
-    is for nobody to know before the verdict."""
+    """The need of a call that changes files. Raises ToolFailed for what could not be done anyway. For two kinds of
+    files this shows only when the call runs: an editor may have other text than the disk, which is all that can be
+    read here; and before the verdict nobody may learn whether a text is in a hidden file."""
     disk = workspace.disk
     paths = tuple(dict.fromkeys(disk.locate(name) for name in names))
     for path in paths:
@@ -70,7 +70,7 @@ def changes_install_scripts(change: FileChange) -> bool:
     try:
         return _run_unasked(before) != _run_unasked(change.after)
     except (ValueError, RecursionError, msgspec.DecodeError):
-        return True  # nobody can say
+        return True  # not readable as JSON: assume that they change
 
 
 def _run_unasked(data: bytes) -> dict[str, Any]:

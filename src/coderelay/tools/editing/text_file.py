@@ -1,4 +1,4 @@
-"""The text of a file: how its bytes become characters, and characters the same bytes again."""
+"""Decodes the bytes of a file to text and back to the same bytes: encoding, byte order mark, line endings."""
 
 import codecs
 import re
@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 from msgspec import Struct
 
-_MARKS = (  # the longer first: UTF-32 begins like UTF-16
+_MARKS = (  # the longer ones first: the mark of UTF-32 begins like that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -19,7 +19,7 @@ _BOTH_HIGH = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 
 
 class TextFile(Struct, frozen=True):
-    """`mark` is what stands before the text, if anything does."""
+    """`mark` is the byte order mark, if there is one."""
 
     text: str
     encoding: str = "utf-8"
@@ -31,7 +31,7 @@ class TextFile(Struct, frozen=True):
 
     @property
     def shown(self) -> str:
-        """As it can be sent: what is no character is replaced, line ends are plain."""
+        """The text as it can be sent to a model: undecodable bytes are replaced, CRLF becomes LF."""
         return sendable(self.text).replace("\r\n", "\n")
 
     @property
@@ -40,7 +40,8 @@ class TextFile(Struct, frozen=True):
 
 
 def text_file(data: bytes, *, whole: bool = True) -> TextFile | None:
-    """None if it is no text. `whole`: nothing was cut off at the end, where a character might be broken."""
+    """None if the data is not text. `whole` means that nothing was cut off at the end, where a character might be
+    broken."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decoded(data[len(mark) :], encoding, mark, whole)
@@ -52,12 +53,12 @@ def text_file(data: bytes, *, whole: bool = True) -> TextFile | None:
 
 
 def sendable(text: str) -> str:
-    """Bytes that are no text cannot leave the process."""
+    """Replace undecodable bytes (surrogate escapes), because they cannot be sent out of this process."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def lines_of(text: str) -> list[str]:
-    """As editors and grep count them: only a line feed ends a line."""
+    """Split into lines as editors and grep do: only a line feed ends a line."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -65,7 +66,7 @@ def lines_of(text: str) -> list[str]:
 
 
 class PlainLines:
-    """A text with plain line ends, and where each place of it is in the text as it is written."""
+    """A text with LF line endings, and the offsets of its characters in the original text."""
 
     def __init__(self, text: str) -> None:
         self._written = text
@@ -73,11 +74,11 @@ class PlainLines:
         self._dropped = [found.start() - number for number, found in enumerate(re.finditer("\r\n", text))]
 
     def place(self, at: int) -> int:
-        """A place just before a line end is the one before both of its characters."""
+        """The offset in the original text. An offset just before a CRLF stays before both of its characters."""
         return at + bisect_left(self._dropped, at)
 
     def like_here(self, text: str, start: int, end: int) -> str:
-        """`text` with the line ends that are used from `start` to `end`, or else at the beginning."""
+        """`text` with the line endings used from `start` to `end`, or else those of the first line."""
         if not self._dropped:
             return text
         plain = text.replace("\r\n", "\n")
@@ -95,7 +96,7 @@ def _decoded(data: bytes, encoding: str, mark: bytes, whole: bool) -> TextFile |
 
 
 def _wide(beginning: bytes) -> str | None:
-    """UTF-16 that does not say so: every other byte is 0, and none of the others."""
+    """Detect UTF-16 without a byte order mark: most bytes at every other position are 0, and none of the others."""
     even, odd = beginning[0::2].count(0), beginning[1::2].count(0)
     half = len(beginning) // 2
     if half < 4:
@@ -106,7 +107,8 @@ def _wide(beginning: bytes) -> str | None:
 
 
 def _in_another_encoding(data: bytes, whole: bool) -> TextFile:
-    """UTF-8 with a few broken places; else Chinese if it can be; else Western, where every byte is a character."""
+    """Decode invalid UTF-8: as UTF-8 with a few broken places, else as Chinese (GB18030) if that is plausible, else
+    as a Western encoding, where every byte is a character."""
     text = data.decode("utf-8", "surrogateescape")
     broken = sum("\udc80" <= each <= "\udcff" for each in text)
     if sum(each > "\x7f" for each in text) > 2 * broken:

@@ -1,10 +1,13 @@
-"""Tools, resources and prompts of other programs, by the Model Context Protocol (docs/decisions/0013-mcp.md).
+"""Client of the Model Context Protocol: tools, resources and prompts of other programs (docs/decisions/0013-mcp.md).
 
-servers   all that are configured for one folder: started together, their tools in a stable order
-server    one of them: started when it is needed, started again when it died
-client    what is said to one running server, in the words of the protocol
-peer      requests and answers in both directions
-words     what servers say they have, and what they answer
-line      the contract of what carries messages: `stdio_line` to a child process, `http_line` to an address
-tool      one tool of a server as the agent has it; `names`, `schemas` and `results` are its parts
+servers_by_folder  the servers of a process, by folder
+servers            the servers configured for one folder: started together, their tools in a stable order
+server             one of them: started when it is needed, restarted after it died
+client             the requests to one running server
+json_rpc           requests and answers in both directions
+schema             the types of the protocol, and the check of parameter schemas
+transport          the carrier of messages: `stdio_transport` to a child process, `http_transport` to a URL
+results            one tool of a server as the agent has it, and its results; `tool_names` makes its name
+listing            servers, prompts and resources as people see them
+settings           the configuration of a server
 """

@@ -1,4 +1,4 @@
-"""What is said to one running server, in the words of the protocol."""
+"""The client of one running MCP server: initialisation, tools, resources, prompts and calls."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -34,13 +34,13 @@ Item = TypeVar("Item")
 
 
 class McpClient:
-    """`changed` is told that the list of tools is another one now."""
+    """`changed` is called when the server's list of tools has changed."""
 
     def __init__(self, line: Transport, folders: Sequence[str], changed: Callable[[], None]) -> None:
         answers = {
             "ping": dict[str, Any],
             "roots/list": lambda: {"roots": [_root(folder) for folder in folders]},
-            "elicitation/create": lambda: {"action": "decline"},  # nobody is asked in a server's name
+            "elicitation/create": lambda: {"action": "decline"},  # people are never asked on behalf of a server
         }
         self._peer = Peer(line, answers, self._heard)
         self._changed = changed
@@ -48,7 +48,7 @@ class McpClient:
 
     @property
     def lost(self) -> str:
-        """Why it cannot be asked any more; empty while it can."""
+        """Why the connection is lost; empty while the server can be asked."""
         return self._peer.lost
 
     @property
@@ -102,7 +102,8 @@ class McpClient:
         await self._peer.close()
 
     async def _listed(self, what: str, seconds: float, items: Callable[[ListPage], Sequence[Item]]) -> list[Item]:
-        """As much as a server can say in that time, and as we can use. Raises ServerFailed."""
+        """Collect the items of a list from its pages, up to `_ITEMS`. Raises ServerFailed, also if the whole list
+        takes too long."""
         listed: list[Item] = []
         try:
             async with asyncio.timeout(seconds), aclosing(self._pages(what, seconds)) as pages:
@@ -115,7 +116,7 @@ class McpClient:
         return listed[:_ITEMS]
 
     async def _pages(self, what: str, seconds: float) -> AsyncGenerator[ListPage]:
-        """None from a server that does not say it has any. Raises ServerFailed."""
+        """Yields no page for a server that does not declare this capability. Raises ServerFailed."""
         cursor, cursors = None, set[str]()
         for _ in range(_PAGES if what in self._capabilities else 0):
             page = _decoded(

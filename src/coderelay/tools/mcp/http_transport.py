@@ -1,6 +1,6 @@
-"""Messages to an address: each is posted, and what is said in answer comes back on that connection (streamable HTTP).
+"""The streamable HTTP transport of MCP: each message is posted, and its answer comes on that connection.
 
-A server that has more to say keeps one answer open for it, if it can.
+A server that has more to say keeps one GET response open for it, if it can.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.tools.mcp.transport import MOST_BYTES, Forgotten, Hear, Lose, ServerFailed
 
 _FAILURE_BYTES = 2000
-_WORTH_SECONDS = 10.0  # an open answer that ends sooner is not asked for again
+_WORTH_SECONDS = 10.0  # a GET response that ends sooner is not requested again
 _SESSION = "mcp-session-id"
 _VERSION = "mcp-protocol-version"
 _BOTH = "application/json, text/event-stream"
@@ -25,20 +25,20 @@ _STREAM = "text/event-stream"
 
 
 class HttpReply(Protocol):
-    """`headers` have names in lower case."""
+    """An HTTP response. The names in `headers` are in lower case."""
 
     status: int
     headers: dict[str, str]
 
     async def receive(self) -> bytes:
-        """As much as has arrived; nothing at the end."""
+        """The bytes that have arrived; empty at the end of the body."""
         ...
 
     async def read(self, limit: int) -> bytes: ...
 
 
 class Http(Protocol):
-    """A client for one server. What goes wrong, also while the answer is read, is a ModelFailed."""
+    """An HTTP client for one server. All errors, also while an answer is read, are raised as ModelFailed."""
 
     def get(self, path: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpReply]: ...
 
@@ -48,7 +48,7 @@ class Http(Protocol):
 
 
 OpenHttp = Callable[[str], Http]
-"""For the beginning of an address: `https://host:port`. Raises ModelFailed if it makes no sense."""
+"""Opens a client for an origin, `https://host:port`. Raises ModelFailed if the address is invalid."""
 
 
 class HttpLine:
@@ -100,7 +100,7 @@ class HttpLine:
         if answer.status == 404 and _SESSION in self._agreed:
             raise Forgotten
         if answer.status >= 300:
-            unsure = answer.status >= 500 or answer.status == 408  # maybe of something between us and the server
+            unsure = answer.status >= 500 or answer.status == 408  # maybe the status of a proxy in between
             raise ServerFailed(await _refusal(answer), sent=unsure)
         if session := answer.headers.get(_SESSION):
             self._agreed[_SESSION] = session
@@ -116,12 +116,12 @@ class HttpLine:
                 self._hear(data)
 
     async def _listen(self) -> None:
-        """To what the server says unasked. One that cannot is still asked as before."""
+        """Receive what the server sends unasked. A server that does not support this still answers requests."""
         clock = asyncio.get_running_loop().time
         lasted = _WORTH_SECONDS
         while lasted >= _WORTH_SECONDS and self._http is not None:
             began = clock()
-            with suppress(ModelFailed, ServerFailed):  # it may have been silent for too long
+            with suppress(ModelFailed, ServerFailed):  # for instance because it was silent for too long
                 await self._listen_once(self._http)
             lasted = clock() - began
 

@@ -1,4 +1,4 @@
-"""Requests and answers over one line, in both directions (JSON-RPC 2.0)."""
+"""JSON-RPC 2.0 over one transport: requests and answers in both directions."""
 
 import asyncio
 import json
@@ -14,17 +14,17 @@ from coderelay.tools.mcp.transport import ServerFailed, ServerRefused, Silent, T
 
 log = logging.getLogger(__name__)
 
-_RUBBISH = 100  # lines that are no messages: some servers write their log where it does not belong
-_UNASKED = 10_000  # messages since the last answer
+_RUBBISH = 100  # tolerated lines that are not messages: some servers write their log where it does not belong
+_UNASKED = 10_000  # messages since the last answer to a request of ours
 _ID = 256  # characters
-_IN_FLIGHT = 16  # answers to what a server asked
+_IN_FLIGHT = 16  # answers to requests of the server that are not sent yet
 _ENDING_SECONDS = 0.05
 _METHOD_NOT_FOUND = -32601
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 class RpcMessage(Struct):
-    """Read loosely: an answer that is not quite in form is better than none."""
+    """One message, decoded leniently: an answer that is slightly malformed is better than none."""
 
     id: Any = None
     method: str | None = None
@@ -34,16 +34,16 @@ class RpcMessage(Struct):
 
 
 ReplyQueue = Mapping[str, Callable[[], dict[str, Any]]]
-"""What the server may ask of us, by method."""
+"""The answers to the requests that a server may make, by method."""
 
 
 class Peer:
-    """`heard` is told the methods of notifications. All that is asked of us besides `answers` is refused. A peer that
-    is lost closes its line by itself."""
+    """`heard` is called with the method of each notification. Requests of methods that are not in `answers` are
+    refused. A peer that is lost closes its transport by itself."""
 
     def __init__(self, line: Transport, answers: ReplyQueue, heard: Callable[[str], None]) -> None:
         self.line = line
-        self.lost = ""  # why, once it is
+        self.lost = ""  # the reason, once the connection is lost
         self._answers = answers
         self._heard = heard
         self._waiting: dict[str, _Waiting] = {}
@@ -58,8 +58,8 @@ class Peer:
         await self.line.open(self._hear, self._lose)
 
     async def ask(self, method: str, params: Mapping[str, Any], seconds: float, most_seconds: float = 0) -> Raw:
-        """The result. News of progress give it another `seconds`, up to `most_seconds`. Raises ServerFailed; when it
-        takes too long or is cancelled, the server is told to give up."""
+        """Send a request and return its result. Each progress notification restarts the timeout of `seconds`, up to
+        `most_seconds` in all. Raises ServerFailed; on timeout or cancellation, the server is told to give up."""
         if self.lost:
             raise ServerFailed(self.lost)
         self._last_id += 1
@@ -130,7 +130,7 @@ class Peer:
     def _take_answer(self, message: RpcMessage) -> None:
         waiting = self._waiting.get(str(message.id))
         if waiting is None or waiting.answer.done():
-            return  # to what was given up
+            return  # the answer to a request that was given up
         self._unasked = 0
         if message.error is not None:
             waiting.answer.set_exception(_refused(message.error))
@@ -147,9 +147,10 @@ class Peer:
             waiting.extend()
 
     def _answer(self, message: RpcMessage) -> None:
-        """What is said in answer repeats what was asked, and stays with us until it is read."""
+        """Answer a request of the server. An answer repeats the id and stays in memory until the server reads it, so
+        the size of the id and the number of waiting answers are limited."""
         if not isinstance(message.id, str | int | float):
-            return  # which no answer could be told by
+            return  # an answer could not be matched to such an id
         if isinstance(message.id, str) and len(message.id) > _ID:
             self._lose(f"asked with an id of more than {_ID} characters")
             return
@@ -173,7 +174,7 @@ class Peer:
     async def _send_quietly(self, message: bytes) -> None:
         try:
             await self.line.send(message)
-        except ServerFailed as failed:  # whoever waits for this server is told by its line
+        except ServerFailed as failed:  # the transport tells those who wait for this server
             log.debug("a message to an MCP server was not sent: %s", failed.what)
 
     def _lose(self, what: str) -> None:
@@ -190,7 +191,7 @@ class _Waiting:
     def __init__(self, seconds: float, most_seconds: float) -> None:
         loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Raw] = loop.create_future()
-        self.answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may have been given up
+        self.answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # maybe nobody awaits it
         self.limit: asyncio.Timeout | None = None
         self._began = loop.time()
         self._seconds = seconds
@@ -214,7 +215,8 @@ async def _answered(sending: asyncio.Future[bool], answer: asyncio.Future[Raw]) 
 
 
 async def _end(sending: asyncio.Future[bool]) -> None:
-    """The answer may be there while the connection that brought it is still open; if it ends at once, it is kept."""
+    """Stop sending. The answer may have arrived while its connection is still open; a connection that ends within
+    `_ENDING_SECONDS` is kept for reuse."""
     try:
         await asyncio.wait({sending}, timeout=_ENDING_SECONDS)
     finally:
@@ -231,7 +233,8 @@ def _refused(error: Any) -> ServerRefused:
 
 
 def _messages(data: bytes) -> list[RpcMessage] | None:
-    """One, or a batch as an older version has them; None if that is no message. Raises RecursionError."""
+    """One message, or a batch as in an older protocol version; None if the data is not a message. Raises
+    RecursionError."""
     try:
         return _decoded(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Servers for people: what each has, and the text of what they choose of it."""
+"""Lists MCP servers for people, and returns the text of a prompt or resource that they choose."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence
@@ -23,12 +23,12 @@ class ServerRows:
         self._servers = servers
 
     async def rows(self) -> list[ServerRow]:
-        """After a moment in which those may start that have not."""
+        """One row for each server, after a short wait for servers that have not started yet."""
         await self._servers.ready()
         return await asyncio.gather(*(_row(self._servers, each) for each in self._servers.servers.values()))
 
     async def text(self, server: str, what: str, rest: str) -> str:
-        """The prompt of a server with `rest` as its arguments, or a resource and `rest` behind it."""
+        """The text of a server's prompt with `rest` as its arguments, or of a resource followed by `rest`."""
         found = self._servers.servers.get(server)
         if found is None:
             raise BadInput(
@@ -67,7 +67,7 @@ async def _row(servers: McpServers, server: McpServer) -> ServerRow:
 
 
 async def _or_none(listing: Awaitable[list[Listed]]) -> list[Listed]:
-    """One that cannot say what else it has still has its tools."""
+    """A server that cannot list its prompts or resources still has its tools."""
     try:
         return await listing
     except ServerFailed:
@@ -80,7 +80,7 @@ def _prompt_row(prompt: Prompt) -> PromptRow:
 
 
 def _arguments(prompt: Prompt, rest: str) -> dict[str, str]:
-    """A word for each, in their order; all that is left is the last one."""
+    """One word for each argument, in their order; the last argument gets all remaining words."""
     words = rest.split(maxsplit=max(len(prompt.arguments) - 1, 0))
     given = dict(zip((each.name for each in prompt.arguments), words, strict=False))
     missing = [each.name for each in prompt.arguments if each.required and each.name not in given]
@@ -90,7 +90,8 @@ def _arguments(prompt: Prompt, rest: str) -> dict[str, str]:
 
 
 def _in_one(messages: Sequence[PromptMessage]) -> str:
-    """Most prompts are one message; what an assistant is made to say in others is marked."""
+    """Join the messages of a prompt. Most prompts are one message; if an assistant speaks too, the roles are
+    marked."""
     said = [part_text(each.content) for each in messages]
     marked = [f"{each.role}:\n{text}" for each, text in zip(messages, said, strict=True)]
     return "\n\n".join(said if all(each.role == "user" for each in messages) else marked)

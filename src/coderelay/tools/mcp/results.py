@@ -1,4 +1,4 @@
-"""What a server answers to a call, as the outcome of that call."""
+"""MCP tools as the agent calls them, and the conversion of a server's answer to the outcome of a call."""
 
 from base64 import b64decode, b64encode
 from hashlib import sha256
@@ -23,11 +23,11 @@ _IMAGES = 5
 DESCRIPTION_CHARS = 2000
 _SHOWN_ARGUMENTS = 2000
 Object = dict[str, Raw]
-"""Handed on as the model wrote it: only the server knows what it means."""
+"""The arguments of a call, passed on as the model wrote them: only the server knows what they mean."""
 
 
 def finished(result: CallResult) -> Finished:
-    """Raises ToolFailed if the server says that it is an error."""
+    """Raises ToolFailed if the server marks the result as an error."""
     texts: list[str] = []
     images: list[Image] = []
     for part in result.content:
@@ -54,14 +54,15 @@ def part_text(part: ContentPart) -> str:
 
 
 def content_text(content: ResourceContent) -> str:
-    """An embedded resource, or one that was read."""
+    """The text of an embedded resource, or of one that was read."""
     if content.text is not None:
         return f"{content.uri}:\n{content.text}" if content.uri else content.text
     return f"[{content.uri or 'resource'}: {content.mime_type or 'binary'}, which cannot be shown]"
 
 
 def _image(part: ContentPart) -> Image | None:
-    """None too for what only says it is one: a provider would refuse the whole conversation from then on."""
+    """None also for data that only claims to be an image: a provider would refuse the whole conversation from then
+    on."""
     data = part.data if part.type == "image" else part.resource.blob if part.resource is not None else None
     if not data or len(data) > MOST_BYTES * 4 // 3 + 4:
         return None
@@ -74,7 +75,8 @@ def _image(part: ContentPart) -> Image | None:
 
 
 def _structured(result: CallResult) -> str:
-    """Most servers say the same as text, which is then enough."""
+    """The structured content as JSON, for results without text. Most servers repeat it as text, which is then
+    enough."""
     return "" if result.structured_content is None else msgspec.json.encode(result.structured_content).decode()
 
 
@@ -98,7 +100,7 @@ class McpTool:
         self._tool = listed.name
 
     def need(self, arguments: Object, workspace: Workspace) -> Need:
-        """All arguments are shown. An approval that is remembered is for this tool of this server."""
+        """The title shows all arguments. A remembered approval is for this tool of this server."""
         return Need(
             tool=self.spec.name,
             kind="mcp",
@@ -126,7 +128,7 @@ def _description(server: McpServer, listed: ListedTool) -> str:
 
 
 def _shown(arguments: Object) -> str:
-    """What is too long to read is told apart by its hash."""
+    """The arguments on one line. Those that are too long to show are distinguished by their hash."""
     if not arguments:
         return ""
     text = on_one_line(msgspec.json.encode(arguments).decode())

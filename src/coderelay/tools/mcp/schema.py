@@ -1,6 +1,6 @@
-"""The words of the protocol: what servers say they have, and what they answer.
+"""The types of the MCP protocol: what servers list and answer, and the check of parameter schemas.
 
-Read loosely, because there are many servers: unknown fields are skipped, missing ones have defaults.
+Decoding is lenient, because there are many servers: unknown fields are skipped, missing ones have defaults.
 """
 
 import re
@@ -12,13 +12,14 @@ from msgspec import Struct
 
 _MOST_BYTES = 32 * 1024
 _NOT_ON_TOP = ("$schema", "$id", "oneOf", "anyOf", "allOf", "not", "if", "then", "else")
-"""Refused there by one provider or the other. The server checks what it is given anyway."""
+"""Keywords that some provider refuses at the top level of a schema. The server checks its arguments anyway."""
 _DEEPEST = 32
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # one provider refuses the whole request for any other
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # one provider refuses the whole request for any other name
 
 
 class ListedTool(Struct, frozen=True, rename="camel"):
-    """As a server describes it. What it says of its own harmlessness (`annotations`) is not even read."""
+    """A tool as its server describes it. What the server says of its harmlessness (`annotations`) is not even
+    read."""
 
     name: str
     description: str | None = None
@@ -46,7 +47,7 @@ class Prompt(Struct, frozen=True):
 
 
 class ResourceContent(Struct, frozen=True, rename="camel"):
-    """Of a resource: `text`, or `blob` in base64."""
+    """The content of a resource: `text`, or `blob` in base64."""
 
     uri: str = ""
     mime_type: str | None = None
@@ -55,7 +56,7 @@ class ResourceContent(Struct, frozen=True, rename="camel"):
 
 
 class ContentPart(Struct, frozen=True, rename="camel"):
-    """Of a result or a prompt; which fields there are depends on `type`, and there may be types we do not know."""
+    """A part of a result or a prompt. Which fields are set depends on `type`; there may be types we do not know."""
 
     type: str
     text: str | None = None
@@ -91,7 +92,7 @@ class PromptResult(Struct):
 
 
 class ListPage(Struct, rename="camel"):
-    """Of one of the lists; the others are empty."""
+    """One page of one of the lists; the other lists are empty."""
 
     tools: tuple[ListedTool, ...] = ()
     resources: tuple[Resource, ...] = ()
@@ -100,7 +101,7 @@ class ListPage(Struct, rename="camel"):
 
 
 def parameters_of(schema: Any) -> dict[str, Any] | None:
-    """None if no model could be told of it."""
+    """The parameters to show to models; None if the schema cannot be used."""
     if schema is None:
         schema = {}
     if not isinstance(schema, dict):
@@ -118,7 +119,7 @@ def parameters_of(schema: Any) -> dict[str, Any] | None:
 
 
 def is_deep(value: Any) -> bool:
-    """Too deep for those who walk through it by calling themselves."""
+    """Whether a value is nested too deep for recursive functions."""
     level: list[Any] = [value]
     for _ in range(_DEEPEST):
         level = [inner for each in level for inner in _inside(each)]

@@ -1,4 +1,4 @@
-"""One configured server: started when it is needed, started again when it died."""
+"""One configured MCP server: started when it is needed, restarted after it died."""
 
 import asyncio
 import time
@@ -29,8 +29,8 @@ Value = TypeVar("Value")
 
 
 class ServerLimits(Struct, frozen=True):
-    """In seconds, but for `starts`: how often a server may be started in `starts_within`. `patience` is how long a
-    step waits for all of them together."""
+    """Limits in seconds, except `starts`, which is how often a server may be started in `starts_within` seconds.
+    `patience` is how long a step waits for all servers together."""
 
     patience: float = 5.0
 
@@ -44,7 +44,8 @@ class ServerLimits(Struct, frozen=True):
 
 
 class McpServer:
-    """`tools` stay known when it dies: the next call starts it again. `mark` tells it from others of this name."""
+    """`tools` stay known when the server dies: the next call starts it again. `mark` is a fingerprint that
+    distinguishes it from other servers of the same name."""
 
     def __init__(
         self, name: str, mark: str, make_line: Callable[[], Transport], folders: Sequence[str], limits: ServerLimits
@@ -76,7 +77,7 @@ class McpServer:
 
     @property
     def note(self) -> str:
-        """What is wrong with it, for people, as the end of a sentence; nothing while all is well."""
+        """What is wrong with the server, for people, as the end of a sentence; empty while all is well."""
         if self.is_starting:
             return self._trouble or "is still starting"
         if self._client is not None and self._client.lost and not self._trouble:
@@ -84,7 +85,8 @@ class McpServer:
         return self._trouble
 
     async def ready(self) -> None:
-        """Started if its tools are not known, which are listed anew if they changed. What fails is the `note`."""
+        """Start the server if its tools are not known, and list them again if they changed. An error is kept as the
+        `note`."""
         if self.tools and not self.is_running:
             return
         try:
@@ -98,7 +100,8 @@ class McpServer:
             self._trouble = failed.what
 
     async def call(self, tool: str, arguments: Mapping[str, Raw]) -> CallResult:
-        """Raises ServerFailed. A server acts on it once at most: if it dies in the middle, it may have done so."""
+        """Raises ServerFailed. The server acts on the call once at most; if it dies in the middle, it may have
+        acted."""
         limits = self._limits
         return await self._asked(lambda client: client.call(tool, arguments, limits.call, limits.call_with_progress))
 
@@ -144,7 +147,8 @@ class McpServer:
             raise self._explained(client, failed) from failed
 
     async def _running(self) -> McpClient:
-        """However many ask at once, it is started once; and goes on starting if they do not want to wait."""
+        """The client of the running server. However many callers ask at once, the server is started once; the start
+        goes on even if they stop waiting."""
         if self._client is not None and not self._client.lost:
             return self._client
         if self._starting is None:
@@ -201,7 +205,7 @@ class McpServer:
         self._changed = True
 
     def _explained(self, client: McpClient, failed: ServerFailed) -> ServerFailed:
-        """With the end of what it wrote as errors, unless it is alive and said itself what is wrong."""
+        """Add the end of the server's error output, unless the server is alive and answered with an error itself."""
         if isinstance(failed, ServerRefused):
             return failed
         lines = client.last_words.splitlines()[-_SAID_LINES:]

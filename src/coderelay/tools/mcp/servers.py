@@ -1,4 +1,4 @@
-"""The servers that are configured for one folder: started together, their tools in a stable order."""
+"""The MCP servers configured for one folder: started together, their tools in a stable order."""
 
 import asyncio
 from collections import Counter
@@ -20,12 +20,13 @@ from coderelay.workspace.processes.processes import Processes
 
 _MOST_TOOLS = 100
 _MOST_BYTES = 200_000
-"""Of all servers together: some providers take 128 tools, and every one of them costs in every request."""
+"""The limits for all servers together: some providers take 128 tools, and every tool costs tokens in every
+request."""
 
 
 class McpServers:
-    """`environment` is what a program sees besides what its settings add, `variables` what `${NAME}` stands for in
-    those. The first of `folders` is where it runs."""
+    """`environment` is what a server program sees besides what its settings add; `variables` are the values of
+    `${NAME}` in those settings. Programs run in the first of `folders`."""
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class McpServers:
         self.configure(settings)
 
     def configure(self, settings: Mapping[str, ServerSettings]) -> None:
-        """What changed is ended, and is another server from now on; the rest goes on."""
+        """Servers whose settings changed are closed and replaced by new ones; the others go on."""
         for name in [name for name, known in self.settings.items() if settings.get(name) != known]:
             self._do(self.servers.pop(name).close())
         self.settings = dict(settings)
@@ -73,8 +74,8 @@ class McpServers:
         return StdioLine(self._processes, [of.command or "", *of.args], self._folders[0], env)
 
     async def ready(self) -> None:
-        """To be awaited before every step. A server that needs longer than our patience goes on starting, and its
-        tools are there in a later step; one that failed is tried again, but not waited for."""
+        """To be awaited before every step. A server that takes longer than `patience` goes on starting, and its tools
+        are there in a later step; one that failed is tried again, but not waited for."""
         idle = [each for each in self.servers.values() if not each.is_starting]
         waited_for = [self._do(each.ready()) for each in idle if each.is_running or not each.was_started]
         for each in idle:
@@ -84,14 +85,14 @@ class McpServers:
             await asyncio.wait(waited_for, timeout=self._limits.patience)
 
     async def ready_for(self, names: Collection[str]) -> None:
-        """To be awaited before calls that were judged long ago, maybe in another process: for as long as servers that
-        may have these tools take to start."""
+        """To be awaited before calls that were judged long ago, maybe in another process. Waits for as long as the
+        servers that may have these tools take to start."""
         starting = {self._do(each.ready()) for each in self.servers.values() if not each.tools}
         while starting and not {each.spec.name for each in self.tools}.issuperset(names):
             _, starting = await asyncio.wait(starting, return_when=asyncio.FIRST_COMPLETED)
 
     def _do(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """It goes on when nobody waits for it any more."""
+        """Run the work as a task, which goes on when nobody waits for it any more."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -99,13 +100,13 @@ class McpServers:
 
     @property
     def tools(self) -> Sequence[McpTool]:
-        """The same ones until a server lists others."""
+        """The tools of all servers; the same objects until a server lists others."""
         self._look()
         return self._tools
 
     @property
     def notes(self) -> list[str]:
-        """What is wrong, for people."""
+        """What is wrong with the servers, for people."""
         self._look()
         wrong = [
             say("MCP server {name} {problem}", name=each.name, problem=each.note)
@@ -150,14 +151,15 @@ class McpServers:
 
 
 def _usable(tools: Sequence[ListedTool]) -> list[tuple[ListedTool, dict[str, Any]]]:
-    """Each name once, in the order of names: a server may list them in another one tomorrow."""
+    """The tools that can be offered, each name once, sorted by name: a server may list them in another order
+    tomorrow."""
     unique = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
     found = [(tool, parameters_of(tool.input_schema)) for tool in unique.values()]
     return [(tool, parameters) for tool, parameters in found if parameters is not None and _can_be_named(tool)]
 
 
 def _can_be_named(tool: ListedTool) -> bool:
-    """People are asked about it by its name."""
+    """Whether the name can be shown: people are asked about the tool by its name."""
     return bool(tool.name.strip()) and tool.name.isprintable()
 
 
@@ -177,7 +179,7 @@ def _fitting(
 
 
 def _shares(wanted: Mapping[str, int], most: int) -> dict[str, int]:
-    """Room for all, or as much for each as is left by those that want less."""
+    """Divide `most`: each server gets what it wants, or an equal share of what is left by those that want less."""
     shares: dict[str, int] = {}
     for name in sorted(wanted, key=lambda name: (wanted[name], name)):
         shares[name] = min(wanted[name], (most - sum(shares.values())) // (len(wanted) - len(shares)))

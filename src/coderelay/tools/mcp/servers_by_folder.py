@@ -1,4 +1,4 @@
-"""The MCP servers of a process: those of each folder, shared by all sessions there."""
+"""The MCP servers of a process, by folder; all sessions in a folder share them."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from coderelay.workspace.processes.processes import Processes
 
 
 class ServerPool:
-    """`env` is what `${NAME}` stands for in settings; programs see of it what any command may see."""
+    """`env` has the values of `${NAME}` in settings; server programs see of it only what any command may see."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class ServerPool:
         self._folders: dict[str, McpServers] = {}
 
     def of(self, folder: str, wanted: Mapping[str, ServerSettings]) -> McpServers | None:
-        """The servers that are configured in a folder now; None if there never were any."""
+        """The servers that are configured for a folder now; None if there never were any."""
         servers = self._folders.get(folder)
         if servers is None and wanted:
             servers = self._folders[folder] = self._open(folder)

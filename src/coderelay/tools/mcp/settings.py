@@ -1,4 +1,4 @@
-"""What is configured of a server, and what its `${NAME}` stand for."""
+"""The settings of an MCP server, its fingerprint, and the values of `${NAME}` in its settings."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _MARK = 16
 
 
 class ServerSettings(Protocol):
-    """A program that is started (`command`), or one that listens at `url`. `${NAME}` in the values of `env` and
+    """A program to start (`command`), or a server that listens at `url`. `${NAME}` in the values of `env` and
     `headers` is that variable of the person's environment, so that no key need be in a file."""
 
     @property
@@ -36,8 +36,8 @@ class ServerSettings(Protocol):
 
 
 def mark_of(settings: ServerSettings, folder: str) -> str:
-    """Another one for another program or address, whatever it is called. `folder` is where it is started: `./server`
-    is another program elsewhere."""
+    """A fingerprint, which differs for another program or address, whatever the server is called. `folder` is where
+    the program is started: `./server` is another program in another folder."""
     command = settings.command
     where = folder if command is not None and os.sep in command and not os.path.isabs(command) else ""
     given = [command, settings.args, settings.url, sorted(settings.env.items()), sorted(settings.headers.items())]
@@ -45,12 +45,12 @@ def mark_of(settings: ServerSettings, folder: str) -> str:
 
 
 def where_of(settings: ServerSettings) -> str:
-    """For people."""
+    """The address or the command line, for people."""
     return settings.url or " ".join([settings.command or "", *settings.args])
 
 
 def filled(values: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
-    """Raises ServerFailed if a variable is not there."""
+    """Fill in the variables. Raises ServerFailed if one is not set."""
     missing = [name for value in values.values() for name in REFERENCE.findall(value) if name not in variables]
     if missing:
         raise ServerFailed(
@@ -60,6 +60,6 @@ def filled(values: Mapping[str, str], variables: Mapping[str, str]) -> dict[str,
 
 
 def private_values(settings: ServerSettings, variables: Mapping[str, str]) -> dict[str, str]:
-    """By name, what may be a secret in them. Of `Bearer KEY` that is the key."""
+    """The values that may be secrets, by name. In `Bearer KEY` that is the key."""
     given = {**settings.env, **{name: value.rpartition(" ")[2] for name, value in settings.headers.items()}}
     return {name: REFERENCE.sub(lambda found: variables.get(found[1], ""), value) for name, value in given.items()}

@@ -1,7 +1,8 @@
-"""Becomes the server, with a socket of ours as its standard input and output.
+"""Script that connects standard input and output to our socket and then becomes the MCP server.
 
-A script of its own, never imported. A command of our supervisor has no input, and one output for everything; so what
-starts a server connects it first: `stdio_shim.py SOCKET PROGRAM ARGUMENT…`. Errors stay the output.
+It is run as a script, never imported. A command of our supervisor has no input, and one output for everything; so
+this script connects the server before it starts: `stdio_shim.py SOCKET PROGRAM ARGUMENT…`. Standard error remains the
+output of the command.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""Messages to a child process and back, one on each line. It ends with us, as every command does."""
+"""The stdio transport of MCP: messages to a child process and back, one on each line.
+
+The child process ends with ours, as every command does.
+"""
 
 import asyncio
 import os
@@ -66,13 +69,13 @@ class StdioLine:
         return self._words.strip()
 
     async def close(self) -> None:
-        """It is asked to leave by the end of its input, as the protocol has it, and then made to. Nothing is read any
-        more: it may be sending without an end."""
+        """Ask the server to exit by closing its input, as the protocol prescribes, and then stop it. Nothing is read
+        any more, because the server may be sending without end."""
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
         if self._writer is not None:
-            with suppress(OSError):  # it has gone already
+            with suppress(OSError):  # the server has exited already
                 self._writer.write_eof()
         if self._running is not None:
             await self._running.wait(_LEAVING_SECONDS)
@@ -89,7 +92,8 @@ class StdioLine:
             raise ServerFailed(say("could not be started: {problem}", problem=error)) from error
 
     async def _connected(self, door: socket.socket, running: RunningCommand) -> socket.socket:
-        """It may end before it is connected: if its folder has gone, or our own interpreter."""
+        """Accept the connection of the server. The process may end before it connects, if its folder or our own
+        interpreter no longer exists."""
         accepting = asyncio.ensure_future(asyncio.get_running_loop().sock_accept(door))
         ending = asyncio.ensure_future(running.wait())
         try:
@@ -124,7 +128,7 @@ class StdioLine:
 
 
 def _hang_up(accepting: "asyncio.Future[tuple[socket.socket, object]]") -> None:
-    """It may have been connected at the moment when nobody wanted it any more."""
+    """Close a connection that was accepted at the moment when nobody wanted it any more."""
     if not accepting.cancelled() and accepting.exception() is None:
         accepting.result()[0].close()
 
@@ -142,5 +146,6 @@ def _how_it_ended(running: RunningCommand) -> str:
 
 
 def _short_folder() -> str | None:
-    """The name of a socket may have about 100 bytes; None is where temporary files are."""
+    """A folder with a short path, because a socket path may have about 100 bytes; None is the usual temporary
+    folder."""
     return "/tmp" if len(os.fsencode(tempfile.gettempdir())) > _SOCKET_NAME_BYTES // 2 else None

@@ -1,4 +1,4 @@
-"""What the tools of servers are called: `mcp__server__tool`, in the letters that all providers take."""
+"""The names of MCP tools: `mcp__server__tool`, in the characters that all providers accept."""
 
 import re
 from collections import Counter
@@ -13,8 +13,8 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def tool_names(tools: Sequence[tuple[str, str]]) -> list[str]:
-    """For pairs of server and tool. Those that would be called the same, or differ in case alone as rules do not, are
-    told apart by a mark that depends on nothing but the pair; by another one if somebody made such a mark up."""
+    """The names for pairs of server and tool. Names that are too long, equal, or different in case alone (which rules
+    ignore) get a suffix that depends on nothing but the pair; or another suffix if somebody made up that one."""
     names = [plain_name(server, tool) for server, tool in tools]
     for times in count():
         taken = Counter(name.lower() for name in names)
@@ -29,7 +29,8 @@ def tool_names(tools: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def plain_name(server: str, tool: str) -> str:
-    """Two lines in a row end the name of the server, so that a rule for one never means another."""
+    """The name without a suffix. Two underscores end the name of the server, so that a rule for one server never
+    means another."""
     short = re.sub("_+", "_", _ODD.sub("_", server)).strip("_") or "server"
     return f"mcp__{short}__{_ODD.sub('_', tool) or 'tool'}"
 
@@ -40,7 +41,7 @@ def _marked(name: str, pair: tuple[str, str], times: int) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Without anything that a terminal would obey, or that looks like a line of ours."""
+    """Escape everything that a terminal would obey, or that looks like a line of ours."""
     return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 

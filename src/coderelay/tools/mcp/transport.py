@@ -1,14 +1,14 @@
-"""The contract of what carries messages to a server and back."""
+"""The interface of MCP transports, which carry messages to a server and back, and their errors."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 MOST_BYTES = 16 * 1024 * 1024
-"""Of one message: pictures travel in them."""
+"""The size limit of one message. It is high because images travel in messages."""
 Hear = Callable[[bytes], None]
-"""Told each message that arrives, one JSON text each."""
+"""Called with each message that arrives, one JSON text each."""
 Lose = Callable[[str], None]
-"""Told once why nothing will arrive any more; the text is the `what` of a ServerFailed."""
+"""Called once with the reason why nothing will arrive any more; the text is the `what` of a ServerFailed."""
 _SAID_CHARS = 2000
 
 
@@ -18,26 +18,26 @@ class Transport(Protocol):
         ...
 
     async def send(self, message: bytes) -> bool:
-        """False if nothing will be heard any more in answer to it. Raises ServerFailed."""
+        """Returns False if no answer to this message can arrive any more. Raises ServerFailed."""
         ...
 
     def settle(self, version: str) -> None:
-        """Both sides have agreed on a version of the protocol."""
+        """Called when both sides have agreed on a version of the protocol."""
         ...
 
     @property
     def last_words(self) -> str:
-        """What the server said besides messages, as much as helps to understand why it failed."""
+        """What the server wrote besides messages, as much as helps to understand why it failed."""
         ...
 
     async def close(self) -> None:
-        """When this returns, nothing of the server is left that this line started."""
+        """When this returns, nothing of the server that this transport started is left."""
         ...
 
 
 class ServerFailed(Exception):
-    """`sent`: it may have acted on what it was asked. Some of `what` is the server's own words, of which nothing is
-    left that a terminal would obey."""
+    """`sent` means that the server may have acted on the request. Parts of `what` are the server's own words;
+    characters that a terminal would obey are replaced."""
 
     def __init__(self, what: str, *, sent: bool = False) -> None:
         self.what = "".join(each if each.isprintable() or each in "\n\t" else "\ufffd" for each in what)
@@ -46,11 +46,11 @@ class ServerFailed(Exception):
 
 
 class TooOften(ServerFailed):
-    """It is not started again for now."""
+    """The server was started too often and is not started again for now."""
 
 
 class ServerRefused(ServerFailed):
-    """It answered with an error, so it is alive."""
+    """The server answered with an error, so it is alive."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"refused: {message[:_SAID_CHARS] or 'it does not say why'} ({code})")
@@ -59,14 +59,14 @@ class ServerRefused(ServerFailed):
 
 
 class Silent(ServerFailed):
-    """It did not answer in time, and may still be at it."""
+    """The server did not answer in time, and may still be working."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what, sent=True)
 
 
 class Forgotten(ServerFailed):
-    """It knows nothing of us any more and did nothing; it can be greeted again."""
+    """The server has forgotten our session and did nothing; it can be initialised again."""
 
     def __init__(self) -> None:
         super().__init__("has forgotten us")

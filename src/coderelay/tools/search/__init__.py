@@ -1,1 +1,1 @@
-"""How the tools that look for files and lines do it."""
+"""Shared code of the tools that search: glob patterns, .gitignore rules, folder walks."""

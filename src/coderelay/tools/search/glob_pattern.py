@@ -1,7 +1,7 @@
-"""Patterns for names, as git and shells write them: `*`, `?`, `[a-z]`, and `**` for any folders.
+"""Glob patterns for paths, as git and shells write them: `*`, `?`, `[a-z]`, and `**` for any folders.
 
-Patterns come from models and from repositories, so none may take long, whatever it is: a star never tries the same
-text twice, and several `**` are matched step by step.
+Patterns come from models and from repositories, so no pattern may take long to match: a star never tries the same
+text twice, and a pattern with several `**` is matched segment by segment.
 """
 
 import re
@@ -29,7 +29,7 @@ _NAMED_CLASS = re.compile(r"\[:(\w*):\]")
 
 
 class PathPattern:
-    """One pattern for whole paths relative to some folder."""
+    """One glob pattern, matched against whole paths relative to some folder."""
 
     def __init__(self, pattern: str) -> None:
         segments = pattern.split("/")
@@ -51,9 +51,9 @@ class PathPattern:
 
 
 class Glob:
-    """What a person means by a pattern: `{a,b}` are alternatives; without a slash it is a name in any folder.
+    """A glob pattern as people write it: `{a,b}` are alternatives; without a slash it matches a name in any folder.
 
-    Raises ValueError if it stands for too many patterns.
+    Raises ValueError if it expands to too many patterns.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -69,7 +69,8 @@ class Glob:
 
 
 def alternatives(pattern: str) -> list[str]:
-    """`a{b,c{d,e}}` is ab, acd and ace. A brace that is not closed, or holds no comma, is an ordinary character."""
+    """Expand braces: `a{b,c{d,e}}` is ab, acd and ace. A brace that is not closed, or holds no comma, is an ordinary
+    character."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones:
@@ -88,7 +89,7 @@ def alternatives(pattern: str) -> list[str]:
 
 
 def _first_choice(pattern: str) -> tuple[int, list[int], int] | None:
-    """Where the first outermost brace with a comma begins, its commas are, and it ends."""
+    """The positions of the first outermost braces with a comma: their start, commas and end."""
     open_braces: list[tuple[int, list[int]]] = []
     found: list[tuple[int, list[int], int]] = []
     at = 0
@@ -111,7 +112,8 @@ def _first_choice(pattern: str) -> tuple[int, list[int], int] | None:
 
 
 def name_regex(pattern: str) -> str:
-    """For one name. A pattern that is no pattern (`[a`, a backslash at the end) matches nothing."""
+    """The regular expression for one path segment. An invalid pattern (`[a`, a backslash at the end) matches
+    nothing."""
     pieces, star = [""], False
     at = 0
     while at < len(pattern):
@@ -139,7 +141,7 @@ def name_regex(pattern: str) -> str:
 
 
 def _bracket(pattern: str, at: int) -> tuple[str, int]:
-    """The set that begins at `at`, and where it ends."""
+    """The regular expression of the bracket expression that begins at `at`, and the position after it."""
     negated = pattern[at : at + 1] in ("!", "^")
     at += negated
     ranges: list[str] = []
@@ -166,14 +168,14 @@ def _bracket(pattern: str, at: int) -> tuple[str, int]:
 
 
 def _character(pattern: str, at: int) -> tuple[str, int]:
-    """One that may be escaped; empty at the end of the pattern."""
+    """One character, which may be escaped, and the position after it; empty at the end of the pattern."""
     if pattern[at : at + 1] == "\\":
         at += 1
     return pattern[at : at + 1], at + 1
 
 
 def _matches(steps: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
-    """`reached[n]`: the steps so far match the first n names."""
+    """Match segment by segment. `reached[n]` says that the steps so far match the first n names."""
     reached = [True] + [False] * len(names)
     for number, step in enumerate(steps):
         if step is None:

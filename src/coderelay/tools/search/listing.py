@@ -1,4 +1,4 @@
-"""The files and folders beneath a folder, for people to name: what git ignores is left out, as for the tools."""
+"""Lists files and folders for people to mention; what git ignores is left out, as in the tools."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ async def list_folder(folder: str) -> FilesShown:
 
 
 class _Listing:
-    """In a thread, which ends soon after `stop`."""
+    """A listing made in a thread, which ends soon after `stop` is called."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -37,7 +37,7 @@ class _Listing:
             for place in Walk(self._root):
                 if self._stopped.is_set() or len(found) >= _MOST or time.monotonic() > until:
                     return FilesShown(tuple(found), whole=False)
-                if place.path.isprintable():  # so can be typed, and is text
+                if place.path.isprintable():  # so that people can type it
                     _add(place.path, found)
         except OSError:
             return FilesShown((), whole=False)
@@ -45,7 +45,7 @@ class _Listing:
 
 
 def _add(path: str, found: dict[str, None]) -> None:
-    """With the folders that it is in, each before what is in it."""
+    """Add a path and the folders that contain it, each folder before its contents."""
     folder, slash, _ = path.rpartition("/")
     if slash and f"{folder}/" not in found:
         at = path.find("/")

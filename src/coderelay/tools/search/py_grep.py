@@ -1,8 +1,9 @@
-"""What grep does: it searches regular files, opened beneath the session's folder without links, so that no command
-that runs meanwhile can lead the search elsewhere.
+"""The search process of the `grep` tool: finds the lines of files that match a regular expression.
 
-Runs in a process of its own, because a regular expression can take forever and cannot be interrupted; standard
-library only, so that it starts at once. Writes path, NUL, line number, colon, line.
+It reads only regular files, opened beneath the session's folder without following links, so that no command that runs
+meanwhile can lead the search elsewhere. It runs in a separate process, because a regular expression can take forever
+and cannot be interrupted, and uses only the standard library, so that it starts at once. Each output line is path,
+NUL, line number, colon, line.
 """
 
 import os
@@ -21,7 +22,7 @@ _MOST_BYTES = 64 * 1024 * 1024
 _LINE_CHARS = 600
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 _LOOKS_AROUND = re.compile(r"\\[AZ]|\(\?<?[=!]")
-# As other programs that search write them, models too. To Python, they are something else.
+# POSIX character classes: other search programs and models write them, but Python reads them differently.
 _CLASSES = {
     "[:alpha:]": "a-zA-Z", "[:digit:]": "0-9", "[:alnum:]": "a-zA-Z0-9", "[:upper:]": "A-Z", "[:lower:]": "a-z",
     "[:space:]": r"\s", "[:blank:]": r" \t", "[:punct:]": r"!-/:-@\[-`{-~", "[:xdigit:]": "0-9A-Fa-f",
@@ -72,7 +73,7 @@ def _data(place: WalkedFile) -> bytes | None:
 
 
 def _read(name: str, folder: int) -> bytes | None:
-    """None for what is no text, or cannot be read."""
+    """The content of a file; None if it is not text or cannot be read."""
     try:
         file = os.open(name, OPEN, dir_fd=folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Where a search begins: one of the session's folders, and the way down from it without a link."""
+"""Resolves where a search begins: one of the session's folders, and the path beneath it without links."""
 
 import os
 
@@ -11,20 +11,20 @@ from coderelay.workspace.workspace import Workspace
 
 
 class Start(Struct, frozen=True):
-    """`root` is a real path. `folder` is relative to it, empty for itself; `file` the name of a file in there, if
-    only that one is meant."""
+    """`root` is a real path. `folder` is relative to it, and empty for the root itself. `file` is the name of a file
+    in `folder` if only that file is searched."""
 
     root: str
     folder: str
     file: str = ""
 
     def full(self, path: str) -> str:
-        """For a path relative to the root."""
+        """The absolute path of a path relative to the root."""
         return os.path.join(self.root, path)
 
 
 def start_at(path: str, workspace: Workspace) -> Start:
-    """Raises ToolFailed if nothing is there, or it is outside."""
+    """Raises ToolFailed if the path does not exist, or is outside of the session's folders."""
     real = workspace.disk.target(path)
     root = max((root for root in workspace.disk.roots if is_in(real, root)), key=len)
     if os.path.isdir(real):

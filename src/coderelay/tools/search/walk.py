@@ -1,7 +1,7 @@
-"""The files beneath a folder that a person would look at: no links are followed, nothing that git ignores.
+"""Walks the files beneath a folder; follows no links and skips what .gitignore rules exclude.
 
-Every folder is opened from the descriptor of the one it is in, so that nobody can move the walk elsewhere.
-Standard library only: `search.py` runs this in a process of its own.
+Every folder is opened relative to the descriptor of its parent, so that nobody can lead the walk elsewhere. Standard
+library only, because `py_grep.py` runs this in a process of its own.
 """
 
 import os
@@ -22,7 +22,8 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 class WalkedFile(NamedTuple):
-    """Something that is no folder, in one whose descriptor is open until the next place is asked for."""
+    """An entry that is not a folder. `folder` is the descriptor of its folder, open until the next entry is
+    requested."""
 
     path: str
     folder: int
@@ -30,16 +31,18 @@ class WalkedFile(NamedTuple):
 
 
 class Walk:
-    """`ignored` counts what was left out so far, a folder once."""
+    """Iterates over the files beneath a folder. `ignored` counts the entries skipped so far; a skipped folder counts
+    once."""
 
     def __init__(self, root: str, start: str = "") -> None:
-        """`root` is a real path; `start` a folder beneath it, relative and without links."""
+        """`root` is a real path; `start` is a folder beneath it, as a relative path without links."""
         self._root = root
         self._start = start
         self.ignored = 0
 
     def __iter__(self) -> Iterator[WalkedFile]:
-        """By name in each folder. Paths are relative to the root. Raises OSError if it cannot begin."""
+        """The entries of each folder come sorted by name. Paths are relative to the root. Raises OSError if the first
+        folder cannot be opened."""
         folder = open_folder(self._root, self._start, os.O_RDONLY)
         try:
             prefix = f"{self._start}/" if self._start else ""
@@ -69,7 +72,7 @@ class Walk:
     ) -> Iterator[WalkedFile]:
         try:
             inner = os.open(name, OPEN | os.O_DIRECTORY, dir_fd=folder)
-        except OSError:  # gone, or not for us
+        except OSError:  # deleted meanwhile, or not permitted
             return
         try:
             yield from self._within(inner, prefix, rules, depth)
@@ -80,13 +83,13 @@ class Walk:
 class IgnoreRules:
     def __init__(self, text: str) -> None:
         rules = [_rule(line) for line in text.removeprefix("\ufeff").split("\n")]
-        self._rules = [rule for rule in rules if rule is not None][::-1]  # the last one that matches counts
+        self._rules = [rule for rule in rules if rule is not None][::-1]  # the last rule that matches counts
         names = [each.name.pattern for each in self._rules if each.name is not None]
         self._any_name = re.compile("|".join(names)) if names else None
         self._paths = [each for each in self._rules if each.path is not None]
 
     def verdict(self, path: str, name: str, is_folder: bool) -> bool | None:
-        """Whether a path beneath the folder of these rules is ignored; None if they do not say."""
+        """Whether these rules ignore a path beneath their folder; None if no rule matches."""
         by_name = self._any_name is not None and self._any_name.fullmatch(name) is not None
         rules = self._rules if by_name else self._paths
         for rule in rules:
@@ -98,8 +101,8 @@ class IgnoreRules:
 
 
 class RulesFrom(NamedTuple):
-    """The rules of the folder `base`, which is relative to the root and ends in a slash. If the root is beneath that
-    folder, `above` is the way down to it."""
+    """The rules of the folder `base`, which is relative to the root and ends in a slash. If the root is beneath the
+    folder of the rules, `above` is the path from that folder to the root."""
 
     base: str
     above: str
@@ -107,7 +110,7 @@ class RulesFrom(NamedTuple):
 
 
 def is_ignored(rules: Sequence[RulesFrom], path: str, name: str, is_folder: bool) -> bool:
-    """The nearest rules come first, and the first that say anything count."""
+    """`rules` are sorted, those of the nearest folder first; the first that match decide."""
     for base, above, each in rules:
         verdict = each.verdict(above + path[len(base) :], name, is_folder)
         if verdict is not None:
@@ -116,7 +119,7 @@ def is_ignored(rules: Sequence[RulesFrom], path: str, name: str, is_folder: bool
 
 
 def rules_in(root: str, start: str) -> list[RulesFrom]:
-    """All that count for what is in a folder."""
+    """All rules that apply to the entries of a folder."""
     folder = open_folder(root, start, os.O_RDONLY)
     try:
         return [*_own_rules(folder, f"{start}/" if start else ""), *rules_above(root, start)]
@@ -125,7 +128,7 @@ def rules_in(root: str, start: str) -> list[RulesFrom]:
 
 
 def rules_above(root: str, start: str) -> list[RulesFrom]:
-    """Those of the folders that a folder is in, up to the top of the repository, and those that are not shared."""
+    """The rules of all parent folders up to the top of the repository, and those in `.git/info/exclude`."""
     top = root_of(root) or root
     rules: list[RulesFrom] = []
     folder = os.path.join(root, start) if start else root
@@ -160,7 +163,7 @@ def _rules_of(file: str, folder: str, root: str) -> list[RulesFrom]:
 
 
 def _text(path: str, folder: int | None = None) -> str | None:
-    """Like git, rules that are a link are not read."""
+    """Read a rules file. As in git, one that is a symbolic link is not read."""
     try:
         file = os.open(path, OPEN, dir_fd=folder)
     except OSError:
@@ -176,7 +179,7 @@ def _text(path: str, folder: int | None = None) -> str | None:
 
 
 class _Rule(NamedTuple):
-    """`name` for a pattern without a slash, which goes for names in any folder; else `path`."""
+    """`name` is set for a pattern without a slash, which applies to names in any folder; otherwise `path` is set."""
 
     ignores: bool
     only_folders: bool
@@ -204,7 +207,7 @@ def _plain_slash(escaped: re.Match[str]) -> str:
 
 
 def _without_trailing_spaces(line: str) -> str:
-    """All but one that is escaped."""
+    """Remove trailing spaces, except one that is escaped."""
     kept = line.rstrip(" ")
     escapes = len(kept) - len(kept.rstrip("\\"))
     return kept + " " if escapes % 2 and len(kept) < len(line) else kept

@@ -1,1 +1,1 @@
-"""How web_fetch reads a page."""
+"""Fetches and reads web pages for the `web_fetch` tool."""

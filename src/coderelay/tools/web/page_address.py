@@ -1,4 +1,4 @@
-"""Where a page is, and whether a model may be sent there: nowhere inside this machine or the network it is in."""
+"""Checks page URLs and their IP addresses: models may not reach this machine or the network it is in."""
 
 import asyncio
 import re
@@ -23,7 +23,7 @@ Resolve = Callable[[str, int], Awaitable[Collection[str]]]
 
 
 class PageAddress(Struct, frozen=True):
-    """`url` in the one form in which it is shown, judged and asked for."""
+    """`url` is in the one canonical form in which it is shown, judged and requested."""
 
     url: str
     secure: bool
@@ -32,14 +32,14 @@ class PageAddress(Struct, frozen=True):
 
 
 def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
-    """Raises ToolFailed for all but the usual forms: another one may hide where it leads."""
+    """Raises ToolFailed for all but the usual forms of a URL: another form may hide where it leads."""
     text = text.strip()
     if len(text) > _MOST_CHARS or not text.isprintable() or " " in text or "\\" in text:
         raise ToolFailed("the address is too long, or has a blank or another character that none has")
     try:
         parts = urlsplit(text)
         host, port = (parts.hostname or "").encode("idna").decode().lower(), parts.port
-    except ValueError as error:  # of the port, of a bracket, of a name
+    except ValueError as error:  # a bad port, bracket or host name
         raise ToolFailed(f"{text} is not the address of a page: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise ToolFailed(say("{url} is not the address of a page: it must begin with https:// or http://", url=text))
@@ -58,8 +58,7 @@ def page_address(text: str, ports: Collection[int] = PORTS) -> PageAddress:
 
 
 def checked_place(host: str, places: Collection[str], may_reach: Callable[[IPAddress], bool]) -> str:
-    """The IP address to connect to. Raises ToolFailed if the name leads anywhere that may not be reached, be it only
-    among others."""
+    """The IP address to connect to. Raises ToolFailed if any address that the name resolves to may not be reached."""
     found = [ip_address(place.partition("%")[0]) for place in places]
     for place in found:
         if not may_reach(place):
@@ -89,15 +88,15 @@ def is_public(place: IPAddress) -> bool:
     return place.is_global and not (place.is_multicast or place.is_reserved or place.is_unspecified)
 
 
-_ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))  # an older address at its end, in any network
+_ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))  # an IPv4 address at its end, in any network
 _INNER_NETWORKS = (
-    IPv4Network("192.88.99.0/24"),  # whichever relay of 6to4 is near
-    IPv4Network("168.63.129.16"),  # what Azure tells its machines
+    IPv4Network("192.88.99.0/24"),  # anycast: the nearest 6to4 relay
+    IPv4Network("168.63.129.16"),  # Azure's internal services for its machines
 )
 
 
 def _inner(place: IPv6Address) -> IPv4Address | None:
-    """The older address that one of these is only a way to write or to reach."""
+    """The IPv4 address that an IPv6 address contains (mapped, compatible, 6to4, Teredo or NAT64), or None."""
     if place.ipv4_mapped is not None:
         return place.ipv4_mapped
     if place.sixtofour is not None:
@@ -113,7 +112,8 @@ _NAT64 = IPv6Address("64:ff9b::").packed[:12]
 
 
 def _is_odd_number(host: str) -> bool:
-    """2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1 for some programs."""
+    """Whether the host is an unusual form of an IP address: 2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1 for some
+    programs."""
     if not _NUMBER.fullmatch(host.rpartition(".")[2]):
         return False
     try:

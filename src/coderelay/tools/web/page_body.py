@@ -1,4 +1,4 @@
-"""The body of a page: unpacked, no more of it than is wanted, as text."""
+"""Reads the body of a web page: decompressed, limited in size and decoded to text."""
 
 import codecs
 import re
@@ -17,7 +17,7 @@ _USUAL = re.compile(
     r"[a-z0-9_-]*",
     re.IGNORECASE,
 )
-# Control characters, marks of direction, tags and other signs without a shape. Joiners stay: words are made of them.
+# Control characters, direction marks, tags and other invisible characters. Joiners stay: words are made of them.
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     r"\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -26,18 +26,18 @@ _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BO
 
 
 class WebPage(Protocol):
-    """`headers` have names in lower case."""
+    """An HTTP response. The names in `headers` are in lower case."""
 
     status: int
     headers: dict[str, str]
 
     async def receive(self) -> bytes:
-        """As much as has arrived; nothing at the end."""
+        """The bytes that have arrived; empty at the end of the body."""
         ...
 
 
 async def read_body(page: WebPage, most: int = MOST_BYTES) -> tuple[bytes, bool]:
-    """And whether that is all of it. Raises ToolFailed for what cannot be unpacked."""
+    """Return the body and whether it is complete. Raises ToolFailed if it cannot be decompressed."""
     body = bytearray()
     unpack = _unpacking(visible(page.headers.get("content-encoding", "")))
     received = 0
@@ -47,7 +47,7 @@ async def read_body(page: WebPage, most: int = MOST_BYTES) -> tuple[bytes, bool]
             body += unpack(piece[start : start + _PIECE_BYTES], most + 1 - len(body))
             if len(body) > most:
                 return bytes(body[:most]), False
-        if received > most:  # packed, and yet no shorter
+        if received > most:  # the compressed size is limited as well
             return bytes(body), False
     return bytes(body), unpack.whole
 
@@ -55,7 +55,7 @@ async def read_body(page: WebPage, most: int = MOST_BYTES) -> tuple[bytes, bool]
 class _Unpack(Protocol):
     @property
     def whole(self) -> bool:
-        """Whether what came so far may be all."""
+        """Whether the data so far may be the complete body."""
         ...
 
     def __call__(self, data: bytes, most: int, /) -> bytes: ...
@@ -79,10 +79,10 @@ class _Plain:
 
 
 class _Inflating:
-    """Never makes more than it is asked for, however much is packed in a few bytes."""
+    """Decompresses gzip or deflate, never to more bytes than asked for, however much a few bytes expand to."""
 
     def __init__(self) -> None:
-        self._inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # of gzip or zlib, by its head
+        self._inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # gzip or zlib, detected by its header
         self._begun = False
 
     @property
@@ -98,7 +98,7 @@ class _Inflating:
     def _inflated(self, data: bytes, most: int) -> bytes:
         unpacked = self._next(data, most)
         while self._inflate.eof and len(unpacked) < most and self._inflate.unused_data.startswith(_GZIP):
-            following = self._inflate.unused_data  # one gzip behind the other is one page
+            following = self._inflate.unused_data  # several gzip members in a row are one page
             self._inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
             unpacked += self._inflate.decompress(following, most - len(unpacked))
         return unpacked
@@ -108,18 +108,18 @@ class _Inflating:
             self._begun = True
             try:
                 return self._inflate.decompress(data, most)
-            except zlib.error:  # some servers leave out the head
+            except zlib.error:  # some servers leave out the zlib header
                 self._inflate = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
         return self._inflate.decompress(self._inflate.unconsumed_tail + data, most)
 
 
 def visible(text: str) -> str:
-    """Without what nobody would see, and a terminal or a model might obey."""
+    """Remove invisible characters, which a terminal or a model might obey."""
     return _INVISIBLE.sub("", text)
 
 
 def text_of(body: bytes, content_type: str) -> str:
-    """In the encoding that the bytes, the header or the page itself say, in this order."""
+    """Decode the body in the encoding given by its byte order mark, the header or the page itself, in this order."""
     for mark, encoding in _MARKS.items():
         if body.startswith(mark):
             return body.decode(encoding, "replace")

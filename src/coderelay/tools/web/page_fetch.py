@@ -1,7 +1,8 @@
-"""How a page is fetched.
+"""Fetches web pages: checks the address, follows redirects within a site, converts the body to text.
 
-It is asked for from the machine that its name leads to, once that was looked at; nothing of this machine or its
-network can be reached. A page that leads on to another site is not followed there: that is for the judge to allow.
+The request goes to the IP address that the host name resolves to, after that address was checked; nothing on this
+machine or its network can be reached. A redirect to another site is not followed: the policy has to allow that site
+first.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ _SAID_CHARS = 1000
 
 
 class Pages(Protocol):
-    """How pages are asked for; `coderelay.http.page` says more. What goes wrong is a ToolFailed."""
+    """The HTTP client for pages, implemented in `coderelay.http.page`. Errors are raised as ToolFailed."""
 
     def goes_through_proxy(self, url: str) -> bool: ...
 
@@ -49,7 +50,7 @@ class Pages(Protocol):
 
 
 class PageFetch:
-    """`resolve`, `may_reach` and `ports` are for tests and for nothing that is read from a file."""
+    """`resolve`, `may_reach` and `ports` exist for tests only; nothing that is read from a file may set them."""
 
     def __init__(
         self,
@@ -88,7 +89,8 @@ class PageFetch:
         raise ToolFailed(f"{address.url} leads on and on, more than {_REDIRECTS} times")
 
     async def _place(self, address: PageAddress) -> str:
-        """Where to connect to. With a proxy, which resolves names itself, only what is known here can be checked."""
+        """The IP address to connect to, or nothing if only the proxy knows the name. A proxy resolves names itself,
+        so only what can be resolved here is checked."""
         try:
             places = await self._resolve(address.host, address.port)
         except (OSError, UnicodeError) as error:
@@ -127,7 +129,7 @@ async def _finished(address: PageAddress, page: WebPage) -> Finished:
 
 
 async def _said(kind: str, page: WebPage, address: PageAddress) -> str:
-    """A failure has its reason in it, mostly."""
+    """The beginning of an error page, which mostly contains the reason."""
     if not _is_text(kind):
         return ""
     return (await _text(kind, page, address))[0][:_SAID_CHARS]
@@ -145,6 +147,7 @@ async def _text(kind: str, page: WebPage, address: PageAddress) -> tuple[str, bo
 
 
 def _is_text(kind: str) -> bool:
-    """What does not say what it is, is looked at."""
+    """Whether this content type is text. A page without a content type is accepted here and checked by its
+    content."""
     name = kind.partition("/")[2]
     return not kind or kind.startswith("text/") or any(name == each or name.endswith(f"+{each}") for each in _TEXTS)

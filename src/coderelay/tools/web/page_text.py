@@ -1,4 +1,4 @@
-"""The text of an HTML page in a form like Markdown: headings, lists, links, code, tables roughly."""
+"""Converts an HTML page to text in a form like Markdown: headings, lists, links, code, rough tables."""
 
 import re
 import time
@@ -11,8 +11,8 @@ from msgspec import Struct
 _PIECE_CHARS = 64 * 1024
 _SECONDS = 5.0
 _MOST_CHARS = 4 * 1024 * 1024
-_BLOCK_CHARS = 100  # what a block takes beside its text
-_DEEPEST = 10  # of lists in lists
+_BLOCK_CHARS = 100  # what a block costs besides its text
+_DEEPEST = 10  # nesting of lists
 _ENOUGH_CHARS = 300
 
 _HEADINGS = {f"h{level}": f"{'#' * level} " for level in range(1, 7)}
@@ -28,19 +28,21 @@ _UNSEEN = {
 _VOID = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
 }  # fmt: skip
-_WHOLE = {"html", "body", "main"}  # hidden until a script shows them
+_WHOLE = {"html", "body", "main"}  # some pages hide these until a script shows them
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\n\r\f]+")
-_BREAK = re.compile(r" ?\v ?")  # not a blank, so that it is still there when those are joined
+_BREAK = re.compile(r" ?\v ?")  # a <br>; not in _BLANKS, so that it survives when blanks are joined
 
 Kind = Literal["text", "item", "row"]
 Attributes = list[tuple[str, str | None]]
 
 
 def page_text(html: str, url: str) -> tuple[str, bool]:
-    """Of the main part of the page, if it has one that says something. Links are made whole with `url`.
+    """Return the text of the page's main part, if that has enough text, else of the whole page. Links are made
+    absolute with `url`.
 
-    And whether all of it was read: a page can be made to take for ever, or to become far more than it is."""
+    Also return whether all of it was read: a page can be made to take forever, or to expand far beyond its size.
+    """
     reader = _Reader(url)
     deadline = time.thread_time() + _SECONDS
     whole = True
@@ -49,7 +51,7 @@ def page_text(html: str, url: str) -> tuple[str, bool]:
             whole = False
             break
         reader.feed(html[start : start + _PIECE_CHARS])
-    reader.feed(" ")  # never `close`, which takes for ever on what was made to make it
+    reader.feed(" ")  # never `close`, which takes forever on malicious pages
     reader.end_block()
     main = [block for block in reader.blocks if block.is_main]
     chosen = main if sum(len(block.text) for block in main) >= _ENOUGH_CHARS else reader.blocks
@@ -65,7 +67,7 @@ class _Block(Struct, frozen=True):
 
 
 def _joined(blocks: list[_Block]) -> str:
-    """Items of a list and rows of a table follow each other; all else has an empty line between."""
+    """Join the blocks. Items of a list and rows of a table follow each other; all else has an empty line between."""
     parts: list[str] = []
     before: Kind = "text"
     for block in blocks:
@@ -80,15 +82,15 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.blocks: list[_Block] = []
         self.title: list[str] = []
-        self.held = 0  # characters, or about as many
+        self.held = 0  # characters, approximately
         self._url = url
         self._line: list[str] = []
-        self._start = ""  # of the block that is being read: a heading's signs, an item's dash
+        self._start = ""  # prefix of the current block: a heading's signs, an item's dash
         self._kind: Kind = "text"
-        self._unseen: tuple[str, int] | None = None  # the element that is skipped, and how often it is open
-        self._lists: list[int | None] = []  # the number of the last item, in those that have numbers
+        self._unseen: tuple[str, int] | None = None  # the element that is skipped, and its nesting depth
+        self._lists: list[int | None] = []  # the number of the last item; None for lists without numbers
         self._cells: list[str] | None = None
-        self._link: tuple[int, str] | None = None  # where in the line it began, and where it leads
+        self._link: tuple[int, str] | None = None  # its start in the line, and its target
         self._pre = 0
         self._main = 0
         self._in_title = False
@@ -164,7 +166,7 @@ class _Reader(HTMLParser):
                 pass
 
     def parse_html_declaration(self, i: int) -> int:
-        """What the base class gives up on is skipped like a comment, as browsers do."""
+        """Declarations that the base class refuses are skipped like comments, as browsers do."""
         try:
             return super().parse_html_declaration(i)
         except AssertionError:
@@ -177,8 +179,9 @@ class _Reader(HTMLParser):
             self._line.append(data)
 
     def _is_skipped(self, tag: str, attrs: Attributes) -> bool:
-        """With all that is in it: what a person would not see, as far as the element itself says so. Style sheets
-        are not read, and what is only tiny, pale or far outside is kept: many pages show it later."""
+        """Whether to skip an element with its contents because a person would not see it, as far as the element
+        itself says so. Style sheets are not read, and what is only tiny, pale or far outside is kept: many pages show
+        it later."""
         if self._unseen is not None:
             name, depth = self._unseen
             if tag == name:

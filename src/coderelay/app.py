@@ -31,8 +31,8 @@ from coderelay.models.providers import Providers
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.session_info import FilesShown, ModelShown
+from coderelay.store.backends import open_owners, open_store
 from coderelay.store.live import LiveFile
-from coderelay.store.open_store import open_owners, open_store
 from coderelay.store.sqlite.open_file import when_unlocked
 from coderelay.store.store import Store
 from coderelay.tools.all_tools import TOOLS

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from coderelay.config.texts.folders import TextFolder, TextKind, places_of
+from coderelay.config.texts.discovery import TextFolder, TextKind, places_of
 from coderelay.config.texts.texts import folder_texts
 
 

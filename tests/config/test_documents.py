@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.config.config_files import layer
-from coderelay.config.document import read_document
 from coderelay.config.folder_limits import keys_in
+from coderelay.config.parse_config import read_document
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from tests.config.test_keys import KEYS

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from coderelay.config.document import read_document
 from coderelay.config.folder_limits import RULES
+from coderelay.config.parse_config import read_document
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from coderelay.config.config_files import Layered, layer
-from coderelay.config.document import read_document
 from coderelay.config.folder_limits import RULES, theirs
 from coderelay.config.load import Config
+from coderelay.config.parse_config import read_document
 from coderelay.config.settings import AgentSettings, Settings, Tools
 from tests.config.test_keys import KEYS
 from tests.config.written import Places

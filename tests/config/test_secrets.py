@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from coderelay.config.load import load
-from coderelay.config.secrets import hide_secrets
+from coderelay.config.redaction import hide_secrets
 from coderelay.protocol.errors import BadInput
 from tests.config.written import Places
 

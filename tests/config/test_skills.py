@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.texts.folders import TextFolder, places_of
+from coderelay.config.texts.discovery import TextFolder, places_of
 from coderelay.config.texts.skills import Skill, Skills, SkillText, find_skills
 from tests.config.shelf import Shelf
 

@@ -35,7 +35,7 @@ from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, R
 from coderelay.protocol.ids import SessionId
 from coderelay.session import progress
 from coderelay.session.state import State
-from coderelay.store.open_store import open_owners
+from coderelay.store.backends import open_owners
 from coderelay.store.store import Store
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox

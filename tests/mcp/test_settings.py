@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.config.secrets import hide_secrets
+from coderelay.config.redaction import hide_secrets
 from coderelay.config.settings import McpServer
 from coderelay.tools.all_tools import SPECS
 from coderelay.tools.mcp.settings import filled, mark_of, private_values

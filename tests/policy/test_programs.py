@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.policy.shell.programs.programs import KINDS, PROGRAMS
+from coderelay.policy.shell.programs.program_table import KINDS, PROGRAMS
 
 pytestmark = pytest.mark.quick
 

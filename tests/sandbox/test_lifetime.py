@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
-from coderelay.workspace.processes.supervision import SUPERVISOR
+from coderelay.workspace.processes.supervisor_handle import SUPERVISOR
 from coderelay.workspace.sandbox.profile import Rung
 from tests.house import story
 from tests.patience import GROWING_LIMITS, PATIENCE

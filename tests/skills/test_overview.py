@@ -223,7 +223,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
         "coderelay.config.texts.custom_commands",
         "coderelay.config.texts.front_matter",
         "coderelay.config.texts.skills",
-        "coderelay.config.texts.folders",
+        "coderelay.config.texts.discovery",
         "coderelay.config.texts.texts",
         "coderelay.host.session_queries",
         "coderelay.session.context",

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from coderelay.agents.native.workflow.messages import best_effort, not_run, repair_prompt, still_failing
 from coderelay.agents.native.workflow.project_type import ProjectFiles
 from coderelay.agents.native.workflow.settings import VerificationSettings
 from coderelay.agents.native.workflow.verify_command import CheckCommand
@@ -22,7 +23,6 @@ from coderelay.agents.native.workflow.verify_steps import (
     is_document,
     verification_due,
 )
-from coderelay.agents.native.workflow.verify_text import best_effort, not_run, repair_prompt, still_failing
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import CallEnded, Mode

@@ -6,8 +6,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from coderelay.config.document import read_document
 from coderelay.config.folder_limits import Path, keys_in, rule_of
+from coderelay.config.parse_config import read_document
 from coderelay.config.paths import OWN_FOLDER, folder_file, person_file, read_folder_file, read_person_file
 from coderelay.config.settings import Settings
 

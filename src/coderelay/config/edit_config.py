@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from coderelay.config.document import parse_object, read_document
+from coderelay.config.parse_config import parse_object, read_document
 from coderelay.config.paths import (
     beneath,
     folder_file,
@@ -22,7 +22,7 @@ from coderelay.config.paths import (
     read_person_file,
     shown,
 )
-from coderelay.config.secrets import REFERENCE, names_secret
+from coderelay.config.redaction import REFERENCE, names_secret
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.translatable import say

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Struct, inspect
 
 from coderelay.config.folder_limits import RULES, Path
-from coderelay.config.key_tree import holds_null
+from coderelay.config.json_tree import holds_null
 from coderelay.config.paths import printable
-from coderelay.config.secrets import names_secret
+from coderelay.config.redaction import names_secret
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say

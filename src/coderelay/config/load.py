@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from coderelay.config.config_files import folder_settings, person_settings
 from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
-from coderelay.config.secrets import hide_secrets
+from coderelay.config.redaction import hide_secrets
 from coderelay.config.settings import Language, Settings, Unattended
 from coderelay.config.trust import is_trusted, trust_file
 from coderelay.protocol.errors import BadInput

@@ -11,8 +11,8 @@ from coderelay.protocol.translatable import say
 from coderelay.session.next_action import Finish, RunCall
 from coderelay.workspace.processes.environment import own_environment
 from coderelay.workspace.processes.find_program import find_program
-from coderelay.workspace.processes.supervision import CannotStart, ProcessesLost
-from coderelay.workspace.processes.supervision import FinishedCommand as Ended
+from coderelay.workspace.processes.supervisor_handle import CannotStart, ProcessesLost
+from coderelay.workspace.processes.supervisor_handle import FinishedCommand as Ended
 
 
 class Shell:

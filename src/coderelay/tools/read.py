@@ -18,8 +18,6 @@ _LINES = 2000
 _LINE_CHARS = 2000
 _SHOWN_CHARS = 50_000
 _FILE_BYTES = 32 * 1024 * 1024
-_IMAGE_BYTES = 5 * 1024 * 1024 * 3 // 4  # 5 MB in base64; more is refused by most providers
-_IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 _STARTS = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
 MOST_BYTES = 5 * 1024 * 1024 * 3 // 4  # 5 MB in base64; more is refused by most providers
 _OUTPUT_LINES = 20
@@ -73,7 +71,7 @@ class Read:
             raise ToolFailed("offset and limit start at 1")
         path = workspace.disk.locate(arguments.path)
         content = await workspace.files.read(arguments.path, _FILE_BYTES)
-        kind = _image_kind(content.data)
+        kind = image_kind(content.data)
         if kind is not None:
             return _image(kind, content)
         shown = workspace.disk.relative(path)
@@ -117,16 +115,9 @@ def _count(lines: int) -> str:
     return "1 line" if lines == 1 else say("{count} lines", count=lines)
 
 
-def _image_kind(content: bytes) -> str | None:
-    """Detect the image type by the file's first bytes, not by its name."""
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in _IMAGES.items() if content.startswith(start)), None)
-
-
 def _image(kind: str, content: FileContent) -> Finished:
-    if content.size > _IMAGE_BYTES:
-        raise ToolFailed(f"the image has {content.size} bytes; {_IMAGE_BYTES} at most can be shown")
+    if content.size > MOST_BYTES:
+        raise ToolFailed(f"the image has {content.size} bytes; {MOST_BYTES} at most can be shown")
     image = Image(kind, b64encode(content.data).decode())
     said = f"{kind}, {content.size} bytes"
     return Finished(output=said, summary=said, images=(image,))

@@ -16,7 +16,7 @@ from coderelay.agents.native.loop_detection import REPEATED, repeated, was_told
 from coderelay.agents.native.prompt.notes import news, what_counts
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.turn_tools import TurnTools
-from coderelay.agents.native.workflow.quick_check import has_edited, may_be_complex
+from coderelay.agents.native.workflow.prefilter import has_edited, may_be_complex
 from coderelay.agents.native.workflow.settings import WorkflowSettings
 from coderelay.models.http_error import FIRST_SECONDS, pause_before_retry
 from coderelay.models.model import Completion, Model, Models, Request, TextPiece, ThinkingPiece

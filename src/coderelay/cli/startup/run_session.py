@@ -13,10 +13,10 @@ from coderelay.app import App
 from coderelay.cli.startup.choose_session import Chosen, choose_session, mended_words, untrusted_words
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import me, new_app
+from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.client.unattended import Unattended
 from coderelay.config.edit_config import remember_model
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError

@@ -13,7 +13,7 @@ from itertools import islice
 from msgspec import Struct
 
 from coderelay.config.paths import printable, shown
-from coderelay.config.texts.folders import MOST_TEXTS, TextFile, TextFolder, gather, list_place, read_text
+from coderelay.config.texts.discovery import MOST_TEXTS, TextFile, TextFolder, gather, list_place, read_text
 from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
 from coderelay.protocol.errors import BadInput
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from coderelay.config.paths import printable, shown
-from coderelay.config.texts.folders import (
+from coderelay.config.texts.discovery import (
     MOST_TEXTS,
     TextFile,
     TextFolder,

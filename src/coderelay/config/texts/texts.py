@@ -7,7 +7,7 @@ gone at once.
 from collections.abc import Callable, Collection
 
 from coderelay.config.texts.custom_commands import CustomCommands, command_texts, find_commands
-from coderelay.config.texts.folders import TextFolder, TextKind, places_of
+from coderelay.config.texts.discovery import TextFolder, TextKind, places_of
 from coderelay.config.texts.skills import Skill, find_skills, skill_texts
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from coderelay.policy.shell.approval_prefixes import harmless_rest, is_known_use
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
-from coderelay.policy.shell.programs.programs import find_build, system_name, system_program
-from coderelay.policy.shell.programs.read_only import has_table, recognise
+from coderelay.policy.shell.programs.program_table import find_build, system_name, system_program
+from coderelay.policy.shell.programs.safe_commands import has_table, recognise
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.protocol.secret_places import secret_word
 

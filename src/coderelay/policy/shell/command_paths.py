@@ -17,9 +17,9 @@ from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import CommandFolders as Workspace
 from coderelay.policy.shell.programs.options import NotReadOnly, Options, check
-from coderelay.policy.shell.programs.programs import system_name, system_program
+from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
-from coderelay.policy.shell.syntax_tree import find_nodes
+from coderelay.policy.shell.tree_sitter_words import find_nodes
 from coderelay.policy.shell.walk import Text, walk
 
 if TYPE_CHECKING:

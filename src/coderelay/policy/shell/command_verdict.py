@@ -29,7 +29,7 @@ from coderelay.policy.shell.parser import (
     read_script,
 )
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
-from coderelay.policy.shell.programs.read_only import recognise, recognise_edit
+from coderelay.policy.shell.programs.safe_commands import recognise, recognise_edit
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts, without_rights
 from coderelay.protocol.calls import Right
 from coderelay.protocol.events import Mode, Preset

@@ -12,7 +12,7 @@ from msgspec import Struct
 from coderelay.policy.rules import NO_RULES, CommandRules
 from coderelay.policy.shell.deny_rules import Spelling, is_mentioned, is_understood, meaning
 from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
-from coderelay.policy.shell.programs.programs import base_name, find_program
+from coderelay.policy.shell.programs.program_table import base_name, find_program
 from coderelay.policy.shell.walk import (
     MOST_WORDS,
     Command,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from coderelay.policy.shell.parser import MOST_CHARACTERS
-from coderelay.policy.shell.programs.programs import PROGRAMS, base_name, find_program
+from coderelay.policy.shell.programs.program_table import PROGRAMS, base_name, find_program
 from coderelay.policy.shell.walk import Command, PossibleCommand, Record, walk
 
 _TAKE_A_VALUE = {"-C", "-c", "--git-dir", "--work-tree", "--prefix", "--cwd", "--project", "--directory"}

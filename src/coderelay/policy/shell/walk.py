@@ -16,9 +16,9 @@ from msgspec import Struct
 from coderelay.policy.shell.parser import MOST_CHARACTERS, Word, parse
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import NotReadOnly, Program
-from coderelay.policy.shell.programs.programs import base_name, find_program
+from coderelay.policy.shell.programs.program_table import base_name, find_program
 from coderelay.policy.shell.programs.wrappers import unwrap
-from coderelay.policy.shell.syntax_tree import find_nodes, text_of, words_of
+from coderelay.policy.shell.tree_sitter_words import find_nodes, text_of, words_of
 from coderelay.protocol.translatable import say
 
 if TYPE_CHECKING:

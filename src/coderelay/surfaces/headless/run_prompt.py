@@ -3,9 +3,9 @@
 from contextlib import aclosing
 from typing import Literal
 
+from coderelay.client.auto_answer import Nobody, Unattended, unanswered
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
-from coderelay.client.unattended import Nobody, Unattended, unanswered
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
 from coderelay.protocol.commands import Accepted, RecallPrompt, SendPrompt, StopTurn
 from coderelay.protocol.errors import CoderError

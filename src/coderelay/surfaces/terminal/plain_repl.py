@@ -16,13 +16,13 @@ from contextlib import aclosing
 from typing import Literal
 
 from coderelay.client.ask_text import choices, in_words
+from coderelay.client.auto_answer import Nobody, Unattended
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.family import Events, join_family
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
 from coderelay.client.slash_line import ChangedFiles, Left, Moved, Prompted, ShellLine, Slash, Told, classify
-from coderelay.client.unattended import Nobody, Unattended
 from coderelay.protocol.asks import By, PlanAsk
 from coderelay.protocol.commands import AnswerAsk, RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError

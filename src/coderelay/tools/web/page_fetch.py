@@ -26,8 +26,8 @@ from coderelay.tools.web.page_address import (
     page_address,
     resolve_name,
 )
-from coderelay.tools.web.page_body import WebPage, read_body, text_of, visible
 from coderelay.tools.web.page_text import page_text
+from coderelay.tools.web.response_body import WebPage, read_body, text_of, visible
 
 _SECONDS = 30.0
 _REDIRECTS = 5

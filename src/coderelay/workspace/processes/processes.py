@@ -20,7 +20,7 @@ from errno import EINVAL
 
 from coderelay.workspace.processes.orphans import end_command, end_orphans, new_mark
 from coderelay.workspace.processes.output import DiskSpaceWatch, Output
-from coderelay.workspace.processes.supervision import (
+from coderelay.workspace.processes.supervisor_handle import (
     CannotStart,
     FinishedCommand,
     ProcessesLost,

@@ -11,11 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.agent import Turn
-from coderelay.agents.native.workflow.project_type import ProjectFiles, ProjectFolder, infer_command
-from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
-from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command
-from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
-from coderelay.agents.native.workflow.verify_text import (
+from coderelay.agents.native.workflow.messages import (
     Reason,
     best_effort,
     not_run,
@@ -24,7 +20,11 @@ from coderelay.agents.native.workflow.verify_text import (
     still_failing,
     workflow_message,
 )
-from coderelay.agents.native.workflow.verify_wish import wish_of
+from coderelay.agents.native.workflow.project_type import ProjectFiles, ProjectFolder, infer_command
+from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
+from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command
+from coderelay.agents.native.workflow.verify_request import wish_of
+from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import MessageAdded, Mode
 from coderelay.protocol.ids import CallId, new_id

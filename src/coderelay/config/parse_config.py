@@ -8,9 +8,9 @@ from typing import cast
 
 import msgspec
 
-from coderelay.config.key_tree import Tree, count_keys, holds_null
+from coderelay.config.json_tree import Tree, count_keys, holds_null
 from coderelay.config.paths import printable, shown
-from coderelay.config.secrets import refuse_secrets
+from coderelay.config.redaction import refuse_secrets
 from coderelay.config.settings import Permissions, Settings
 from coderelay.policy.rules import EXPECTED, OddRule, read_rule
 from coderelay.protocol.errors import BadInput

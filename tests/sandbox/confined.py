@@ -12,7 +12,7 @@ from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import FinishedCommand, Processes, RunningCommand
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
-from coderelay.workspace.sandbox.profile import Rung
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.sandbox import IDLE_SECONDS, Sandbox
 
 

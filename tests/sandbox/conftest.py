@@ -5,9 +5,9 @@ from functools import cache
 
 import pytest
 
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.detect import WAYS
 from coderelay.workspace.sandbox.probe import probe
-from coderelay.workspace.sandbox.profile import Rung
 
 
 @cache

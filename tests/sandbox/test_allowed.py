@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.sandbox.profile import Rung
+from coderelay.workspace.sandbox.confinement import Rung
 from tests.house import story
 from tests.sandbox.confined import confined
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from coderelay.workspace.sandbox.profile import Rung
+from coderelay.workspace.sandbox.confinement import Rung
 from tests.house import story
 from tests.sandbox.confined import Confined, confined
 

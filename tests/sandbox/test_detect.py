@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from coderelay.workspace.sandbox import bubblewrap, detect
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.detect import DetectedSandbox, find_rung, rung_here
 from coderelay.workspace.sandbox.failure_hints import sandbox_hint
 from coderelay.workspace.sandbox.probe import probe
-from coderelay.workspace.sandbox.profile import Rung
 
 
 def test_the_best_way_that_works_is_taken_and_kept(tmp_path: Path, bubblewrap: Rung):

@@ -13,8 +13,9 @@ import pytest
 from coderelay.workspace.processes.find_program import find_program, outside_path
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.caches import cache_folder
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
-from coderelay.workspace.sandbox.profile import Rung, credential_places
+from coderelay.workspace.sandbox.profile import credential_places
 from coderelay.workspace.trees.snapshots import Snapshot, Trees
 from tests.house import story
 from tests.patience import PATIENCE

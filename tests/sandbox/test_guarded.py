@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.git_obeyed_files import read_file
-from coderelay.workspace.sandbox.profile import Rung
 from tests.house import story
 from tests.sandbox.confined import confined, git, make_repository
 

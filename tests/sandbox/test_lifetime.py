@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.processes.supervisor_handle import SUPERVISOR
-from coderelay.workspace.sandbox.profile import Rung
+from coderelay.workspace.sandbox.confinement import Rung
 from tests.house import story
 from tests.patience import GROWING_LIMITS, PATIENCE
 from tests.sandbox.confined import confined, eventually

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.private_folder import recover
-from coderelay.workspace.sandbox.profile import Rung
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import story

@@ -9,7 +9,7 @@ import pytest
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded, Mode
-from coderelay.workspace.sandbox.profile import Rung
+from coderelay.workspace.sandbox.confinement import Rung
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 

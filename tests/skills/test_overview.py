@@ -216,7 +216,6 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
     loaded = coder_on(server).run("-p", "hi", "--mode", "yolo", env={"PYTHONPROFILEIMPORTTIME": "1"}).err
     modules = {line.rpartition("|")[2].strip() for line in loaded.splitlines()}
     ours = {
-        "coderelay.agents.native.prompt.notes",
         "coderelay.client.commands",
         "coderelay.client.slash_commands",
         "coderelay.client.other_commands",

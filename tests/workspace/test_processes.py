@@ -198,7 +198,7 @@ async def test_killing_the_supervisor_loses_its_commands_and_the_next_one_runs(t
 @story
 async def test_killing_supervisor_and_keeper_together_left_three_processes(tmp_path: Path):
     async with running_family(tmp_path) as (processes, task, pids):
-        for name in ("keeper", "supervisor"):
+        for name in ("supervisor", "keeper"):  # in this order: a supervisor kills a keeper that is stopped
             os.kill(pids[name], signal.SIGSTOP)  # so that neither can do anything about the other's death
         for name in ("keeper", "supervisor"):
             os.kill(pids[name], signal.SIGKILL)

@@ -13,10 +13,10 @@ from coderelay.cli.startup.current_folder import real_folder
 from coderelay.cli.startup.interrupts import RaisedInterrupts
 from coderelay.cli.startup.open_app import me, run_with_app
 from coderelay.client.changed_files import changed_line
-from coderelay.client.commands.show import background_line
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak, t
 from coderelay.client.session_names import session_by_id
+from coderelay.client.todo_text import background_line
 from coderelay.client.visible import padded, visible
 from coderelay.config.load import load
 from coderelay.host.host import Host

@@ -99,7 +99,7 @@ def test_c29_a_diff_of_several_files() -> None:
 
 
 def test_no_heavy_library_is_loaded_before_the_first_text() -> None:
-    modules = ["asks", "calls", "lines", "markdown", "printable", "thought", "written"]
+    modules = ["asks", "calls", "notices", "printable", "thinking", "markdown_stream"]
     imports = "".join(f"import coderelay.surfaces.terminal.drawing.{each}\n" for each in modules)
     script = f"import sys\n{imports}print({{'rich', 'pygments', 'markdown_it', 'prompt_toolkit'}} & set(sys.modules))"
     assert (

@@ -98,10 +98,10 @@ def test_a_file_that_has_become_too_long_is_shortened_when_it_is_read(tmp_path: 
 
 _WRITER = """
 import sys
-from coderelay.surfaces.terminal.input.history import Entry, append_entry, shorten
+from coderelay.surfaces.terminal.input.history import HistoryEntry, append_entry, shorten
 file, name = sys.argv[1:]
 for number in range(200):
-    append_entry(file, Entry(f"{name} {number} " + "x" * 2000, "/work", number))
+    append_entry(file, HistoryEntry(f"{name} {number} " + "x" * 2000, "/work", number))
     shorten(file)
 """
 

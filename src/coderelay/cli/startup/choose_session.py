@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from coderelay.app import App
 from coderelay.client.client import Client
-from coderelay.client.commands.models import GUIDE, agent_for, with_provider
 from coderelay.client.language import retell, t
+from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.client.session_names import find_session, is_known
 from coderelay.client.visible import visible
 from coderelay.config.detect.detect import DetectedModel, detect

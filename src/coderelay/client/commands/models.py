@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from coderelay.client.client import Client
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import t
+from coderelay.client.model_names import GUIDE, agent_for, with_provider
 from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
@@ -14,7 +15,6 @@ from coderelay.protocol.queries import ListModels, ShowSession, WhyNotRun
 from coderelay.protocol.session_info import ModelShown
 
 _NEAREST = 3
-GUIDE = "guide"
 
 
 async def model(here: Context, name: str) -> str:
@@ -110,14 +110,3 @@ COMMANDS = (
         completes="model",
     ),
 )
-
-
-def agent_for(model: str) -> str:
-    """The agent that runs a session with this model; the guide stands for an agent without a model."""
-    return GUIDE if model == GUIDE else "native"
-
-
-def with_provider(name: str, current: str) -> str:
-    """A name without a provider gets the provider of the current model."""
-    provider = current.partition(":")[0]
-    return name if ":" in name or GUIDE in (name, current) else f"{provider}:{name}"

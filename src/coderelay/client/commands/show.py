@@ -1,8 +1,5 @@
 """Commands that show the state of a session: `/status`, `/tools`, `/tasks`, `/ps`, `/mcp`, `/cost` and others."""
 
-import time
-from collections.abc import Sequence
-
 from coderelay import __version__
 from coderelay.client.client import Client
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
@@ -10,13 +7,11 @@ from coderelay.client.language import retell, t
 from coderelay.client.other_commands import help_of, help_text
 from coderelay.client.overview import agents_in_words, context_in_words, skills_in_words, tools_in_words
 from coderelay.client.slash_line import Prompted
+from coderelay.client.todo_text import background_line, todo_lines
 from coderelay.client.visible import padded, visible, width_of
-from coderelay.protocol.background import BackgroundRow, in_words
-from coderelay.protocol.calls import Call
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.events import MessageAdded
-from coderelay.protocol.ids import BackgroundId, CallId, SessionId
+from coderelay.protocol.ids import BackgroundId, SessionId
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import (
     ListAgents,
@@ -33,12 +28,10 @@ from coderelay.protocol.queries import (
     ShowSession,
     WhyWaiting,
 )
-from coderelay.protocol.session_info import Item, PromptRow, ServerRow, Status
+from coderelay.protocol.session_info import PromptRow, ServerRow
 from coderelay.protocol.summary import Summary
-from coderelay.session.state import items_of
 
 _TOOLS_SHOWN = 20
-_MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
 async def show_help(here: Context, name: str) -> str:
@@ -253,12 +246,6 @@ COMMANDS = (
 )
 
 
-def background_line(row: BackgroundRow) -> str:
-    since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
-    how = t("runs since {time}", time=since) if row.end is None else retell(in_words(row.end))
-    return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"
-
-
 async def servers_in_words(client: Client, session: SessionId) -> str:
     rows = await client.get(ListServers(session))
     return "\n".join(map(_in_words, rows)) or t("no MCP server is configured here; `coder mcp add` adds one")
@@ -329,16 +316,3 @@ def _used(row: Summary) -> str:
     price = t("price unknown") if row.cost is None else f"${row.cost:.4f}"
     sent, came = f"{row.usage.input_tokens:,}", f"{row.usage.output_tokens:,}"
     return t("{sent} tokens in, {came} out: {price}", sent=sent, came=came, price=price)
-
-
-def todo_lines(items: Sequence[Item]) -> list[str]:
-    return [f"{_MARKS[each.status]} {' '.join(each.content.split())}" for each in items]
-
-
-def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:
-    """The todo lists that the calls of a message set, by call; each is to be shown when its call has succeeded."""
-    return {call.id: _lines(call) for call in message.calls if call.name == "todo"}
-
-
-def _lines(call: Call) -> list[str]:
-    return todo_lines(items_of(call))

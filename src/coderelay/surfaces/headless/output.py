@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol, TextIO
 import msgspec
 
 from coderelay.client.client import Client
-from coderelay.client.commands.show import lists_in
 from coderelay.client.language import retell
+from coderelay.client.todo_text import lists_in
 from coderelay.client.views import cowork
 from coderelay.client.views.partials import Partials
 from coderelay.protocol.calls import Finished, one_line

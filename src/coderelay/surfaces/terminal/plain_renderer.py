@@ -2,8 +2,8 @@
 
 import sys
 
-from coderelay.client.commands.show import lists_in
 from coderelay.client.language import retell, t
+from coderelay.client.todo_text import lists_in
 from coderelay.client.visible import visible
 from coderelay.protocol import background
 from coderelay.protocol.asks import By

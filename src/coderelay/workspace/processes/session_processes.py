@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.output import FREE_BYTES
 from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, Heard, Processes, RunningCommand
-from coderelay.workspace.sandbox.profile import Confinement, Rung
+from coderelay.workspace.sandbox.confinement import Confinement, Rung
 
 if TYPE_CHECKING:
     from coderelay.workspace.sandbox.restore import Mended

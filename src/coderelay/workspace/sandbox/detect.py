@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from coderelay import __version__
 from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
-from coderelay.workspace.sandbox.profile import Rung
+from coderelay.workspace.sandbox.confinement import Rung
 
 WAYS: tuple[Rung, ...] = ("bubblewrap", "sandlock")
 _SWITCHES = (

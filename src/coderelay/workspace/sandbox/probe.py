@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable
 
 from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.guarded_paths import Guarded
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
-from coderelay.workspace.sandbox.profile import Profile, Rung, profile
+from coderelay.workspace.sandbox.profile import Profile, profile
 
 _SECONDS = 20
 _WORKS = "confined"

@@ -6,19 +6,15 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from glob import glob
-from typing import Literal
 
 from msgspec import Struct
 
 from coderelay.protocol.secret_places import places_at_home
 from coderelay.workspace.files.folders import is_in
-from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.sandbox.guarded_paths import Guarded
 
 _RUN = ("/run", "/var/run")
 _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system")  # NixOS
-Rung = Literal["bubblewrap", "sandlock", "none"]
-"""The way commands are confined, the best one first."""
 PROCESSES = 2048
 _FILE_BYTES = 8 << 30  # for one file; `disk_space` ensures that many files do not fill the disk
 _NAME = "coder-"
@@ -152,15 +148,6 @@ def credential_places(home: str) -> Iterator[str]:
         for found in glob(full) if "*" in place else [full]:
             if os.path.lexists(found) and os.path.exists(real := os.path.realpath(found)):
                 yield real
-
-
-class Confinement(Struct, frozen=True):
-    """What is needed to start a command in the sandbox. `environment` holds the variables that the command gets,
-    `temporary` is the real path of its temporary files."""
-
-    processes: Processes
-    environment: Mapping[str, str]
-    temporary: str
 
 
 def resource_limits() -> list[str]:

@@ -14,13 +14,14 @@ from contextlib import asynccontextmanager
 from coderelay.workspace.processes.processes import CannotStart, Processes
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
+from coderelay.workspace.sandbox.confinement import Confinement, Rung
 from coderelay.workspace.sandbox.detect import forget, rung_here
 from coderelay.workspace.sandbox.git_folders import GitSearch
 from coderelay.workspace.sandbox.guarded_paths import Guarded, guarded
 from coderelay.workspace.sandbox.planted_files import Planted
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.probe import wrapped
-from coderelay.workspace.sandbox.profile import Confinement, ProcessGroup, Rung, around, profile, resource_limits
+from coderelay.workspace.sandbox.profile import ProcessGroup, around, profile, resource_limits
 from coderelay.workspace.sandbox.restore import Before, Mended, look, mend
 
 IDLE_SECONDS = 60.0

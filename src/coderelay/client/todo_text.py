@@ -1,0 +1,33 @@
+"""Todo lists and background commands as lines of text, for every surface."""
+
+import time
+from collections.abc import Sequence
+
+from coderelay.client.language import retell, t
+from coderelay.protocol.background import BackgroundRow, in_words
+from coderelay.protocol.calls import Call
+from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.ids import CallId
+from coderelay.protocol.session_info import Item, Status
+from coderelay.session.state import items_of
+
+_MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+
+
+def background_line(row: BackgroundRow) -> str:
+    since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
+    how = t("runs since {time}", time=since) if row.end is None else retell(in_words(row.end))
+    return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"
+
+
+def todo_lines(items: Sequence[Item]) -> list[str]:
+    return [f"{_MARKS[each.status]} {' '.join(each.content.split())}" for each in items]
+
+
+def lists_in(message: MessageAdded) -> dict[CallId, list[str]]:
+    """The todo lists that the calls of a message set, by call; each is to be shown when its call has succeeded."""
+    return {call.id: _lines(call) for call in message.calls if call.name == "todo"}
+
+
+def _lines(call: Call) -> list[str]:
+    return todo_lines(items_of(call))

@@ -33,6 +33,7 @@ from tests.session.reading_mutants import READING_MUTANTS
 from tests.session.spending_mutants import SPENDING_MUTANTS
 from tests.session.undo_mutants import UNDO_MUTANTS
 
+_EXAMPLES = 1000 if "CODER_SOAK" in os.environ else 150
 _ANY = settings(deadline=None, report_multiple_bugs=False)
 _FIXED = settings(_ANY, derandomize=True, database=None)
 _SEARCHED = settings(_FIXED, stateful_step_count=60)
@@ -48,7 +49,7 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
 
 
 def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_in_many_more_orders_of_moves() -> None:
-    run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=150, stateful_step_count=70))
+    run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70))
 
 
 ALL_MUTANTS = [

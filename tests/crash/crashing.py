@@ -33,7 +33,7 @@ from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.session import progress
+from coderelay.session import turn_transitions
 from coderelay.session.state import State
 from coderelay.store.backends import open_owners
 from coderelay.store.store import Store
@@ -226,14 +226,14 @@ def _break_fold(broken: Callable[[State, State, AnyEvent], None]) -> None:
 
 
 def _forget_what_started() -> None:
-    claim = progress.claim
+    claim = turn_transitions.claim
 
-    def forgetful(state: State, what: progress.Claim) -> list[AnyEvent]:
+    def forgetful(state: State, what: turn_transitions.Claim) -> list[AnyEvent]:
         for call in state.open_calls():
             call.started_epoch = None
         return claim(state, what)
 
-    progress.claim = forgetful
+    turn_transitions.claim = forgetful
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
         *get_args(HostShown.__annotations__["owner"]),
     ],
     "client/changed_files.py": lambda: constants_of("client/changed_files.py")["_KINDS"],
-    "client/overview.py": lambda: [*constants_of("session/context.py")["_PARTS"], *_agents()],
+    "client/overview.py": lambda: [*constants_of("session/context_usage.py")["_PARTS"], *_agents()],
     "client/session_names.py": _phases,
     "client/other_commands.py": lambda: constants_of("client/other_commands.py")["_HEADINGS"],
     "surfaces/terminal/picker.py": _phases,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.mode_matrix import PRESETS, Table, in_words, table_of
+from coderelay.policy.preset_tables import PRESETS, Table, in_words, table_of
 
 PLAN, YOLO = table_of("plan", "balanced"), table_of("yolo", "balanced")
 

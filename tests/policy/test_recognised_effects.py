@@ -16,8 +16,8 @@ import pytest
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.git import SUBCOMMANDS
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Options
+from coderelay.policy.shell.programs.read_only_check import recognise
 from coderelay.policy.shell.programs.readers import READERS
-from coderelay.policy.shell.programs.safe_commands import recognise
 
 CANARY = "canary-7261"
 SECRET = "SECRET"  # stands for a file outside of the workspace

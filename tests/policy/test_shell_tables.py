@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from coderelay.policy.mode_matrix import table_of
+from coderelay.policy.preset_tables import table_of
 from coderelay.policy.shell.command_verdict import ShellVerdict, assess, judge_command
 from coderelay.protocol.events import Mode
 

@@ -39,8 +39,8 @@ from coderelay.protocol.ids import APPROVALS, AskId, CallId, MessageId, PromptId
 from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
-from coderelay.session.progress import settled
 from coderelay.session.state import CallState, State
+from coderelay.session.turn_transitions import settled
 from tests.outcomes import in_english
 from tests.session.choices import fitting, unfitting
 from tests.session.play import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play

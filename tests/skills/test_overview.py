@@ -225,7 +225,7 @@ def test_start_up_loads_nothing_of_this_where_there_is_nothing(serve: Serve, cod
         "coderelay.config.texts.discovery",
         "coderelay.config.texts.texts",
         "coderelay.host.session_queries",
-        "coderelay.session.context",
+        "coderelay.session.context_usage",
     }
     assert "coderelay.app" in modules
     assert modules & ours == set()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.agents.native.workflow.verify_request import wish_of
+from coderelay.agents.native.workflow.verify_intent import wish_of
 
 
 @pytest.mark.quick

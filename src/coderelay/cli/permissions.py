@@ -15,7 +15,7 @@ from coderelay.cli.startup.open_app import me, new_app, run_with_app
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.client.permission_asks import approval_in_words
+from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.session_names import session_by_id
 from coderelay.config.load import home_of
 from coderelay.config.paths import folder_file, printable, shown

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from coderelay.client.language import t
-from coderelay.client.permission_asks import permission_in_words
+from coderelay.client.permission_ask_text import permission_in_words
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import (
     Allow,

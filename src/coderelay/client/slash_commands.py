@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from coderelay.client.client import Client
-from coderelay.client.commands import exports, files, models, modes, prompts, sessions, show, turns
+from coderelay.client.commands import export, files, models, modes, prompts, sessions, show, turns
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.other_commands import resolve
@@ -19,7 +19,7 @@ __all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommand
 
 COMMANDS: tuple[SlashCommand, ...] = tuple(
     sorted(
-        (each for file in (models, modes, turns, sessions, exports, files, show, prompts) for each in file.COMMANDS),
+        (each for file in (models, modes, turns, sessions, export, files, show, prompts) for each in file.COMMANDS),
         key=lambda each: GROUPS.index(each.group),
     )
 )

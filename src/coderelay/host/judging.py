@@ -14,7 +14,7 @@ from coderelay.host.open_asks import ask_about
 from coderelay.host.records import Records
 from coderelay.policy.approvals import SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.policy.mode_matrix import in_words, table_of
+from coderelay.policy.preset_tables import in_words, table_of
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Allow, Approval, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
@@ -23,8 +23,8 @@ from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
-from coderelay.session.progress import SecondLook, settled
 from coderelay.session.state import CallState, SessionSettings, State
+from coderelay.session.turn_transitions import SecondLook, settled
 from coderelay.workspace.files.folders import is_in, real_path
 
 

@@ -6,7 +6,7 @@ from coderelay.host.context import HostContext
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ShowContext
 from coderelay.protocol.session_info import CommandsShown, ContextShown, ToolShown
-from coderelay.session.context import context_of
+from coderelay.session.context_usage import context_of
 from coderelay.session.state import SessionSettings, State
 
 Look = ListTools | ListSkills | ListCommands | ExpandCommand | ShowContext

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from coderelay.policy.approvals import SANDBOXES, covers, wanted
-from coderelay.policy.mode_matrix import ModeAnswer, files_others_obey, named, table_of
+from coderelay.policy.preset_tables import ModeAnswer, files_others_obey, named, table_of
 from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval

@@ -6,7 +6,7 @@ from coderelay.cli.startup.current_folder import real_folder
 from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.open_app import new_app, run_with_app
 from coderelay.client.ask_text import headline
-from coderelay.client.permission_asks import approval_in_words
+from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.models.local.downloads import offers

@@ -11,7 +11,7 @@ from coderelay.policy.shell.approval_prefixes import harmless_rest, is_known_use
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import find_build, system_name, system_program
-from coderelay.policy.shell.programs.safe_commands import has_table, recognise
+from coderelay.policy.shell.programs.read_only_check import has_table, recognise
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.protocol.secret_places import secret_word
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.options import Build, CommandFolders, NotReadOnly, OptionWord, check
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_build
-from coderelay.policy.shell.programs.safe_commands import recognise_edit
+from coderelay.policy.shell.programs.read_only_check import recognise_edit
 
 # Options behind `--`, which cargo passes to the test programs it builds.
 _OF_TESTS = {"--nocapture", "--show-output", "--ignored", "--include-ignored", "--exact", "--test-threads=1"}

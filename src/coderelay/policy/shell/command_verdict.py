@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.mode_matrix import Effect, ModeAnswer, named, table_of
+from coderelay.policy.preset_tables import Effect, ModeAnswer, named, table_of
 from coderelay.policy.rules import PathBase as RulesPlace
 from coderelay.policy.rules import Rules, is_about_paths
 from coderelay.policy.shell.allow_rules import allows
@@ -29,7 +29,7 @@ from coderelay.policy.shell.parser import (
     read_script,
 )
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
-from coderelay.policy.shell.programs.safe_commands import recognise, recognise_edit
+from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts, without_rights
 from coderelay.protocol.calls import Right
 from coderelay.protocol.events import Mode, Preset

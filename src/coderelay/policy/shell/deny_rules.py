@@ -17,7 +17,7 @@ from coderelay.policy.shell.approval_prefixes import is_known_use
 from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.program_table import PROGRAMS, find_program
-from coderelay.policy.shell.programs.safe_commands import recognise
+from coderelay.policy.shell.programs.read_only_check import recognise
 
 Likeness = Literal["no", "maybe", "yes"]
 _MOST_WORDS = 64

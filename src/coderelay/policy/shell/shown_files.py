@@ -14,7 +14,7 @@ from coderelay.policy.shell.parser import Script, Word, literal_script
 from coderelay.policy.shell.programs.find import RUN_ACTIONS
 from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly, Operands, Options, OptionWord, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
-from coderelay.policy.shell.programs.safe_commands import without_wrappers
+from coderelay.policy.shell.programs.read_only_check import without_wrappers
 
 _MOST_FOLDERS = 32
 _GIT_SHOWS = {"diff", "show", "grep", "whatchanged", "format-patch", "range-diff"}

@@ -23,7 +23,7 @@ from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.keys import make_bindings
-from coderelay.surfaces.terminal.input_lines import Dialogue, GivenBack, Sent
+from coderelay.surfaces.terminal.input_dispatch import Dialogue, GivenBack, Sent
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.notifications import Attention
 from coderelay.surfaces.terminal.opened import Opened

@@ -41,8 +41,8 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from coderelay.client.language import t
 from coderelay.surfaces.standard_streams import taken_down_to, waiting
+from coderelay.surfaces.terminal.completion_menu import menu_lines
 from coderelay.surfaces.terminal.drawing.columns import without_colours
-from coderelay.surfaces.terminal.menu import menu_lines
 
 _PRINT_SECONDS = 0.03
 _FRAME_SECONDS = 0.1

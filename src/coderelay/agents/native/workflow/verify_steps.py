@@ -23,7 +23,7 @@ from coderelay.agents.native.workflow.messages import (
 from coderelay.agents.native.workflow.project_type import ProjectFiles, ProjectFolder, infer_command
 from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
 from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command
-from coderelay.agents.native.workflow.verify_request import wish_of
+from coderelay.agents.native.workflow.verify_intent import wish_of
 from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import MessageAdded, Mode

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from coderelay.client.ask_text import headline, in_words
 from coderelay.client.language import retell, t
-from coderelay.client.permission_asks import shortened, surroundings
+from coderelay.client.permission_ask_text import shortened, surroundings
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import (
     Allow,

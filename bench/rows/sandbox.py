@@ -14,9 +14,9 @@ from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
+from coderelay.workspace.sandbox.confinement import Rung
 from coderelay.workspace.sandbox.detect import WAYS
 from coderelay.workspace.sandbox.probe import probe
-from coderelay.workspace.sandbox.profile import Rung
 from coderelay.workspace.sandbox.sandbox import Sandbox
 
 TIMES, STARTS, IDLE = 40, 5, 5

@@ -14,6 +14,12 @@ from tests.terminal.repl import repl, settle
 CoderOn = Callable[[ModelServerThread], Coder]
 
 
+def remove_whole(folder: Path) -> None:
+    """As `rm -rf` does: again, while the process that is tested makes files in it."""
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def test_a_turn_whose_log_is_deleted_fails_in_words(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     """Symptom: a traceback."""
     wait = "touch began; until [ -e go ]; do sleep 0.01; done"
@@ -21,7 +27,7 @@ def test_a_turn_whose_log_is_deleted_fails_in_words(serve: Serve, coder_on: Code
     started = coder.start("-p", "go", "--mode", "yolo")
     while not (folder / "began").exists():
         assert started.process.poll() is None
-    shutil.rmtree(coder.home)
+    remove_whole(coder.home)
     (folder / "go").touch()
     ran = started.wait()
     assert ran.code == 1
@@ -30,12 +36,12 @@ def test_a_turn_whose_log_is_deleted_fails_in_words(serve: Serve, coder_on: Code
 
 
 def no_folder(owners: Path) -> None:
-    shutil.rmtree(owners)
+    remove_whole(owners)
     owners.touch()
 
 
 def a_link_to_itself(owners: Path) -> None:
-    shutil.rmtree(owners)
+    remove_whole(owners)
     owners.symlink_to(owners.name)
 
 
@@ -58,7 +64,7 @@ def test_a_terminal_whose_log_is_deleted_stays_and_says_so(serve: Serve, coder_o
     with repl(coder) as terminal:
         terminal.enter("first")
         settle(terminal, "done")
-        shutil.rmtree(coder.home)
+        remove_whole(coder.home)
         terminal.enter("second")
         terminal.wait_for("not sent")
         assert "moved or deleted while in use" in " ".join(terminal.everything.split())
@@ -72,7 +78,7 @@ def test_an_idle_turn_whose_log_is_deleted_can_be_left(serve: Serve, coder_on: C
     with repl(coder) as terminal:
         terminal.enter("first")
         terminal.wait_for("one two")
-        shutil.rmtree(coder.home)
+        remove_whole(coder.home)
         terminal.press("escape")
         terminal.wait_for("moved or deleted")
         terminal.press("c-d", "c-d")

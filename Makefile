@@ -9,6 +9,9 @@ CHANGED = $(shell { git diff --name-only --diff-filter=d HEAD; git ls-files -o -
 	| grep -E '^(tests|bench|tools|examples)/.*\.py$$')
 SPEC ?= ../shared/spec/requirements.md
 
+# Without its cache of compiled test files, every run would compile them anew in every worker.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text soak mutants bench bench-peers test-local eval requirements lock clean
 

@@ -160,7 +160,6 @@ async def test_d23_it_takes_the_same_road_as_any_command(tmp_path: Path) -> None
         assert is_alive(await pid_in(coder.folder))
 
 
-@pytest.mark.quick
 @story
 async def test_d17_it_is_listed_and_stopped_from_another_process(tmp_path: Path) -> None:
     steps = [proposes(in_background("trap '' TERM; " + RUNS.replace("exec ", ""))), says("started")]

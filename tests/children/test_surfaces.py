@@ -56,8 +56,11 @@ def test_a_parked_child_is_answered_and_both_go_on(
     (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
     ran = coder.run("answer", row["ask"]["id"], "allow")
     assert ran == Ran(0, "answered: bash: ./build.sh\nbuilt\ncarrying on: go\nall done\n", "")
+    logs = read_logs(coder.home / "sessions.db").values()
+    ends = [each for log in logs for each in log if each["kind"] == "call.ended"]
+    assert (folder / "effects").exists(), ends
     assert (folder / "effects").read_text() == "ran\n"
-    for log in read_logs(coder.home / "sessions.db").values():
+    for log in logs:
         check_settled(log)
 
 

@@ -32,7 +32,6 @@ def written(coder: Coder) -> Any:
     return json.loads((coder.home / "config.json").read_text())
 
 
-@pytest.mark.quick
 def test_a_server_is_added_tried_and_removed_and_all_else_stays(coder: Coder) -> None:
     file = coder.home / "config.json"
     before = '{\n    "model": "openai:x",\n    "budget.day": 2.5,\n    "tools": {"disabled": ["bash"]}\n}\n'

@@ -67,7 +67,6 @@ def test_c03_the_users_message_is_the_first_of_the_history(serve: Serve, coder_o
     assert said == [("user", "first"), ("assistant", "a"), ("user", "second")]
 
 
-@pytest.mark.quick
 def test_b55_stream_json_has_the_shapes_in_order(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script(proposes(bash("echo hi"), text="look"), says("done", thinking="hm"))))
     ran = coder.run("-p", "go", "--mode", "yolo", "--output", "stream-json")

@@ -29,7 +29,6 @@ async def test_a26_a_hook_denies_by_exit_code_and_the_model_is_told_why(tmp_path
         assert (coder.folder / "out2").exists()
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("answer", "verdict"),
     [

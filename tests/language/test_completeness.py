@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 from collections import Counter
+from functools import cache
 from string import Formatter
 
 import pytest
@@ -15,10 +16,24 @@ from tests.language.literals import PLACE, ROOM, Said, Unclear, records_in, said
 from tests.language.tables import TABLES
 
 _FILES = sorted(ROOM.rglob("*.py"))
-_CALLS = [each for file in _FILES for each in said_in(file, "t")]
-_SAID = [each for each in _CALLS if isinstance(each, Said)]
-_TABLED = [text for table in TABLES.values() for text in table()]
-_RECORDS = dict(each for file in _FILES for each in records_in(file))
+
+
+@cache  # read with the first test: whoever only collects tests need not wait for it
+def _calls() -> list[Said | Unclear]:
+    return [each for file in _FILES for each in said_in(file, "t")]
+
+
+def _said() -> list[Said]:
+    return [each for each in _calls() if isinstance(each, Said)]
+
+
+def _tabled() -> list[str]:
+    return [text for table in TABLES.values() for text in table()]
+
+
+@cache
+def _records() -> dict[str, str]:
+    return dict(each for file in _FILES for each in records_in(file))
 
 
 class Language:
@@ -27,7 +42,7 @@ class Language:
     def __init__(self, name: str) -> None:
         self.name = name
         self.file: LanguageFile = read_language(name)
-        self.records = _RECORDS if name == "zh" else {}
+        self.records = _records() if name == "zh" else {}
         self.log_messages = self.file.log_messages | tool_words(name)
         self.all = self.file.texts | self.log_messages | self.records
 
@@ -39,8 +54,8 @@ def language(request: pytest.FixtureRequest) -> Language:
 
 @pytest.mark.quick
 def test_every_text_for_people_has_a_form_in_every_language(language: Language) -> None:
-    told = {each.text: each.where for each in _SAID} | dict.fromkeys(_TABLED, "tests/language/tables.py")
-    told |= dict.fromkeys(_RECORDS, "a record")
+    told = {each.text: each.where for each in _said()} | dict.fromkeys(_tabled(), "tests/language/tables.py")
+    told |= dict.fromkeys(_records(), "a record")
     missing = {text: where for text, where in told.items() if text not in language.file.texts | language.records}
 
     if missing and not language.file.complete:
@@ -58,7 +73,7 @@ def test_every_language_that_is_complete_knows_the_same_log_messages(language: L
 
 
 def test_no_text_is_left_over(language: Language) -> None:
-    wanted = {each.text for each in _SAID} | set(_TABLED) | (_RECORDS.keys() - language.records.keys())
+    wanted = {each.text for each in _said()} | set(_tabled()) | (_records().keys() - language.records.keys())
 
     assert sorted(language.file.texts.keys() - wanted) == []
 
@@ -73,14 +88,14 @@ def test_no_text_is_translated_twice(language: Language) -> None:
 
 
 def test_what_is_given_to_t_can_be_read_off_the_code_or_is_listed() -> None:
-    unclear = {each.where.partition(":")[0] for each in _CALLS if isinstance(each, Unclear)}
+    unclear = {each.where.partition(":")[0] for each in _calls() if isinstance(each, Unclear)}
 
     assert sorted(unclear - TABLES.keys()) == [], "list the table of it in tests/language/tables.py"
     assert sorted(TABLES.keys() - unclear) == []
 
 
 def test_the_values_are_those_that_the_text_has_places_for() -> None:
-    filled = [each for each in _SAID if each.values]
+    filled = [each for each in _said() if each.values]
 
     assert [each for each in filled if each.values != frozenset(PLACE.findall(each.text))] == []
 
@@ -93,7 +108,7 @@ def test_a_translated_text_has_the_places_of_the_english_one(language: Language)
 
 def test_what_is_filled_in_can_be(language: Language) -> None:
     """Both forms are well made where anything is filled in."""
-    filled = {each.text for each in _SAID if each.values}
+    filled = {each.text for each in _said() if each.values}
     for text, told in language.file.texts.items():
         if text in filled:
             assert list(Formatter().parse(told))

@@ -133,7 +133,6 @@ def test_the_text_of_an_attempt_that_broke_off_ran_into_what_came_after_it(serve
     assert notice.endswith("; trying again in 0 s)")
 
 
-@pytest.mark.quick
 def test_a_call_that_was_written_as_text_stands_on_a_line_of_its_own(serve: Serve, coder_on: CoderOn) -> None:
     written = '{"name": "bash", "arguments": {"command": "echo hi"}}'
     with terminal(coder_on(serve(script(says(written), says("done")))), "--mode", "yolo") as screen:

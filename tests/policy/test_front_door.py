@@ -97,7 +97,6 @@ def test_c10_yolo_keeps_file_tools_in_the_workspace(serve: Serve, coder_on: Code
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.quick
 def test_d20_a_batch_with_one_dangerous_command_pauses_whole(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     (folder / "x").write_text("")
     coder = coder_on(serve(by_history(commands("ls", "rm x", "pwd"))))

@@ -49,7 +49,6 @@ async def attempt(inside: Confined, facts: dict[str, object]) -> dict[str, str]:
     return {name: outcome for name, outcome in outcomes.items() if outcome == "done"}
 
 
-@pytest.mark.quick
 @story
 async def test_nothing_outside_can_be_reached_read_or_changed(
     tmp_path: Path, rung: Rung, monkeypatch: pytest.MonkeyPatch

@@ -41,7 +41,6 @@ def configure(root: Path, settings: dict[str, object]) -> None:
     (root / "home/config.json").write_text(json.dumps(settings))
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("mode", "sandbox", "escapes"),
     [

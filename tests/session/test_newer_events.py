@@ -125,7 +125,6 @@ def test_the_life_below_has_every_kind_of_event() -> None:
     assert {type(event) for event in LIFE} == set(get_args(AnyEvent)) - {SessionDeleted, Unrecognised}
 
 
-@pytest.mark.quick
 @settings(max_examples=50, deadline=None)
 @given(STRANGERS)
 def test_unknown_kinds_anywhere_change_nothing_and_are_kept(strangers: list[tuple[int, str, dict[str, Any]]]) -> None:

@@ -5,7 +5,6 @@ from contextlib import aclosing, asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,7 +73,6 @@ async def test_the_output_of_a_command_is_shown_while_it_runs(tmp_path: Path) ->
         assert outcome.output == "one\ntwo"
 
 
-@pytest.mark.quick
 @story
 async def test_c15_so_is_that_of_a_command_of_the_persons_own_in_another_process(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as first, house(tmp_path, script()) as second:

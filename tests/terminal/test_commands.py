@@ -27,7 +27,6 @@ def test_the_first_line_says_which_model_was_found_and_how_to_change_it(serve: S
         assert line == "model: openai:scripted (OPENAI_API_KEY); change with --model or /model\n"
 
 
-@pytest.mark.quick
 def test_c21_c47_a_model_is_changed_at_once_and_kept_for_later_sessions(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:
@@ -46,7 +45,6 @@ def test_c21_c47_a_model_is_changed_at_once_and_kept_for_later_sessions(
     assert [each["model"] for each in server.requests] == ["scripted", "other", "other"]
 
 
-@pytest.mark.quick
 def test_c47_a_model_that_cannot_be_kept_is_in_use(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(says("one")))
     (folder / ".coder").write_text("in the way")
@@ -70,7 +68,6 @@ def test_c21_a_model_that_cannot_be_used_changes_nothing(serve: Serve, coder_on:
     assert not (folder / ".coder" / "config.json").exists()
 
 
-@pytest.mark.quick
 def test_the_guide_can_be_left_for_a_model_and_taken_again(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("a model speaks")))
     with terminal(coder_on(server), "--model", "guide") as screen:
@@ -89,7 +86,6 @@ def test_the_guide_can_be_left_for_a_model_and_taken_again(serve: Serve, coder_o
     assert asked(server) == ["hi"]
 
 
-@pytest.mark.quick
 def test_mode_and_think_are_shown_and_changed(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(coder_on(serve(script()))) as screen:
         screen.wait_for("> ")
@@ -106,7 +102,6 @@ def test_mode_and_think_are_shown_and_changed(serve: Serve, coder_on: CoderOn) -
             screen.wait_for(told)
 
 
-@pytest.mark.quick
 def test_x08_what_waits_is_listed_changed_and_dropped(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(hangs(says("one two"), 1), says("a"), says("b")))
     with terminal(coder_on(server)) as screen:
@@ -138,7 +133,6 @@ def test_x08_what_waits_is_listed_changed_and_dropped(serve: Serve, coder_on: Co
     assert [text.split("\n")[-1] for text in asked(server)] == ["first", "zweitens", "last"]
 
 
-@pytest.mark.quick
 def test_x08_a_steered_line_is_heard_at_the_next_step(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     wait = "while [ ! -e go ]; do sleep 0.01; done"
     server = serve(script(proposes(bash(wait)), says("as you like")))
@@ -153,7 +147,6 @@ def test_x08_a_steered_line_is_heard_at_the_next_step(serve: Serve, coder_on: Co
     assert asked(server) == ["start", "rather the blue one"]
 
 
-@pytest.mark.quick
 def test_x08_input_while_running_follows_the_setting(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     wait = "while [ ! -e go ]; do sleep 0.01; done"
     server = serve(script(proposes(bash(wait)), says("as you like")))
@@ -171,7 +164,6 @@ def test_x08_input_while_running_follows_the_setting(serve: Serve, coder_on: Cod
     assert asked(server) == ["start", "rather the blue one"]
 
 
-@pytest.mark.quick
 def test_c28_compact_shows_the_summary_and_the_next_request_begins_with_it(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("one"), says("Goal: to count."), says("two")))
     with terminal(coder_on(server)) as screen:
@@ -186,7 +178,6 @@ def test_c28_compact_shows_the_summary_and_the_next_request_begins_with_it(serve
     assert "<summary>\nWhat happened so far, summed up because it became too long:\n\nGoal: to count." in first
 
 
-@pytest.mark.quick
 def test_cost_tells_tokens_and_that_a_price_is_unknown(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(coder_on(serve(script(says("one"))))) as screen:
         screen.wait_for("> ")
@@ -206,7 +197,6 @@ def test_an_unknown_command_is_said_and_changes_nothing(serve: Serve, coder_on: 
         screen.wait_for("unknown command /frobnicate; /help shows what there is\n> ")
 
 
-@pytest.mark.quick
 def test_a64_tools_reach_another_folder_once_it_was_added(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     other = folder.parent / "other"
     other.mkdir()
@@ -298,7 +288,6 @@ def test_c27_a_session_that_waits_for_an_answer_asks_again_where_it_is_resumed(
     assert (folder / "made").exists()
 
 
-@pytest.mark.quick
 def test_c20_ctrl_d_sends_what_is_typed_and_leaves_when_nothing_is(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("one")))
     with terminal(coder_on(server)) as screen:
@@ -333,7 +322,6 @@ def test_c15_x16_a_bang_is_the_persons_own_command_at_a_terminal_and_text_in_a_p
     assert (asked(server), (folder / "made").read_text()) == (["!rm made"], "42\n")
 
 
-@pytest.mark.quick
 def test_x16_piped_lines_go_through_new_one_after_the_other(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script(says("one"), says("two")))
     ran = coder_on(server).run(text="first\n/new\nsecond\n/exit\nthird\n")

@@ -81,7 +81,6 @@ def test_b58_an_answer_that_is_none_does_not_lose_the_ones_before(serve: Serve, 
     assert result == "Your name?\n→ Ann\nYour town?\n→ Rome"
 
 
-@pytest.mark.quick
 def test_b58_b60_questions_are_answered_by_number_label_or_own_words(serve: Serve, coder_on: CoderOn) -> None:
     questions = [
         {"question": "Which colour?", "options": [{"label": "Red"}, {"label": "Blue", "description": "calm"}]},
@@ -100,7 +99,6 @@ def test_b58_b60_questions_are_answered_by_number_label_or_own_words(serve: Serv
     assert result == "Which colour?\n→ Blue\nWhich sizes?\n→ S, M\nYour name?\n→ Ann"
 
 
-@pytest.mark.quick
 def test_a62_a_plan_is_approved_and_carried_out(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     plan = proposes(call("plan_exit", plan="# Plan\n1. write a"))
     server = serve(script(plan, proposes(write("a", "x")), says("done")))
@@ -113,7 +111,6 @@ def test_a62_a_plan_is_approved_and_carried_out(serve: Serve, coder_on: CoderOn,
     assert (folder / "a").read_text() == "x"
 
 
-@pytest.mark.quick
 def test_a62_a_plan_without_asking_is_put_before_the_person(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(says("first plan"), says("better plan"), proposes(write("a", "x")), says("done")))
     with terminal(coder_on(server), "--mode", "plan") as screen:
@@ -130,7 +127,6 @@ def test_a62_a_plan_without_asking_is_put_before_the_person(serve: Serve, coder_
     assert (folder / "a").read_text() == "x"
 
 
-@pytest.mark.quick
 def test_x03_stop_at_an_ask_ends_the_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     calls = proposes(write("a", "x"), write("b", "x"))
     with terminal(coder_on(serve(script(calls)))) as screen:
@@ -142,7 +138,6 @@ def test_x03_stop_at_an_ask_ends_the_turn(serve: Serve, coder_on: CoderOn, folde
     assert list(folder.glob("[!.]*")) == []
 
 
-@pytest.mark.quick
 def test_ctrl_c_stops_the_turn_and_not_the_loop(serve: Serve, coder_on: CoderOn) -> None:
     with terminal(coder_on(serve(script(hangs(says("one two three"), 2), says("fine"))))) as screen:
         screen.wait_for("> ")
@@ -166,7 +161,6 @@ def test_ctrl_c_at_an_ask_stops_the_turn(serve: Serve, coder_on: CoderOn) -> Non
         screen.wait_for("fine\n")
 
 
-@pytest.mark.quick
 def test_c01_c19_slash_and_bang_do_not_reach_the_model(serve: Serve, coder_on: CoderOn) -> None:
     server = serve(script())
     with terminal(coder_on(server)) as screen:
@@ -182,7 +176,6 @@ def test_c01_c19_slash_and_bang_do_not_reach_the_model(serve: Serve, coder_on: C
     assert server.requests == []
 
 
-@pytest.mark.quick
 def test_x16_a_piped_line_is_never_an_answer(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     server = serve(script(proposes(bash("touch x")), says("no"), says("yes?")))
     ran = coder_on(server).run(text="go\ny\n")

@@ -60,7 +60,6 @@ def fed(*pieces: str, columns: int = 10, rows: int = 4) -> Emulator:
     return emulator
 
 
-@pytest.mark.quick
 def test_a_program_with_prompt_toolkit_is_typed_to_and_seen(prompting: tuple[Coder, tuple[str, ...]]) -> None:
     coder, program = prompting
     with at_terminal(coder, program=program, columns=40, rows=10) as terminal:
@@ -98,7 +97,6 @@ def test_a_program_is_told_of_another_size(prompting: tuple[Coder, tuple[str, ..
         terminal.wait_until(lambda seen: seen.cursor[0] == 25, "wrapped at thirty columns")
 
 
-@pytest.mark.quick
 def test_coder_as_plain_lines(serve: Serve, coder_on: CoderOn) -> None:
     """What stays when the terminal can do nothing."""
     coder = coder_on(serve(script(says("hello you"))))

@@ -111,7 +111,6 @@ def test_x03_stop_at_a_question_ends_the_turn(serve: Serve, coder_on: CoderOn, f
     assert list(folder.glob("[!.]*")) == []
 
 
-@pytest.mark.quick
 def test_kill_9_while_asking_and_resume_asks_again_and_acts_once(
     serve: Serve, coder_on: CoderOn, folder: Path
 ) -> None:

@@ -65,7 +65,6 @@ def files_in(root: Path) -> set[str]:
     return {path for path in every if not path.startswith(".git/")}
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     "rules",
     [

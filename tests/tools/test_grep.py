@@ -112,7 +112,6 @@ async def test_line_ends_encodings_and_binaries_are_seen_alike(tmp_path: Path) -
         assert await here.run("grep", pattern="two", path="binary") == "no line matches"
 
 
-@pytest.mark.quick
 @story
 async def test_what_git_ignores_is_left_out_unless_it_is_named(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)

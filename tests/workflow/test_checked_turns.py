@@ -33,7 +33,6 @@ def writes(*contents: str, path: str = "a.py") -> Script:
     return script(*answers)
 
 
-@pytest.mark.quick
 def test_c37_c42_x39_what_fails_is_repaired_by_the_model_and_checked_again(opened: Open) -> None:
     project = opened(writes(WRONG, RIGHT))
     ran = project.ask("make it")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.workspace.processes import keeper
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
-from coderelay.workspace.processes.supervisor_handle import SUPERVISOR
 from coderelay.workspace.sandbox.confinement import Rung
 from tests.house import story
 from tests.patience import GROWING_LIMITS, PATIENCE
@@ -22,14 +22,14 @@ touch ready; wait; wait
 """
 LINKS = """
 import os, runpy, sys
-supervisor = runpy.run_path(sys.argv[1])
-alarm = supervisor["child_alarm"]()
+keeper = runpy.run_path(sys.argv[1])
+alarm = keeper["child_alarm"]()
 for _ in range(300):
     if os.fork() == 0:
         os._exit(0)
     for _ in range(5):
         os.readlink("/proc/self")
-    supervisor["silence"](alarm)
+    keeper["silence"](alarm)
 print("answered")
 """
 OWNER = """
@@ -167,7 +167,7 @@ async def test_output_without_an_end_is_ended(tmp_path: Path, rung: Rung):
 async def test_a_child_that_ends_does_not_fail_what_the_sandbox_answers_meanwhile(tmp_path: Path, rung: Rung):
     async with confined(tmp_path, rung) as inside:
         (inside.work / "links.py").write_text(LINKS)
-        assert await inside.output(f"{sys.executable} -I links.py {SUPERVISOR}") == "answered\n"
+        assert await inside.output(f"{sys.executable} -I links.py {keeper.__file__}") == "answered\n"
 
 
 @story

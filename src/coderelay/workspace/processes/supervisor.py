@@ -1,7 +1,8 @@
 """The supervisor process: runs the commands of one owner process, and lets none of them outlive the owner.
 
 This is a separate script that is never imported: it starts in milliseconds, is cheap to fork, and knows nothing of
-coderelay. `processes.py` and `supervision.py` are the other side of both protocols:
+coderelay but `keeper.py`, its other half. `processes.py` and `supervisor_handle.py` are the other side of both
+protocols:
 
     owner ── control socket ──> supervisor     in: one byte and the descriptors of each command:
                                                its own socket, its output, and a third one if
@@ -25,21 +26,24 @@ answer in their place. Nor may a command stop them: a stopped keeper is killed, 
 the supervisor is process 1.
 """
 
-import ctypes
-import errno
-import marshal
 import os
 import resource
 import select
 import signal
 import sys
 import time
-from _socket import MSG_WAITALL, socket  # importing `socket` would take 5 ms more
+from _socket import socket  # importing `socket` would take 5 ms more
 
-LIBC = ctypes.CDLL(None)
-PR_SET_PDEATHSIG = 1
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from coderelay.workspace.processes import keeper
+else:  # an isolated interpreter does not look beside the script
+    sys.path.append(os.path.dirname(__file__))
+    import keeper
+
+    sys.path.pop()
+
 PR_SET_DUMPABLE = 4
-PR_SET_CHILD_SUBREAPER = 36
 KEEPERS_MAY_TAKE = 2.0
 KILLING_MAY_TAKE = 1.0
 KEYCTL = {"x86_64": 250, "aarch64": 219}
@@ -49,11 +53,9 @@ EVERY_USER = ["0", "0", "4294967295"]
 KINDS = ("writable", "readonly")
 OF_THE_SANDBOX = ["/dev", "/proc"]
 
-Request = tuple[list[bytes], bytes, dict[bytes, bytes]]  # arguments, folder, environment
-
 
 def main(arguments: list[str]) -> None:
-    prctl(PR_SET_DUMPABLE, 0)
+    keeper.prctl(PR_SET_DUMPABLE, 0)
     control = take_control()
     mounts = [each for each in arguments if each.startswith(KINDS)]
     if mounts:
@@ -65,7 +67,7 @@ def main(arguments: list[str]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    keeper.prctl(keeper.PR_SET_CHILD_SUBREAPER, 1)
     control.send(READY)
     Supervisor(control).supervise()
 
@@ -83,7 +85,7 @@ def set_limit(limit: str) -> None:
     """Set a resource limit, never above the current one. The kernel counts processes by user, so their number is only
     limited in a user namespace, where all of them are ours."""
     name, _, number = limit.partition("=")
-    if name == "RLIMIT_NPROC" and read_file("/proc/self/uid_map").split() == EVERY_USER:
+    if name == "RLIMIT_NPROC" and keeper.read_file("/proc/self/uid_map").split() == EVERY_USER:
         return
     kind, most = getattr(resource, name), int(number)
     hard = resource.getrlimit(kind)[1]
@@ -111,7 +113,7 @@ def check_mounts(expected: list[str]) -> None:
 def mounts_here() -> dict[str, str]:
     """Whether each mount point is writable. At one path, the topmost mount comes last and counts."""
     found: dict[str, str] = {}
-    for line in read_file("/proc/self/mountinfo").rstrip("\n").split("\n"):
+    for line in keeper.read_file("/proc/self/mountinfo").rstrip("\n").split("\n"):
         path, options = line.split(" ", 6)[4:6]
         for code, meant in ((r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\043", "#"), (r"\134", "\\")):
             path = path.replace(code, meant)
@@ -132,7 +134,7 @@ def leave_keyring() -> None:
     """Leave the session keyring, whose keys a sandbox would inherit. Does nothing without that system call."""
     number = KEYCTL.get(os.uname().machine)
     if number is not None:
-        LIBC.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
+        keeper.LIBC.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
 class Supervisor:
@@ -140,7 +142,7 @@ class Supervisor:
 
     def __init__(self, control: socket) -> None:
         self.control = control
-        self.alarm = child_alarm()
+        self.alarm = keeper.child_alarm()
         self.keepers: set[int] = set()
 
     def supervise(self) -> None:
@@ -165,21 +167,21 @@ class Supervisor:
         try:
             self.fork_keeper(command, outputs)
         except OSError as error:
-            reply(command, words("process", error.errno))
+            keeper.reply(command, keeper.words("process", error.errno))
         command.close()
-        close_all(outputs)
+        keeper.close_all(outputs)
         return True
 
     def fork_keeper(self, command: socket, outputs: list[int]) -> None:
-        keeper = os.fork()
-        if keeper:
-            self.keepers.add(keeper)
+        pid = os.fork()
+        if pid:
+            self.keepers.add(pid)
             return
         status = 1
         try:
             self.control.close()  # otherwise the owner would not notice the death of the supervisor
             os.close(self.alarm)
-            keep(command, outputs)
+            keeper.keep(command, outputs)
             status = 0
         finally:
             os._exit(status)
@@ -190,7 +192,7 @@ class Supervisor:
         A keeper that ends cleanly leaves nothing behind. After any other death, orphans may have come to us, and
         killing one of them may bring its children.
         """
-        silence(self.alarm)
+        keeper.silence(self.alarm)
         strangers = False
         try:
             while (ended := os.waitpid(-1, os.WNOHANG | os.WUNTRACED)) != (0, 0):
@@ -203,7 +205,7 @@ class Supervisor:
         except ChildProcessError:
             return False
         if strangers:
-            kill_children(spared=self.keepers)
+            keeper.kill_children(spared=self.keepers)
         return True
 
     def leave(self) -> None:
@@ -215,7 +217,7 @@ class Supervisor:
             if not self.children_after(grace):
                 return
             self.keepers.clear()
-            kill_children()
+            keeper.kill_children()
 
     def children_after(self, grace: float) -> bool:
         """Whether there are still children after `grace` seconds."""
@@ -230,157 +232,6 @@ class Supervisor:
         return False
 
 
-def keep(command: socket, outputs: list[int]) -> None:
-    """The keeper: run one command to its end, and then end everything that it started."""
-    request = receive_request(command)
-    if request is None:
-        return
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
-    alarm = child_alarm()
-    failure, failure_writer = os.pipe()
-    keeper = os.getpid()
-    try:
-        leader = os.fork()
-    except OSError as error:
-        reply(command, words("process", error.errno))
-        return
-    if leader == 0:
-        lead(request, keeper, outputs, failure_writer)
-    close_all([*outputs, failure_writer])
-
-    exit_code = watch(command, alarm, leader)
-    signal_group(leader, signal.SIGKILL)
-    end_children()
-    if exit_code is not None:
-        failed = os.read(failure, 64)  # empty after a successful exec, which closed it
-        reply(command, failed or words("ended", exit_code))
-
-
-def watch(command: socket, alarm: int, leader: int) -> int | None:
-    """Forward signals until the leader ends (returns its exit code) or the owner is gone (returns None)."""
-    poll = select.poll()
-    poll.register(command.fileno(), select.POLLIN)
-    poll.register(alarm, select.POLLIN)
-    while True:
-        for descriptor, _ in poll.poll():
-            if descriptor == alarm:
-                silence(alarm)
-                while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
-                    if ended[0] == leader:
-                        return os.waitstatus_to_exitcode(ended[1])
-                continue
-            signals = receive(command, 16)
-            if not signals:
-                return None
-            for number in signals:
-                signal_group(leader, number)
-
-
-def lead(request: Request, keeper: int, outputs: list[int], failure: int) -> None:
-    """Become the command, as the leader of a new session. Standard input is ours, /dev/null. Never returns."""
-    argv, cwd, env = request
-    what, number = "program", errno.EINVAL
-    try:
-        os.setsid()
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != keeper:
-            return  # the keeper died before we could ask to die with it
-        # Ignored signals stay ignored after exec. Python ignores two, and a shell that starts us in the background
-        # two more.
-        for each in range(1, 32):
-            if each not in (signal.SIGKILL, signal.SIGSTOP):
-                signal.signal(each, signal.SIG_DFL)
-        os.dup2(outputs[0], 1)
-        os.dup2(outputs[-1], 2)
-        what = "folder"
-        os.chdir(cwd)
-        what = "program"
-        execute(argv, env)
-    except OSError as error:
-        number = error.errno
-    finally:
-        os.write(failure, words(what, number))
-        os._exit(127)
-
-
-def execute(argv: list[bytes], env: dict[bytes, bytes]) -> None:
-    """Like os.execvpe, which would import `warnings` for every command."""
-    program = argv[0]
-    if b"/" in program:
-        os.execve(program, argv, env)
-    refused = FileNotFoundError(errno.ENOENT, "not on the path")
-    for folder in env.get(b"PATH", os.defpath.encode()).split(b":"):
-        try:
-            os.execve((folder or b".") + b"/" + program, argv, env)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            refused = error
-    raise refused
-
-
-def end_children() -> None:
-    """Kill until no child is left. Orphans of a killed child become our children and are next."""
-    while True:
-        try:
-            if os.waitpid(-1, os.WNOHANG) != (0, 0):
-                continue
-            if not kill_children():
-                return
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
-
-
-def kill_children(spared: set[int] | frozenset[int] = frozenset()) -> bool:
-    """Kill all children but `spared`. False if there is none that we may kill: one that became another user stays."""
-    own_group, killed = os.getpgrp(), False
-    for pid in children():
-        if pid in spared:
-            continue
-        try:
-            if (group := os.getpgid(pid)) != own_group:
-                os.killpg(group, signal.SIGKILL)
-            os.kill(pid, signal.SIGKILL)
-            killed = True
-        except (ProcessLookupError, PermissionError):
-            continue
-    return killed
-
-
-def children() -> list[int]:
-    """Ids of our child processes. Empty if /proc is missing, or belongs to another process namespace."""
-    own = str(os.getpid())
-    if not os.path.islink("/proc/self") or os.readlink("/proc/self") != own:
-        return []
-    try:
-        # One fast read: otherwise a command that forks and exits without pause would stay ahead of us.
-        return [int(pid) for pid in read_file(f"/proc/{own}/task/{own}/children").split()]
-    except FileNotFoundError:  # a kernel may be built without this file
-        return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(name) == own]
-
-
-def parent_of(pid: str) -> str:
-    try:
-        stat = read_file(f"/proc/{pid}/stat")
-    except OSError:
-        return ""
-    # The name, in parentheses, may itself contain spaces and parentheses.
-    return stat[stat.rindex(")") + 2 :].split(None, 2)[1]
-
-
-def read_file(path: str) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.read()
-
-
-def signal_group(leader: int, number: int) -> None:
-    try:
-        os.killpg(leader, number)
-    except (ProcessLookupError, PermissionError):
-        return
-
-
 def receive_descriptors(control: socket) -> list[int] | None:
     try:
         byte, ancillary, _, _ = control.recvmsg(1, 64)
@@ -392,64 +243,6 @@ def receive_descriptors(control: socket) -> list[int] | None:
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
     return descriptors
-
-
-def close_all(descriptors: list[int]) -> None:
-    for each in descriptors:
-        os.close(each)
-
-
-def receive_request(command: socket) -> Request | None:
-    """The request, or None if the owner was gone before it was complete."""
-    length = int.from_bytes(receive(command, 4, MSG_WAITALL), "big")
-    body = receive(command, length, MSG_WAITALL)
-    return marshal.loads(body) if body and len(body) == length else None
-
-
-def receive(command: socket, size: int, flags: int = 0) -> bytes:
-    try:
-        return command.recv(size, flags)
-    except ConnectionError:
-        return b""
-
-
-def words(what: str, number: int | None) -> bytes:
-    return f"{what} {number}\n".encode()
-
-
-def reply(command: socket, message: bytes) -> None:
-    """Send the only reply, then close the socket: its end marks the end of the message."""
-    try:
-        command.sendall(message)
-    except ConnectionError:
-        return
-    command.close()
-
-
-def child_alarm() -> int:
-    """A descriptor that becomes readable when a child ends."""
-    reader, writer = os.pipe()
-    os.set_blocking(reader, False)
-    os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    # Sandlock answers system calls such as readlink from another process. If a child ended meanwhile, they would fail
-    # with EINTR, which Python does not expect of them. With this setting, the kernel restarts them.
-    signal.siginterrupt(signal.SIGCHLD, False)
-    return reader
-
-
-def silence(alarm: int) -> None:
-    try:
-        os.read(alarm, 512)
-    except BlockingIOError:
-        return
-
-
-def prctl(option: int, value: int) -> None:
-    """Does nothing where prctl does not exist (macOS): there, only process groups are ended."""
-    if hasattr(LIBC, "prctl"):
-        LIBC.prctl(option, value, 0, 0, 0)
 
 
 if __name__ == "__main__":

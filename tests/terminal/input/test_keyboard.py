@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
-from coderelay.surfaces.terminal.screen import PasteParser
+from coderelay.surfaces.terminal.input.keyboard import PasteParser
 
 BEGIN, END = "\x1b[200~", "\x1b[201~"
 

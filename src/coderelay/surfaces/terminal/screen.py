@@ -19,18 +19,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.history import History
-from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
-from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.input.vt100_parser import Vt100Parser
-from prompt_toolkit.key_binding import (
-    DynamicKeyBindings,
-    KeyBindings,
-    KeyBindingsBase,
-    KeyPressEvent,
-    merge_key_bindings,
-)
-from prompt_toolkit.key_binding.key_processor import KeyPress
-from prompt_toolkit.keys import Keys
+from prompt_toolkit.key_binding import DynamicKeyBindings, KeyBindingsBase, merge_key_bindings
 from prompt_toolkit.layout import ConditionalContainer, HSplit, Layout, VerticalAlign, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl, SearchBufferControl
 from prompt_toolkit.layout.dimension import Dimension
@@ -43,6 +32,7 @@ from coderelay.client.language import t
 from coderelay.surfaces.standard_streams import taken_down_to, waiting
 from coderelay.surfaces.terminal.completion_menu import menu_lines
 from coderelay.surfaces.terminal.drawing.columns import without_colours
+from coderelay.surfaces.terminal.input.keyboard import REPORT_FOCUS, REPORT_NO_FOCUS, Focus, Keyboard
 
 _PRINT_SECONDS = 0.03
 _FRAME_SECONDS = 0.1
@@ -50,11 +40,6 @@ _INPUT_ROWS = 10
 _MOST_UNSHOWN = 1 << 16
 _ESCAPE_SECONDS = 0.05  # how long to wait for the rest of an Alt key's sequence
 MENU_ROWS = 8
-TELL, TELL_NO_MORE = "\x1b[?1004h", "\x1b[?1004l"  # focus reporting on, off
-_CAME, _WENT = Keys.ControlF23, Keys.ControlF24  # focus gained and lost, as keys that no keyboard has
-ANSI_SEQUENCES["\x1b[I"] = _CAME
-ANSI_SEQUENCES["\x1b[O"] = _WENT
-_END = "\x1b[201~"  # the end of a bracketed paste
 
 
 class View(Protocol):
@@ -102,12 +87,12 @@ class Screen:
     async def run(self) -> None:
         """Run until `leave`. The terminal is restored in every case."""
         ticker = asyncio.create_task(self._tick())
-        self._output.write_raw(TELL)
+        self._output.write_raw(REPORT_FOCUS)
         try:
             await self._app.run_async(handle_sigint=False)
         finally:
             ticker.cancel()
-            self._output.write_raw(TELL_NO_MORE)
+            self._output.write_raw(REPORT_NO_FOCUS)
             self._output.set_title("")
             self._flush()
             self._output.flush()
@@ -172,14 +157,14 @@ class Screen:
         """Give the whole terminal to another program until `work` is done."""
         self._flush()
         self.is_lent = True
-        self._output.write_raw(TELL_NO_MORE)
+        self._output.write_raw(REPORT_NO_FOCUS)
         try:
             async with in_terminal():
                 await taken_down_to(0)  # pending output would mix with the output of the other program
                 await work()
         finally:
             self.is_lent = False
-            self._output.write_raw(TELL)
+            self._output.write_raw(REPORT_FOCUS)
             self._flush()
 
     @property
@@ -350,52 +335,3 @@ def _size() -> Size:
     except OSError:  # the terminal is gone; SIGHUP follows
         return Size(rows=24, columns=80)
     return Size(rows=found.lines or 24, columns=found.columns or 80)
-
-
-class Focus:
-    """Tracks whether the terminal window has the focus, from the focus events that the terminal reports."""
-
-    def __init__(self) -> None:
-        self.is_known = False
-        self.is_here = True
-        self.bindings = KeyBindings()
-        self.bindings.add(_CAME)(self._came)
-        self.bindings.add(_WENT)(self._went)
-
-    def _came(self, _: KeyPressEvent) -> None:
-        self.is_known = self.is_here = True
-
-    def _went(self, _: KeyPressEvent) -> None:
-        self.is_known, self.is_here = True, False
-
-
-class Keyboard(Vt100Input):
-    """Terminal input that uses the faster PasteParser."""
-
-    def __init__(self, stdin: TextIO) -> None:
-        super().__init__(stdin)
-        self.vt100_parser = PasteParser(lambda key: self._buffer.append(key))
-
-
-class PasteParser(Vt100Parser):
-    """Collects a bracketed paste in pieces, so that a long paste takes linear time."""
-
-    def __init__(self, feed_key_callback: Callable[[KeyPress], None]) -> None:
-        self._pieces: list[str] = []
-        self._last = ""  # the last characters, in which the end sequence may have begun
-        super().__init__(feed_key_callback)
-
-    def feed(self, data: str) -> None:
-        if not self._in_bracketed_paste:
-            super().feed(data)
-            return
-        recent = self._last + data
-        self._pieces.append(data)
-        self._last = recent[1 - len(_END) :]
-        if _END not in recent:
-            return
-        pasted, _, rest = "".join(self._pieces).partition(_END)
-        self._pieces, self._last = [], ""
-        self._in_bracketed_paste = False
-        self.feed_key_callback(KeyPress(Keys.BracketedPaste, pasted))
-        self.feed(rest)

@@ -36,12 +36,12 @@ from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
     MessageAdded,
-    Mode,
     Recorded,
     TurnEnded,
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, PromptId, SessionId, new_id
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
 from tests.model_server import ModelServer, Script, model_server
 

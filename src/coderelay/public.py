@@ -34,10 +34,11 @@ from coderelay.protocol.commands import (
     StopTurn,
 )
 from coderelay.protocol.errors import UnknownSession
-from coderelay.protocol.events import Mode, Recorded, SessionDeleted, TurnEnded
+from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListAsks, ListSessions, Query, ShowSession, Value
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import AskRow, Summary
 
 T = TypeVar("T")

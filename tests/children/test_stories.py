@@ -11,8 +11,9 @@ from coderelay.protocol.asks import Allow, BudgetAsk, Deny
 from coderelay.protocol.calls import Denied, Failed, Finished, Stopped, Unknown
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import UnknownSession
-from coderelay.protocol.events import AskOpened, CallStarted, Mode, SessionConfigured, TurnStarted
+from coderelay.protocol.events import AskOpened, CallStarted, SessionConfigured, TurnStarted
 from coderelay.protocol.queries import ListAsks, ListSessions, ShowSession
+from coderelay.protocol.session_events import Mode
 from coderelay.public import Coder
 from tests.background.scene import eventually
 from tests.children.scene import (

@@ -28,7 +28,6 @@ from coderelay.protocol.events import (
     EnvironmentSetUp,
     HistoryCompacted,
     MessageAdded,
-    Mode,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -48,6 +47,7 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.session_events import Mode
 
 pytestmark = pytest.mark.quick
 

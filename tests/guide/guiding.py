@@ -8,8 +8,9 @@ from coderelay.app import App
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Answers, Ask, Deny, QuestionAsk
 from coderelay.protocol.commands import CreateSession
-from coderelay.protocol.events import AnyEvent, BatchOpened, Mode
+from coderelay.protocol.events import AnyEvent, BatchOpened
 from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.session_events import Mode
 from tests.house import ME, InHouse, house
 from tests.model_server import script
 

@@ -10,7 +10,7 @@ from coderelay.models.model import Completion, Model, Piece, Request, TextPiece,
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.protocol.calls import ToolSpec
-from coderelay.protocol.events import Think
+from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import Message, UserMessage
 from tests.model_server import ModelServer, Script, model_server
 from tests.models.raw import answers, raw_server

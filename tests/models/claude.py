@@ -10,8 +10,8 @@ from coderelay.models.model import Completion, Model, Piece, Request
 from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Thinking
-from coderelay.protocol.events import Think
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import Message, UserMessage
 from tests.model_server import ModelServer, Script, model_server
 from tests.models.chat import HEAD, KEY, TOOLS, events

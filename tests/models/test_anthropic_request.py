@@ -14,8 +14,8 @@ from coderelay.models.model import Request
 from coderelay.models.model_card import Card
 from coderelay.protocol.content import Image, Text, Usage
 from coderelay.protocol.errors import ModelFailed
-from coderelay.protocol.events import Think
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, call, http_error, proposes, read, says, script
 from tests.models.chat import KEY

@@ -4,7 +4,7 @@ import pytest
 
 from coderelay.models.model import effort
 from coderelay.models.model_card import Card
-from coderelay.protocol.events import Think
+from coderelay.protocol.session_events import Think
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from coderelay.models.providers import Providers
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.content import Image, Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed
-from coderelay.protocol.events import Think
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.session_events import Think
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 from tests.model_server import bash, model_server, proposes, read, says, script
 from tests.models.chat import TOOLS, asking, complete

@@ -9,8 +9,8 @@ from coderelay.policy.approvals import approval_of, covers, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Kind, Need, Question
-from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.session_events import Mode
 from coderelay.tools.all_tools import SPECS
 
 pytestmark = pytest.mark.quick

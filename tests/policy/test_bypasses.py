@@ -12,8 +12,8 @@ from coderelay.policy.shell.approval_prefixes import Signature, covers_command
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Need
-from coderelay.protocol.events import Preset
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.session_events import Preset
 from coderelay.workspace.processes.environment import command_environment
 from tests.policy.written_rules import read_rules
 

@@ -8,8 +8,9 @@ import pytest
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Allow, Ask, Deny, PermissionAsk
 from coderelay.protocol.calls import Need
-from coderelay.protocol.events import BatchOpened, Mode, Preset
+from coderelay.protocol.events import BatchOpened
 from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
+from coderelay.protocol.session_events import Mode, Preset
 from tests.house import InHouse, house, story
 from tests.model_server import Call, call, proposes, read, says, script, write
 from tests.policy.written_rules import read_rules

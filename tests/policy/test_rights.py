@@ -8,8 +8,8 @@ from coderelay.policy.rules import Rules
 from coderelay.policy.shell.rights import rights_of, without_rights
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
-from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.session_events import Mode, Preset
 from tests.policy.written_rules import read_rules
 
 pytestmark = pytest.mark.quick

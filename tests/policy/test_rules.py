@@ -5,7 +5,7 @@ import pytest
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.rules import OddRule, Rules
 from coderelay.protocol.calls import Kind, Need
-from coderelay.protocol.events import Mode
+from coderelay.protocol.session_events import Mode
 from tests.policy.written_rules import read_rule, read_rules
 
 pytestmark = pytest.mark.quick

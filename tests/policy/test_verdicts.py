@@ -9,7 +9,7 @@ from coderelay.policy.rules import CommandRules
 from coderelay.policy.shell.approval_prefixes import Signature, covers_command, signature_of
 from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
 from coderelay.policy.shell.parser import read_script
-from coderelay.protocol.events import Mode
+from coderelay.protocol.session_events import Mode
 from tests.coder_process import Coder
 from tests.policy.written_rules import read_rules
 

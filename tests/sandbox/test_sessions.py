@@ -8,7 +8,8 @@ import pytest
 
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
-from coderelay.protocol.events import CallEnded, Mode
+from coderelay.protocol.events import CallEnded
+from coderelay.protocol.session_events import Mode
 from coderelay.workspace.sandbox.confinement import Rung
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script

@@ -22,8 +22,8 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Failed, Finished, Outcome, Seen, Stopped, Unknown
 from coderelay.protocol.content import Block, Note, Text, Thinking
-from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import AskId
+from coderelay.protocol.session_events import Mode
 from tests.session.play import FOLDER
 from tests.session.proposals import COLOUR, NAME, Proposed, broken, peeks, plan, questions, reads, ruled, runs, writes
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
 from coderelay.protocol.codec import decode, encode, kind_of
-from coderelay.protocol.events import Mode, Recorded
+from coderelay.protocol.events import Recorded
+from coderelay.protocol.session_events import Mode
 from coderelay.session.next_action import AskModel, RunCall
 from coderelay.session.snapshot import snapshot
 from coderelay.session.transcript import Transcript

@@ -39,13 +39,13 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     Judged,
     MessageAdded,
-    Mode,
     Recorded,
     SessionClaimed,
     SessionDeleted,
     StopReason,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
 from coderelay.session import decide, turn_transitions
 from coderelay.session.state import State

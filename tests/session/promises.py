@@ -21,13 +21,13 @@ from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
     Judged,
-    Mode,
     PromptAdmitted,
     SessionConfigured,
     StopRequested,
     TurnEnded,
 )
 from coderelay.protocol.ids import PromptId
+from coderelay.protocol.session_events import Mode
 
 CARRY_OUT = "The plan is approved. Carry it out now."
 NOT_ALLOWED = "the person did not allow it"

@@ -4,13 +4,9 @@ from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask
 from coderelay.protocol.content import Usage
-from coderelay.protocol.events import (
-    AnyEvent,
-    MessageAdded,
-    Mode,
-    TurnEnded,
-)
+from coderelay.protocol.events import AnyEvent, MessageAdded, TurnEnded
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
+from coderelay.protocol.session_events import Mode
 from tests.session.known import KnownAsk, KnownBackground, KnownCall, KnownPast, KnownTurn
 from tests.session.promises import (
     BrokenPromise,

@@ -15,7 +15,6 @@ from coderelay.protocol.events import (
     AskOpened,
     Ending,
     MessageAdded,
-    Mode,
     PromptAdmitted,
     SessionConfigured,
     StopRequested,
@@ -23,6 +22,7 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import TurnId
+from coderelay.protocol.session_events import Mode
 from coderelay.session.decide import CARRY_OUT_THE_PLAN
 from coderelay.session.fold import fold
 from coderelay.session.next_action import Action, EndTurn, Rest, StartTurn, Wait, next_action

@@ -12,7 +12,8 @@ from coderelay.app import App
 from coderelay.config.load import Config, load
 from coderelay.protocol.asks import Allow, PermissionAsk
 from coderelay.protocol.calls import Denied, Failed, Finished, Outcome
-from coderelay.protocol.events import CallEnded, Mode
+from coderelay.protocol.events import CallEnded
+from coderelay.protocol.session_events import Mode
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.house import InHouse, house, story

@@ -14,7 +14,7 @@ from coderelay.client.ask_text import in_words
 from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
-from coderelay.protocol.events import Mode
+from coderelay.protocol.session_events import Mode
 from coderelay.workspace.sandbox.detect import rung_here
 from tests.coder_process import Coder
 from tests.conftest import Serve

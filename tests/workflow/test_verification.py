@@ -25,7 +25,8 @@ from coderelay.agents.native.workflow.verify_steps import (
 )
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Finished
-from coderelay.protocol.events import CallEnded, Mode
+from coderelay.protocol.events import CallEnded
+from coderelay.protocol.session_events import Mode
 from coderelay.session.fold import fold
 from coderelay.workspace.files.disk import Disk
 from tests.house import house, story

@@ -35,10 +35,10 @@ from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
 from coderelay.policy.shell.rights import DiskFacts, rights_of
 from coderelay.protocol.commands import RevokeApproval
 from coderelay.protocol.errors import BadInput, CoderError, UnknownApproval
-from coderelay.protocol.events import Mode
 from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.translatable import encode_plain
 
 

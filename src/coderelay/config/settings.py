@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta, Struct
 
 from coderelay.models.provider import ProviderSettings
-from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.languages import LANGUAGES
+from coderelay.protocol.session_events import Mode, Preset
 
 if TYPE_CHECKING:
     Language = str

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.calls import Need
-from coderelay.protocol.events import Mode, TreeTaken, Waited
+from coderelay.protocol.events import TreeTaken, Waited
 from coderelay.protocol.modes import mode_spec
+from coderelay.protocol.session_events import Mode
 from coderelay.session.children import TASK
 from coderelay.session.state import State
 

@@ -15,7 +15,7 @@ from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
 from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
-from coderelay.protocol.events import Mode
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.session_info import SkillsShown
 from coderelay.workspace.processes.processes import Processes
 

@@ -11,7 +11,8 @@ from coderelay.models.model_card import Card
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Block, Usage
 from coderelay.protocol.errors import ModelFailed
-from coderelay.protocol.events import StopReason, Think
+from coderelay.protocol.events import StopReason
+from coderelay.protocol.session_events import Think
 from coderelay.protocol.translatable import say
 from coderelay.session.transcript import AssistantMessage, Message
 

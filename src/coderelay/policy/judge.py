@@ -15,9 +15,9 @@ from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import NO_SPECS, Kind, Need, ToolSpecs
-from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
 from coderelay.protocol.secret_places import secret_beneath_home, secret_place
+from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import say, with_template
 
 

@@ -6,8 +6,8 @@ A preset says what mode `default` means; the tables of the other modes are in `p
 from typing import Literal
 
 from coderelay.protocol.calls import Cell, Effect
-from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.modes import Table, mode_spec
+from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import say
 
 __all__ = ["PRESETS", "Cell", "Effect", "ModeAnswer", "Table", "files_others_obey", "in_words", "named", "table_of"]

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Image
-from coderelay.protocol.events import Mode, Preset, Think
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, SessionId
+from coderelay.protocol.session_events import Mode, Preset, Think
 
 
 class CreateSession(Struct, frozen=True, kw_only=True):

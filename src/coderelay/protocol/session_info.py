@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.calls import Kind
-from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.ids import TurnId
+from coderelay.protocol.session_events import Mode, Preset
 
 Origin = Literal["built-in", "agent", "command", "skill"]
 Status = Literal["pending", "in_progress", "completed"]

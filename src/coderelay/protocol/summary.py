@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from coderelay.protocol.asks import Ask, By, Decision
 from coderelay.protocol.content import Usage
-from coderelay.protocol.events import Mode, Think
 from coderelay.protocol.ids import OwnerId, SessionId
+from coderelay.protocol.session_events import Mode, Think
 
 Phase = Literal["idle", "running", "waiting", "done", "failed", "stopped", "deleted"]
 

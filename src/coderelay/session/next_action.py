@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
-from coderelay.protocol.events import Task
 from coderelay.protocol.ids import CallId
+from coderelay.protocol.session_events import Task
 from coderelay.session.state import State
 
 

@@ -13,17 +13,15 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     Judged,
     MessageAdded,
-    Mode,
-    Preset,
     PromptAdmitted,
     PromptTaken,
-    Think,
     TreeTaken,
     TurnEnded,
     TurnStarted,
     Waited,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.session_events import Mode, Preset, Think
 from coderelay.protocol.session_info import Item, TodoArguments
 from coderelay.protocol.summary import Phase
 

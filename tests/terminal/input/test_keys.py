@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.events import Mode
 from coderelay.protocol.modes import next_mode_by_key
+from coderelay.protocol.session_events import Mode
 from tests.house import story
 from tests.terminal.input.scene import (
     ALT_ENTER,

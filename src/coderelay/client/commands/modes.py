@@ -8,10 +8,10 @@ from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
-from coderelay.protocol.events import Mode, Preset, Think
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.modes import MODE_NAMES, MODES, ModeSpec
 from coderelay.protocol.queries import ShowPermissions, ShowSession
+from coderelay.protocol.session_events import Mode, Preset, Think
 from coderelay.protocol.session_info import PermissionsShown
 
 _MODES: dict[str, Mode] = {name: each.name for each in MODES for name in (each.name, *each.aliases)}

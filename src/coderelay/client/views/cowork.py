@@ -16,7 +16,6 @@ from coderelay.protocol.events import (
     CallEnded,
     HistoryCompacted,
     MessageAdded,
-    Mode,
     PromptTaken,
     Recorded,
     TurnEnded,
@@ -24,6 +23,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import SessionId, derived_id
 from coderelay.protocol.modes import MODES
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.protocol.translatable import encode_plain
 from coderelay.session.summary import summarise

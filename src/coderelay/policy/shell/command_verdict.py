@@ -32,8 +32,8 @@ from coderelay.policy.shell.programs.options import CommandFolders, NotReadOnly
 from coderelay.policy.shell.programs.read_only_check import recognise, recognise_edit
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts, without_rights
 from coderelay.protocol.calls import Right
-from coderelay.protocol.events import Mode, Preset
 from coderelay.protocol.secret_places import secret_word
+from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import join_texts, say
 
 _MOST_COMMANDS = 64

@@ -8,8 +8,9 @@ from coderelay.agents.native.prompt.instructions import instruction_notes
 from coderelay.agents.native.prompt.system import READS_ONLY
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.content import Note
-from coderelay.protocol.events import MessageAdded, Mode
+from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.modes import mode_spec
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.session_info import Item, SkillShown
 from coderelay.session.background import background_topic, over_topic, told
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list

@@ -26,8 +26,9 @@ from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckComma
 from coderelay.agents.native.workflow.verify_intent import wish_of
 from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
-from coderelay.protocol.events import MessageAdded, Mode
+from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, new_id
+from coderelay.protocol.session_events import Mode
 from coderelay.session.state import CallState
 from coderelay.tools.all_tools import SPECS
 from coderelay.tools.toolbox import Toolbox

@@ -1,0 +1,124 @@
+"""The events of a session and of the prompts sent to it. `events` has the others and their order."""
+
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+
+from coderelay.protocol.asks import By
+from coderelay.protocol.content import Image
+from coderelay.protocol.ids import CallId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.modes import MODE_NAMES
+
+if TYPE_CHECKING:
+    from coderelay.protocol.modes import Mode
+else:
+    Mode = Literal[MODE_NAMES]  # the same type; `modes` does not import typing at run time
+Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
+"""What mode `default` allows."""
+
+Think = Literal["auto", "off", "low", "medium", "high"]
+Task = Literal["prompt", "compact", "shell"]
+
+
+class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """Base of all events."""
+
+
+class SessionCreated(Event, frozen=True, tag="session.created"):
+    """Always the first event. `cwd` is where commands run and what an undo covers; `folders` may be used besides it.
+    A child session works for the call `parent_call` of the session `parent`."""
+
+    cwd: str
+    agent: str
+    model: str
+    mode: Mode
+    by: By
+    title: str = ""
+    allowed_tools: tuple[str, ...] = ()
+    agent_session_id: str | None = None
+    think: Think = "auto"
+    folders: tuple[str, ...] = ()
+    parent: SessionId | None = None
+    parent_call: CallId | None = None
+
+
+class SessionConfigured(Event, frozen=True, tag="session.configured"):
+    """Settings changed; fields that are None stay as they were."""
+
+    by: By
+    title: str | None = None
+    model: str | None = None
+    mode: Mode | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    think: Think | None = None
+    folders: tuple[str, ...] | None = None
+    agent: str | None = None
+    preset: Preset | None = None
+
+
+class SessionClaimed(Event, frozen=True, tag="session.claimed"):
+    """A process took the session to run it. From here on, owners with an older epoch cannot write.
+
+    The claim ends with the turn, with a batch that waits for people, or with the next claim.
+    """
+
+    owner: OwnerId
+    epoch: int
+
+
+class SessionDeleted(Event, frozen=True, tag="session.deleted"):
+    """The last event. With this append, the store erases all earlier events of the session."""
+
+    by: By
+
+
+class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
+    """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer,
+    for ever if it is None. With `steer`, the prompt joins an open turn at its next step. With the task `compact` the
+    model gets no prompt: the turn summarises the earlier history. With the task `shell` it gets none either: the turn
+    runs `text` as the person's own command. `typed` is the slash command that the person typed, if `text` is its
+    expansion."""
+
+    prompt_id: PromptId
+    text: str
+    by: By
+    max_steps: int | None = None
+    answer_within: int | None = None
+    images: tuple[Image, ...] = ()
+    steer: bool = False
+    task: Task = "prompt"
+    typed: str = ""
+
+    @property
+    def said(self) -> str:
+        """What the person typed."""
+        return f"!{self.text}" if self.task == "shell" else self.typed or self.text
+
+
+class PromptEdited(Event, frozen=True, tag="prompt.edited"):
+    """The text of a queued prompt was replaced; its place in the queue stays."""
+
+    prompt_id: PromptId
+    text: str
+    by: By
+
+
+class PromptRecalled(Event, frozen=True, tag="prompt.recalled"):
+    """A prompt was removed from the queue before its turn began. It will never get a turn."""
+
+    prompt_id: PromptId
+    by: By
+
+
+class PromptTaken(Event, frozen=True, tag="prompt.taken"):
+    """A queued prompt joins the open turn, between two steps. It gets no turn of its own."""
+
+    prompt_id: PromptId
+    turn_id: TurnId
+    text: str
+    typed: str = ""
+
+    @property
+    def said(self) -> str:
+        """What the person typed."""
+        return self.typed or self.text

@@ -123,10 +123,10 @@ async def _search(arguments: GrepArguments, start: Start, workspace: Workspace) 
         raise ToolFailed("the search was cut off") from error
     if ended.exit_code == BAD_PATTERN:
         raise ToolFailed(say("the pattern is no regular expression: {why}", why=_short(ended.output)))
-    return ended, _matches(ended, arguments, start)
+    return ended, _matches(ended)
 
 
-def _matches(ended: Ended, arguments: GrepArguments, start: Start) -> list[Match]:
+def _matches(ended: Ended) -> list[Match]:
     lines = ended.output.split("\n")
     if ended.omitted_bytes:
         gap = lines.index(f"[{ended.omitted_bytes} bytes left out]")

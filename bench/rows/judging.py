@@ -10,12 +10,13 @@ from bench.table import INFORMATIONAL, Row, at_most
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.shell.rights import rights_of
 from coderelay.protocol.calls import Need
+from coderelay.tools.all_tools import SPECS
 
 TABLE = Path(__file__).parents[2] / "tests" / "policy" / "commands" / "everyday.txt"
 TIMES = 20
 SUBSTITUTIONS = 200
 LONG = "cat <<EOF\n" + "\n".join(f"a $(echo {number}) b" for number in range(SUBSTITUTIONS)) + "\nEOF"
-POLICY = Policy("default", folders=("/ws",))
+POLICY = Policy("default", SPECS, folders=("/ws",))
 
 
 def measure() -> list[Row]:

@@ -27,7 +27,7 @@ def approved(need: Need, scope: Scope = "session", cwd: str = "/w") -> Approval:
 
 
 def one(need: Need, mode: Mode, *approvals: Approval, allowed_tools: tuple[str, ...] = ()) -> Verdict:
-    (verdict,) = judge([need], Policy(mode, allowed_tools, approvals, tools=SPECS))
+    (verdict,) = judge([need], Policy(mode, SPECS, allowed_tools, approvals))
     return verdict
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import fields
 from coderelay.policy.judge import Policy, judge
 from coderelay.protocol.calls import Call, Failed, Need, Option, Question
 from coderelay.protocol.ids import CallId
+from coderelay.tools.all_tools import SPECS
 from coderelay.tools.ask_user import AskUser, AskUserArguments
 from coderelay.tools.plan_exit import PlanExit, PlanExitArguments
 from coderelay.tools.toolbox import Toolbox
@@ -90,7 +91,7 @@ def test_b58_what_cannot_be_asked_is_a_result_for_the_model_and_no_ask(
     found = need(workspace, tool, arguments)
     assert found.problem is not None
     assert found.problem.startswith(problem)
-    assert [each.verdict for each in judge([found], Policy("plan"))] == ["deny"]
+    assert [each.verdict for each in judge([found], Policy("plan", SPECS))] == ["deny"]
 
 
 def test_questions_that_differ_are_all_asked(workspace: Workspace) -> None:

@@ -10,6 +10,7 @@ from coderelay.host.command_facts import facts_about
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.calls import Need
+from coderelay.tools.all_tools import SPECS
 from tests.policy.written_rules import read_rules
 
 pytestmark = pytest.mark.timeout(60)
@@ -95,4 +96,4 @@ def test_a_workspace_called_like_a_folder_of_packages_is_looked_at(tmp_path: Pat
 
 def test_the_judge_of_calls_survives_the_same_text() -> None:
     need = Need(tool="bash", kind="command", title="x", command="sh -c $'\\ud800'", sandbox="bubblewrap")
-    assert judge([need], Policy("default", folders=("/ws",)))[0].verdict == "ask"
+    assert judge([need], Policy("default", SPECS, folders=("/ws",)))[0].verdict == "ask"

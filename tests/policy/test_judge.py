@@ -30,7 +30,7 @@ def need(kind: Kind, tool: str = "tool", problem: str | None = None) -> Need:
 
 
 def one(need: Need, mode: Mode = "default", *allowed: str) -> Verdict:
-    (verdict,) = judge([need], Policy(mode, allowed, tools=SPECS))
+    (verdict,) = judge([need], Policy(mode, SPECS, allowed))
     return verdict
 
 
@@ -81,8 +81,8 @@ def test_a62_a_plan_is_put_before_the_person_in_plan_mode_only(mode: Mode) -> No
 
 def test_d14_a_batch_is_judged_call_by_call_in_its_order() -> None:
     batch = [need("read"), need("command"), need("edit", problem="bad arguments"), need("edit")]
-    assert [each.verdict for each in judge(batch, Policy("auto-edit"))] == ["allow", "ask", "deny", "allow"]
-    assert judge([], Policy("yolo")) == []
+    assert [each.verdict for each in judge(batch, Policy("auto-edit", SPECS))] == ["allow", "ask", "deny", "allow"]
+    assert judge([], Policy("yolo", SPECS)) == []
 
 
 def test_the_reason_says_what_the_call_does_and_which_mode_minds() -> None:

@@ -11,6 +11,7 @@ from coderelay.protocol.calls import Need
 from coderelay.protocol.events import BatchOpened
 from coderelay.protocol.obeyed_files import OBEYED_FILES, obeyed_by
 from coderelay.protocol.session_events import Mode, Preset
+from coderelay.tools.all_tools import SPECS
 from tests.house import InHouse, house, story
 from tests.model_server import Call, call, proposes, read, says, script, write
 from tests.policy.written_rules import read_rules
@@ -100,7 +101,9 @@ def verdict_on(
     need = Need(
         "write", "edit" if kind == "edit" else "read", "t", paths=tuple(f"/project/.idea/{each}" for each in paths)
     )
-    (verdict,) = judge([need], Policy(mode, preset=preset, rules=read_rules(allow), folders=("/project/.idea",)))
+    (verdict,) = judge(
+        [need], Policy(mode, SPECS, preset=preset, rules=read_rules(allow), folders=("/project/.idea",))
+    )
     return verdict
 
 
@@ -251,7 +254,7 @@ async def test_a_package_json_is_asked_about_if_install_scripts_change(
         await there.run("read", path="package.json")
         need = there.need("write", path="package.json", content=content)
         assert need.scripts == ((str(tmp_path / "package.json"),) if scripts else ())
-        (found,) = judge([need], Policy("auto-edit", folders=(str(tmp_path),)))
+        (found,) = judge([need], Policy("auto-edit", SPECS, folders=(str(tmp_path),)))
         assert found == (
             Verdict("ask", "package managers run install scripts that package.json names")
             if scripts

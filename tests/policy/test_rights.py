@@ -10,6 +10,7 @@ from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
 from coderelay.protocol.ids import AskId, CallId
 from coderelay.protocol.session_events import Mode, Preset
+from coderelay.tools.all_tools import SPECS
 from tests.policy.written_rules import read_rules
 
 pytestmark = pytest.mark.quick
@@ -131,7 +132,7 @@ def bash(command: str, sandbox: str = "bubblewrap") -> Need:
 def one(
     need: Need, mode: Mode = "default", *approvals: Approval, preset: Preset = "balanced", rules: Rules | None = None
 ) -> Verdict:
-    policy = Policy(mode, approvals=approvals, preset=preset, rules=rules or Rules(), folders=("/ws",))
+    policy = Policy(mode, SPECS, approvals=approvals, preset=preset, rules=rules or Rules(), folders=("/ws",))
     (verdict,) = judge([need], policy)
     return verdict
 

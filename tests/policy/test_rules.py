@@ -6,6 +6,7 @@ from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.rules import OddRule, Rules
 from coderelay.protocol.calls import Kind, Need
 from coderelay.protocol.session_events import Mode
+from coderelay.tools.all_tools import SPECS
 from tests.policy.written_rules import read_rule, read_rules
 
 pytestmark = pytest.mark.quick
@@ -26,7 +27,7 @@ def bash(command: str) -> Need:
 
 
 def one(need: Need, rules: Rules, mode: Mode = "default") -> Verdict:
-    (verdict,) = judge([need], Policy(mode, rules=rules, folders=FOLDERS, home="/home/me"))
+    (verdict,) = judge([need], Policy(mode, SPECS, rules=rules, folders=FOLDERS, home="/home/me"))
     return verdict
 
 

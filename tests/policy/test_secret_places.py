@@ -11,6 +11,7 @@ from coderelay.policy.rules import Rules
 from coderelay.policy.shell.command_verdict import judge_command
 from coderelay.protocol.calls import Need
 from coderelay.protocol.secret_places import places_at_home, secret_beneath_home, secret_place
+from coderelay.tools.all_tools import SPECS
 from tests.coder_process import Coder
 from tests.policy.written_rules import read_rules
 
@@ -32,7 +33,7 @@ PLAIN = [
 @pytest.mark.parametrize(("path", "secret"), [*((each, True) for each in SECRET), *((each, False) for each in PLAIN)])
 def test_file_tools_and_commands_disagreed_about_where_secrets_are(path: str, secret: bool) -> None:
     read = Need(tool="read", kind="read", title=path, paths=(f"/ws/{path}",))
-    (tool,) = judge([read], Policy("default", folders=("/ws",)))
+    (tool,) = judge([read], Policy("default", SPECS, folders=("/ws",)))
     commands = [f"cat {path}", f"head -5 ./{path}", f'cat "{path}"', f"cat < {path}", f"cat /ws/{path}"]
     shell = {judge_command(each, "default", ("/ws",), sandboxed=True).verdict for each in commands}
     assert (secret_place(path) is not None, tool.verdict, shell) == (
@@ -52,7 +53,7 @@ def test_what_the_sandbox_hides_at_home_is_asked_about_by_file_tools() -> None:
         assert secret_place(path[8:]) or secret_beneath_home(path, "/home/me"), place
     assert secret_beneath_home("/home/me/.claude/x", "/home/me", ("/home/me/.claude",)) is None
     need = Need(tool="read", kind="read", title="x", paths=("/home/me/.mozilla/x",))
-    (verdict,) = judge([need], Policy("default", folders=("/home/me",), home="/home/me"))
+    (verdict,) = judge([need], Policy("default", SPECS, folders=("/home/me",), home="/home/me"))
     assert (verdict.verdict, verdict.reason) == ("ask", ".mozilla is where secrets are kept")
 
 

@@ -307,7 +307,7 @@ class Play:
         assert turn is not None
         assert settings is not None
         approvals = self.rules.in_force([*self.beyond, *self.state.approvals.values()], settings.cwd)
-        policy = Policy(settings.mode, settings.allowed_tools, approvals, tools=SPECS)
+        policy = Policy(settings.mode, SPECS, settings.allowed_tools, approvals)
         verdicts = self.rules.judge([each.need for each in proposed], policy)
         seconds = turn.started.answer_within
         deadline = None if seconds is None else self.now + seconds * 1000

@@ -15,6 +15,7 @@ from coderelay.http.page import PageClient
 from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rule_patterns import host_of
 from coderelay.protocol.calls import Need
+from coderelay.tools.all_tools import SPECS
 from coderelay.tools.web.page_address import IPAddress, is_public
 from coderelay.tools.web.page_fetch import PageFetch
 from coderelay.tools.web_fetch import WebFetch
@@ -127,7 +128,7 @@ async def test_a_page_is_its_text(tmp_path: Path) -> None:
 @in_loop
 async def test_rules_about_machines_mean_it(tmp_path: Path) -> None:
     rules = read_rules(allow=("web_fetch(docs.python.org)",), deny=("network(*.evil.example)",))
-    policy = Policy("default", rules=rules)
+    policy = Policy("default", SPECS, rules=rules)
     async with fetching(tmp_path, answers()) as (tools, _):
         urls = ("https://docs.python.org/3/", "https://www.evil.example", "https://else.example")
         needs = [tools.need("web_fetch", url=url) for url in urls]

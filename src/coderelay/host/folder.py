@@ -61,7 +61,7 @@ class Folder(Struct, frozen=True, dict=True):
             return tuple(rule for rule in rules if is_about_paths(rule, "read"))
 
         rules = Rules(on_paths(self.rules.allow), on_paths(self.rules.ask), on_paths(self.rules.deny))
-        policy = Policy(mode, rules=rules, folders=folders, home=self.person_home)
+        policy = Policy(mode, tool_specs(), rules=rules, folders=folders, home=self.person_home)
         needs = [Need(tool="grep", kind="read", title="", paths=(path,)) for path in paths]
         verdicts = judge(needs, policy)
         return {need.paths[0] for need, each in zip(needs, verdicts, strict=True) if each.verdict != "allow"}

@@ -165,6 +165,7 @@ class Judging:
     def _policy(self, settings: SessionSettings, state: State, beyond: Iterable[Approval], folder: Folder) -> Policy:
         return Policy(
             settings.mode,
+            tool_specs(),
             settings.allowed_tools,
             in_force([*beyond, *state.approvals.values()], settings.cwd, now()),
             preset=settings.preset or folder.settings.permissions.preset,
@@ -172,7 +173,6 @@ class Judging:
             folders=(settings.cwd, *settings.folders),
             home=folder.person_home,
             network=folder.settings.sandbox.network,
-            tools=tool_specs(),
         )
 
 

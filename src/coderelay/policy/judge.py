@@ -14,7 +14,7 @@ from coderelay.policy.preset_tables import ModeAnswer, files_others_obey, named,
 from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
-from coderelay.protocol.calls import NO_SPECS, Kind, Need, ToolSpecs
+from coderelay.protocol.calls import Kind, Need, ToolSpecs
 from coderelay.protocol.obeyed_files import PACKAGE_JSON, is_package_json, obeyed_by
 from coderelay.protocol.secret_places import secret_beneath_home, secret_place
 from coderelay.protocol.session_events import Mode, Preset
@@ -27,6 +27,7 @@ class Policy(Struct, frozen=True):
     it. `tools` knows which tools the names in `allowed_tools` stand for."""
 
     mode: Mode
+    tools: ToolSpecs
     allowed_tools: tuple[str, ...] = ()
     approvals: tuple[Approval, ...] = ()
     preset: Preset = "balanced"
@@ -34,7 +35,6 @@ class Policy(Struct, frozen=True):
     folders: tuple[str, ...] = ()
     home: str = ""
     network: bool = False
-    tools: ToolSpecs = NO_SPECS
 
     @property
     def place(self) -> PathBase:

@@ -280,9 +280,6 @@ class ToolSpecs:
         return outside if spec.outside_extra is None else outside | spec.outside_extra(arguments)
 
 
-NO_SPECS = ToolSpecs(())
-
-
 def _means_server(name: str, tool: str) -> bool:
     """`mcp__server__*` and `mcp__server` stand for all tools of that MCP server."""
     beginning = name[:-1] if name.endswith("__*") else f"{name}__" if name.count("__") == 1 else ""

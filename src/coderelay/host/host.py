@@ -79,8 +79,8 @@ from coderelay.session.state import State, todos
 
 if TYPE_CHECKING:
     from coderelay.host.children import Children
-    from coderelay.host.machine_queries import Around
-    from coderelay.host.session_queries import Look
+    from coderelay.host.machine_queries import MachineQuery
+    from coderelay.host.session_queries import SessionQuery
 
 
 class Host:
@@ -174,10 +174,10 @@ class Host:
                 return self.context.judging.shown(
                     (await self.record(query.session)).state, await self._records.approvals()
                 )
-            case ListTools() | ListSkills() | ListCommands() | ExpandCommand() | ShowContext():
-                return await self._look(query)
-            case ListModels() | ListAgents() | ListTurns() | ListFiles() | ShowHost():
-                return await self._look_around(query)
+            case ListTools() | ListSkills() | ListCommands() | ExpandCommand() | ShowContext() | ListTurns():
+                return await self._answer_about_session(query)
+            case ListModels() | ListAgents() | ListFiles() | ShowHost():
+                return await self._answer_about_machine(query)
             case WhyNotRun():
                 await self._records.summary(query.session)
                 record = await self.record(query.session)
@@ -232,19 +232,19 @@ class Host:
             raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
         return settings.cwd
 
-    async def _look(self, query: "Look") -> object:
-        from coderelay.host.session_queries import look  # imported late: only people ask for this
+    async def _answer_about_session(self, query: "SessionQuery") -> object:
+        from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
 
         state = (await self.record(query.session)).state
         decide.require(state)
-        return look(query, state, self.context)
+        return await answer_session_query(query, state, self.context)
 
-    async def _look_around(self, query: "Around") -> object:
-        from coderelay.host.machine_queries import Lookout  # imported late: only people ask for this
+    async def _answer_about_machine(self, query: "MachineQuery") -> object:
+        from coderelay.host.machine_queries import answer_machine_query  # imported late: only people ask for this
 
         state = (await self.record(query.session)).state
         decide.require(state)
-        return await Lookout(self.context).look(query, state)
+        return await answer_machine_query(query, state, self.context)
 
     async def _title(self, session: SessionId) -> str:
         summary = await self._records.summary(session)

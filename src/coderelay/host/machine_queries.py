@@ -1,4 +1,4 @@
-"""Answers queries about a session's surroundings: models, agents, past turns, files, where it is stored and run."""
+"""Answers queries about what a session finds on this machine: models, agents, files, where it is stored and run."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
@@ -6,13 +6,14 @@ from typing import Literal, Protocol
 from coderelay.host.can_run import folder_exists
 from coderelay.host.context import HostContext
 from coderelay.host.mcp_servers import Servers
-from coderelay.protocol.errors import CannotRun, CoderError
-from coderelay.protocol.queries import ListAgents, ListFiles, ListModels, ListTurns, ShowHost
-from coderelay.protocol.session_info import AgentShown, FilesShown, HostShown, ModelShown, TurnShown
+from coderelay.host.ownership import Ownership
+from coderelay.protocol.errors import CannotRun
+from coderelay.protocol.queries import ListAgents, ListFiles, ListModels, ShowHost
+from coderelay.protocol.session_info import AgentShown, FilesShown, HostShown, ModelShown
 from coderelay.protocol.translatable import say
-from coderelay.session.state import PastTurn, State
+from coderelay.session.state import SessionSettings, State
 
-Around = ListModels | ListAgents | ListTurns | ListFiles | ShowHost
+MachineQuery = ListModels | ListAgents | ListFiles | ShowHost
 
 
 class Machine(Protocol):
@@ -36,59 +37,39 @@ class Machine(Protocol):
         ...
 
 
-class Lookout:
-    """Answers these queries for one host. It is not the look-out of `wakeups`, which polls."""
+async def answer_machine_query(query: MachineQuery, state: State, context: HostContext) -> object:
+    settings = state.settings
+    assert settings is not None
+    match query:
+        case ListModels():
+            return await context.machine.offered_models(settings.cwd)
+        case ListAgents():
+            return _agents(settings, context)
+        case ListFiles():
+            if not folder_exists(settings.cwd):
+                raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
+            return await context.machine.files_in(settings.cwd)
+        case ShowHost():
+            return HostShown(context.machine.log_name, await _owner(state, context.ownership))
 
-    def __init__(self, context: HostContext) -> None:
-        self._machine = context.machine
-        self._agents = context.agents
-        self._ownership = context.ownership
-        self._files = context.turn_files
 
-    async def look(self, query: Around, state: State) -> object:
-        settings = state.settings
-        assert settings is not None
-        match query:
-            case ListModels():
-                return await self._machine.offered_models(settings.cwd)
-            case ListAgents():
-                return self._agents_for(state)
-            case ListTurns():
-                return [await self._turn(each) for each in reversed(state.past[-query.limit :])]
-            case ListFiles():
-                if not folder_exists(settings.cwd):
-                    raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
-                return await self._machine.files_in(settings.cwd)
-            case ShowHost():
-                return HostShown(self._machine.log_name, await self._owner(state))
-
-    def _agents_for(self, state: State) -> list[AgentShown]:
-        settings = state.settings
-        assert settings is not None
-        programs = self._machine.programs()
-        ours = [
-            AgentShown(name, _DESCRIPTIONS.get(name, ""), agent.cannot_run(settings) or "")
-            for name, agent in self._agents.items()
-        ]
-        theirs = [AgentShown(name, _INSTALLED, _NOT_YET) for name in programs if name not in self._agents]
-        return [*ours, *theirs]
-
-    async def _turn(self, past: PastTurn) -> TurnShown:
-        try:
-            changes = await self._files().changes_of(past) if past.before and past.after else ()
-            problem = past.problem
-        except CoderError as error:
-            changes, problem = (), error.message
-        return TurnShown(past.turn_id, past.prompt, past.at, changes, problem)
-
-    async def _owner(self, state: State) -> Literal["nobody", "here", "another process"]:
-        if state.owner is None:
-            return "nobody"
-        if await self._ownership.is_elsewhere(state.owner):
-            return "another process"
-        return "here" if state.owner == await self._ownership.me() else "nobody"
+def _agents(settings: SessionSettings, context: HostContext) -> list[AgentShown]:
+    ours = [
+        AgentShown(name, _DESCRIPTIONS.get(name, ""), agent.cannot_run(settings) or "")
+        for name, agent in context.agents.items()
+    ]
+    programs = [name for name in context.machine.programs() if name not in context.agents]
+    return [*ours, *(AgentShown(name, _INSTALLED, _NOT_YET) for name in programs)]
 
 
 _DESCRIPTIONS = {"native": "coder's own loop, with any model", "guide": "follows fixed rules, needs no model"}
 _INSTALLED = "a program that is installed here"
 _NOT_YET = "this version cannot drive it yet"
+
+
+async def _owner(state: State, ownership: Ownership) -> Literal["nobody", "here", "another process"]:
+    if state.owner is None:
+        return "nobody"
+    if await ownership.is_elsewhere(state.owner):
+        return "another process"
+    return "here" if state.owner == await ownership.me() else "nobody"

@@ -1,34 +1,38 @@
-"""Answers queries about a session: its tools, skills and commands, and how full the context window is."""
+"""Answers queries about a session: its tools, skills, commands and past turns, and how full its context window is."""
 
 from coderelay.agents.agent import Agent, Description
 from coderelay.client.tool_specs import tool_specs
 from coderelay.host.context import HostContext
+from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.calls import ToolSpec
-from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ShowContext
-from coderelay.protocol.session_info import CommandsShown, ContextShown, ToolShown
+from coderelay.protocol.errors import CoderError
+from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ListTurns, ShowContext
+from coderelay.protocol.session_info import CommandsShown, ContextShown, ToolShown, TurnShown
 from coderelay.session.context_usage import context_of
-from coderelay.session.state import SessionSettings, State
+from coderelay.session.state import PastTurn, SessionSettings, State
 
-Look = ListTools | ListSkills | ListCommands | ExpandCommand | ShowContext
+SessionQuery = ListTools | ListSkills | ListCommands | ExpandCommand | ShowContext | ListTurns
 
 
-def look(query: Look, state: State, context: HostContext) -> object:
+async def answer_session_query(query: SessionQuery, state: State, context: HostContext) -> object:
     """Raises BadInput."""
     settings = state.settings
     assert settings is not None
-    agent, texts = context.agents.get(settings.agent), context.folders.texts(settings.cwd)
+    agent = context.agents.get(settings.agent)
     match query:
         case ListTools():
             return _tools(_describe(agent, settings), settings)
         case ShowContext():
             return _context(state, _describe(agent, settings), settings)
         case ListSkills():
-            return texts.skills()
+            return context.folders.texts(settings.cwd).skills()
         case ListCommands():
-            found = texts.commands()
+            found = context.folders.texts(settings.cwd).commands()
             return CommandsShown((*_describe(agent, settings).commands, *found.found), found.notes)
         case ExpandCommand():
-            return texts.expand(query.name, query.arguments)
+            return context.folders.texts(settings.cwd).expand(query.name, query.arguments)
+        case ListTurns():
+            return [await _turn(each, context.turn_files()) for each in reversed(state.past[-query.limit :])]
 
 
 def _describe(agent: Agent | None, settings: SessionSettings) -> Description:
@@ -55,3 +59,12 @@ def _tool(spec: ToolSpec, off: str) -> ToolShown:
 
 def _context(state: State, described: Description, settings: SessionSettings) -> ContextShown:
     return context_of(state, settings.model, described.system, described.tools, described.window)
+
+
+async def _turn(past: PastTurn, files: TurnFiles) -> TurnShown:
+    try:
+        changes = await files.changes_of(past) if past.before and past.after else ()
+        problem = past.problem
+    except CoderError as error:
+        changes, problem = (), error.message
+    return TurnShown(past.turn_id, past.prompt, past.at, changes, problem)

@@ -14,9 +14,10 @@ from coderelay.cli.startup.interrupts import run_loop
 from coderelay.cli.startup.open_app import new_app
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.edit_config import add_server, remove_server
 from coderelay.config.load import home_of
-from coderelay.config.paths import person_file, printable, shown
+from coderelay.config.paths import person_file
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.session_info import ServerRow
 from coderelay.protocol.translatable import join_texts, say
@@ -89,7 +90,7 @@ def _add(options: argparse.Namespace, command: list[str]) -> int:
         raise BadInput(t("a command that an agent runs cannot add an MCP server"))
     home = home_of(os.environ)
     add_server(home, options.name, _entry(options, command))
-    name, file = printable(options.name), shown(person_file(home))
+    name, file = escaped(options.name), display_path(person_file(home))
     sys.stdout.write(t("added {name} to {file}; `coder mcp list` tries it", name=name, file=file) + "\n")
     return 0
 
@@ -115,7 +116,7 @@ def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not value.strip():
         like = "'Authorization: Bearer ${TOKEN}'"
-        raise BadInput(t("{text} is not a header like {example}", text=repr(printable(text)), example=like))
+        raise BadInput(t("{text} is not a header like {example}", text=repr(escaped(text)), example=like))
     return name, value.strip()
 
 
@@ -123,7 +124,7 @@ def _remove(name: str) -> int:
     if os.environ.get("CODER"):
         raise BadInput(t("a command that an agent runs cannot remove an MCP server"))
     remove_server(home_of(os.environ), name)
-    sys.stdout.write(t("removed {name}", name=printable(name)) + "\n")
+    sys.stdout.write(t("removed {name}", name=escaped(name)) + "\n")
     return 0
 
 
@@ -132,11 +133,11 @@ async def _list(folder: str) -> int:
     rows = await examine_servers(app, folder)
     width = max((len(each.name) for each in rows), default=0)
     for each in rows:
-        sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {retell(told(each))}  {printable(each.where)}\n")
+        sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {retell(told(each))}  {escaped(each.where)}\n")
     if not rows:
         sys.stdout.write(t("no MCP server is configured here; `coder mcp add NAME -- COMMAND` adds one") + "\n")
     if waiting := untrusted_servers(app.config.untrusted):
-        names = ", ".join(map(printable, waiting))
+        names = ", ".join(map(escaped, waiting))
         wants = t(
             "this folder wants {names} too; `coder permissions trust` shows it and puts it in force", names=names
         )

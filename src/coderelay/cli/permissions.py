@@ -17,8 +17,9 @@ from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.session_names import session_by_id
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.load import home_of
-from coderelay.config.paths import folder_file, printable, shown
+from coderelay.config.paths import folder_file
 from coderelay.config.texts.texts import folder_texts
 from coderelay.config.trust import (
     agree_to_broad,
@@ -74,7 +75,7 @@ def main(arguments: list[str]) -> int:
         approvals = await host.get(ListApprovals(session))
         if options.action != "revoke":
             for each in approvals:
-                sys.stdout.write(f"{each.id}  {printable(approval_in_words(each))}\n")
+                sys.stdout.write(f"{each.id}  {escaped(approval_in_words(each))}\n")
             return 0
         meant = the_id_meant(options.approval, [each.id for each in approvals])
         found = next((each for each in approvals if each.id == meant), None)
@@ -82,7 +83,7 @@ def main(arguments: list[str]) -> int:
             raise UnknownApproval(options.approval)
         given_in = session if session is not None and found.scope == "session" else APPROVALS
         await host.send(RevokeApproval(session=given_in, approval=found.id, by=me()))
-        sys.stdout.write(t("revoked {tool}: {title}", tool=found.tool, title=printable(found.title)) + "\n")
+        sys.stdout.write(t("revoked {tool}: {title}", tool=found.tool, title=escaped(found.title)) + "\n")
         return 0
 
     return run_with_app(work)
@@ -105,7 +106,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
         return 1
     if not options.stdin:
         found = checked.judge(options.command, options.mode)
-        sys.stdout.write(printable(f"{found.verdict}: {retell(found.reason)}") + "\n")
+        sys.stdout.write(escaped(f"{found.verdict}: {retell(found.reason)}") + "\n")
         return 0
     for line in sys.stdin.buffer:
         if not line.strip():
@@ -161,7 +162,7 @@ def _change_trust(options: argparse.Namespace) -> int:
     try:
         folder = real_folder(options.folder)
         if not os.path.isdir(folder):
-            raise BadInput(t("there is no folder {folder}", folder=shown(folder)))
+            raise BadInput(t("there is no folder {folder}", folder=display_path(folder)))
         return _trust(home, folder, options.yes) if options.action == "trust" else _untrust(home, folder)
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
@@ -175,11 +176,11 @@ def _trust(home: str, folder: str, yes: bool) -> int:
     news = {path: digest for path, digest in texts.items() if known.get(path) != digest}
     is_new_broad = is_broad(folder) and not is_agreed_to(home, folder)
     if not wanted and not texts and not is_broad(folder):
-        sys.stdout.write(t("there is nothing to trust: {folder} loosens nothing", folder=shown(folder)) + "\n")
+        sys.stdout.write(t("there is nothing to trust: {folder} loosens nothing", folder=display_path(folder)) + "\n")
         return 0
     trusts_keys = not wanted or is_trusted(home, folder, wanted)
     if trusts_keys and not news and not is_new_broad:
-        sys.stdout.write(t("{folder} is trusted already", folder=shown(folder)) + "\n")
+        sys.stdout.write(t("{folder} is trusted already", folder=display_path(folder)) + "\n")
         return 0
     if os.environ.get("CODER"):
         raise BadInput(t("a command that an agent runs cannot trust a folder"))
@@ -194,21 +195,24 @@ def _trust(home: str, folder: str, yes: bool) -> int:
     trust(home, folder, wanted, texts)
     if is_new_broad:
         agree_to_broad(home, folder)
-    sys.stdout.write(t("trusted {folder}", folder=shown(folder)) + "\n")
+    sys.stdout.write(t("trusted {folder}", folder=display_path(folder)) + "\n")
     return 0
 
 
 def _show_wishes(folder: str, wanted: Mapping[str, Any]) -> None:
-    sys.stdout.write(t("{file} wants:", file=shown(folder_file(folder))) + "\n")
+    sys.stdout.write(t("{file} wants:", file=display_path(folder_file(folder))) + "\n")
     for key, value in wanted.items():  # in full, as written there: a hidden part could be a command
-        sys.stdout.write(printable(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
+        sys.stdout.write(escaped(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
 
 
 def _show_texts(folder: str, news: Mapping[str, str]) -> None:
-    told = t("{folder} has skills and commands that tell an agent what to do; read them first:", folder=shown(folder))
+    told = t(
+        "{folder} has skills and commands that tell an agent what to do; read them first:",
+        folder=display_path(folder),
+    )
     sys.stdout.write(f"{told}\n")
     for path, what in sorted(news.items()):
-        sys.stdout.write(f"  {printable(path)}  ({what})\n")
+        sys.stdout.write(f"  {escaped(path)}  ({what})\n")
 
 
 def _agrees() -> bool:
@@ -221,7 +225,7 @@ def _agrees() -> bool:
 
 
 def _untrust(home: str, folder: str) -> int:
-    name = shown(folder)
+    name = display_path(folder)
     was = untrust(home, folder)
     told = t("{folder} is no longer trusted", folder=name) if was else t("{folder} is not trusted", folder=name)
     sys.stdout.write(f"{told}\n")

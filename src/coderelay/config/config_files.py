@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from coderelay.config.folder_limits import Path, keys_in, rule_of
 from coderelay.config.parse_config import read_document
-from coderelay.config.paths import OWN_FOLDER, folder_file, person_file, read_folder_file, read_person_file
+from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
+from coderelay.config.read_config import read_folder_file, read_person_file
 from coderelay.config.settings import Settings
 
 Tree = dict[str, Any]

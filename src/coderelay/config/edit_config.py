@@ -12,16 +12,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.parse_config import parse_object, read_document
-from coderelay.config.paths import (
-    beneath,
-    folder_file,
-    person_file,
-    printable,
-    read_folder_file,
-    read_person_file,
-    shown,
-)
+from coderelay.config.paths import folder_file, person_file
+from coderelay.config.read_config import open_beneath, read_folder_file, read_person_file
 from coderelay.config.redaction import REFERENCE, names_secret
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
@@ -62,7 +56,7 @@ def remove_server(home: str, name: str) -> None:
     def change(tree: Tree) -> None:
         if not _take(tree, name):
             raise BadInput(
-                say("there is no MCP server {name} in {file}", name=repr(name), file=shown(person_file(home)))
+                say("there is no MCP server {name} in {file}", name=repr(name), file=display_path(person_file(home)))
             )
 
     _change(home, change)
@@ -93,7 +87,7 @@ def _refuse_secrets_in_address(url: str) -> None:
 
 def _refused(name: str, instead: str) -> BadInput:
     return BadInput(
-        say("{name} looks like a secret, which does not belong into a file", name=printable(name)),
+        say("{name} looks like a secret, which does not belong into a file", name=escaped(name)),
         f"Put it into an environment variable, and give {instead}.",
     )
 
@@ -123,7 +117,7 @@ def _change(home: str, change: Callable[[Tree], None]) -> None:
         finally:
             os.close(lock)
     except OSError as error:
-        raise BadInput(say("{path} cannot be written: {why}", path=shown(path), why=error.strerror)) from error
+        raise BadInput(say("{path} cannot be written: {why}", path=display_path(path), why=error.strerror)) from error
 
 
 def _write(path: str, content: bytes) -> None:
@@ -140,12 +134,12 @@ def _write(path: str, content: bytes) -> None:
 
 def _changed(before: bytes, path: str, change: Callable[[Tree], None]) -> bytes:
     read_document(before, path)
-    tree = parse_object(before, shown(path))
+    tree = parse_object(before, display_path(path))
     change(tree)
     try:
         content = msgspec.json.encode(tree)
     except UnicodeEncodeError as error:
-        raise BadInput(f"{printable(str(error.object))} is not UTF-8") from error
+        raise BadInput(f"{escaped(str(error.object))} is not UTF-8") from error
     found = _INDENT.search(before)
     indent = len(found[1]) if found is not None and found[1] != b"\t" else 2
     content = msgspec.json.format(content, indent=indent) + b"\n"
@@ -162,24 +156,24 @@ def remember_model(folder: str, model: str) -> str | None:
     except BadInput as refused:
         return say("the model is not kept for later sessions: {problem}", problem=refused)
     except OSError as error:
-        why = say("{path} cannot be written: {why}", path=shown(path), why=error.strerror)
+        why = say("{path} cannot be written: {why}", path=display_path(path), why=error.strerror)
         return say("the model is not kept for later sessions: {problem}", problem=why)
     return None
 
 
 def _write_model(folder: str, path: str, model: str) -> None:
     before = read_folder_file(folder)
-    tree = parse_object(before or b"", shown(path))
+    tree = parse_object(before or b"", display_path(path))
     if tree.get("model") == model:
         return
     tree["model"] = model
     try:
         content = msgspec.json.format(msgspec.json.encode(tree), indent=2) + b"\n"
     except UnicodeEncodeError as error:
-        raise BadInput(f"{shown(path)} cannot hold {printable(model)}") from error
+        raise BadInput(f"{display_path(path)} cannot hold {escaped(model)}") from error
     with suppress(FileExistsError):
         os.mkdir(os.path.dirname(path), 0o700)
-    with beneath(folder, path) as (parent, name):
+    with open_beneath(folder, path) as (parent, name):
         if before is None:
             _ignore_in_git(parent)
         _replace(parent, name, content, 0o600)

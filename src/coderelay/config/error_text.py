@@ -8,9 +8,9 @@ from typing import Any, cast, get_args, get_type_hints
 import msgspec
 from msgspec import Struct, inspect
 
+from coderelay.config.display_path import escaped
 from coderelay.config.folder_limits import RULES, Path
 from coderelay.config.json_tree import holds_null
-from coderelay.config.paths import printable
 from coderelay.config.redaction import names_secret
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
@@ -54,7 +54,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in pairs:
         if name in tree:
-            raise _Refused(f"{printable(name)} is set twice")
+            raise _Refused(f"{escaped(name)} is set twice")
         tree[name] = value
     return tree
 
@@ -162,12 +162,12 @@ def _shown_value(value: Any, path: Path) -> str:
 
 
 def _quoted(value: Any) -> str:
-    text = printable(json.dumps(value, ensure_ascii=False))
+    text = escaped(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _dotted(path: Path) -> str:
-    return printable(".".join(path))[: 3 * _LONGEST] or '""'
+    return escaped(".".join(path))[: 3 * _LONGEST] or '""'
 
 
 def expected(kind: inspect.Type) -> str:

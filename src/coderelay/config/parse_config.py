@@ -8,8 +8,8 @@ from typing import cast
 
 import msgspec
 
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.json_tree import Tree, count_keys, holds_null
-from coderelay.config.paths import printable, shown
 from coderelay.config.redaction import refuse_secrets
 from coderelay.config.settings import Permissions, Settings
 from coderelay.policy.rules import EXPECTED, OddRule, read_rule
@@ -23,7 +23,7 @@ _LONGEST = 60
 
 def read_document(content: bytes, path: str) -> tuple[Tree, Settings]:
     """The keys that are set, as a nested tree, and the settings made from them."""
-    file = shown(path)
+    file = display_path(path)
     tree = _nested(parse_object(content, file), file)
     try:
         settings = msgspec.convert(tree, Settings)
@@ -62,7 +62,7 @@ def _nested(written: Tree, file: str) -> Tree:
         for each in reversed(rest):
             value = {each: value}
         if not _join(tree, {first: value}):
-            raise BadInput(f"{file}: {printable(key)} is set twice")
+            raise BadInput(f"{file}: {escaped(key)} is set twice")
     return tree
 
 
@@ -99,7 +99,7 @@ def refuse_odd_rules(written: Permissions, file: str) -> None:
             try:
                 read_rule(SPECS, text)
             except OddRule as odd:
-                shown = printable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+                shown = escaped(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
                 raise BadInput(
-                    f'{file}: permissions.{name}[{number}] must be {EXPECTED}, not "{shown}": {printable(str(odd))}'
+                    f'{file}: permissions.{name}[{number}] must be {EXPECTED}, not "{shown}": {escaped(str(odd))}'
                 ) from odd

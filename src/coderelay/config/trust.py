@@ -14,7 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coderelay.config.config_files import folder_settings, person_settings
-from coderelay.config.paths import folder_file, shown
+from coderelay.config.display_path import display_path
+from coderelay.config.paths import folder_file
 from coderelay.config.settings import Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
@@ -56,7 +57,7 @@ def trust(
     BadInput if the keys are no longer those that the person has `seen`."""
     wanted = wishes(home, folder)
     if seen is not None and seen != wanted:
-        raise BadInput(f"{shown(folder_file(folder))} has just been changed", "Look at it again.")
+        raise BadInput(f"{display_path(folder_file(folder))} has just been changed", "Look at it again.")
     real = os.path.realpath(folder)
 
     def change(known: Trusted) -> Trusted:
@@ -117,7 +118,7 @@ def _change(home: str, change: Callable[[Trusted], Trusted]) -> None:
         finally:
             os.close(lock)
     except OSError as error:
-        raise BadInput(say("{path} cannot be written: {why}", path=shown(path), why=error.strerror)) from error
+        raise BadInput(say("{path} cannot be written: {why}", path=display_path(path), why=error.strerror)) from error
     except UnicodeEncodeError as error:
         raise BadInput("the folder's name is not UTF-8, so it cannot be trusted") from error
 
@@ -130,9 +131,9 @@ def _read(home: str) -> Trusted:
     except FileNotFoundError:
         return Trusted()
     except OSError as error:
-        raise BadInput(say("{path} cannot be read: {why}", path=shown(path), why=error.strerror)) from error
+        raise BadInput(say("{path} cannot be read: {why}", path=display_path(path), why=error.strerror)) from error
     except ValueError as error:
-        raise BadInput(f"{shown(path)} is damaged", "Remove it; then nothing is trusted any more.") from error
+        raise BadInput(f"{display_path(path)} is damaged", "Remove it; then nothing is trusted any more.") from error
 
 
 def trust_file(home: str) -> str:

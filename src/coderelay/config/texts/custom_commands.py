@@ -12,7 +12,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from coderelay.config.paths import printable, shown
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.texts.discovery import MOST_TEXTS, TextFile, TextFolder, gather, list_place, read_text
 from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
 from coderelay.protocol.errors import BadInput
@@ -88,7 +88,7 @@ def command_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
     """Every Markdown file of a place that can be read, whether it is a valid command or not."""
     paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
     if len(paths) > MOST_TEXTS:
-        notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} commands; the rest is not used")
+        notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} commands; the rest is not used")
     for path in paths[:MOST_TEXTS]:
         try:
             yield read_text(place, path)
@@ -106,7 +106,7 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
             continue
         seen.add(real)
         if len(seen) > MOST_TEXTS:
-            notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} folders; the rest is not used")
+            notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} folders; the rest is not used")
             return
         try:
             inside = list(list_place(place, folder))
@@ -117,7 +117,7 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
         deeper = [path for path, is_folder in inside if is_folder and not os.path.basename(path).startswith(".")]
         if place.folder is not None:  # a link could lead to everything in the folder
             links = [each for each in deeper if os.path.islink(each)]
-            notes += [f"{shown(each)} is not used: it is a link to a folder" for each in links]
+            notes += [f"{display_path(each)} is not used: it is a link to a folder" for each in links]
             deeper = [each for each in deeper if each not in links]
         if folder.count(os.sep) + bool(folder) < _DEEPEST:
             below += [os.path.relpath(each, place.path) for each in reversed(deeper)]
@@ -139,7 +139,7 @@ def _command(place: TextFolder, text: TextFile, taken: Collection[str]) -> Custo
         text=body,
         file=text.path,
         argument_hint=_line(head.text("argument-hint")),
-        allowed_tools=tuple(map(printable, head.texts("allowed-tools"))),
+        allowed_tools=tuple(map(escaped, head.texts("allowed-tools"))),
         model=_line(head.text("model")),
         own=place.folder is None,
     )
@@ -150,5 +150,5 @@ def _description(head: FrontMatter, body: str) -> str:
 
 
 def _line(text: str) -> str:
-    line = printable(" ".join(text.split()))
+    line = escaped(" ".join(text.split()))
     return f"{line[: _DESCRIPTION_CHARS - 1]}…" if len(line) > _DESCRIPTION_CHARS else line

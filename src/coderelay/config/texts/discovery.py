@@ -10,7 +10,8 @@ from typing import Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
-from coderelay.config.paths import printable, shown, text_folders
+from coderelay.config.display_path import display_path, escaped
+from coderelay.config.paths import text_folders
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.workspace.files.disk import Disk, FolderEntry
 
@@ -109,7 +110,7 @@ def read_text(place: TextFolder, path: str, within: str | None = None) -> TextFi
 
 
 def _not_used(path: str, why: str) -> BadInput:
-    return BadInput(f"{shown(path)} is not used: {printable(why)}")
+    return BadInput(f"{display_path(path)} is not used: {escaped(why)}")
 
 
 class NamedText(Protocol):
@@ -147,14 +148,14 @@ def gather(
                 continue
             nearer = found.setdefault(made.name, made)
             if os.path.realpath(nearer.file) != os.path.realpath(made.file):
-                notes.append(f"{made.name}: {shown(nearer.file)} is used, not {shown(made.file)}")
+                notes.append(f"{made.name}: {display_path(nearer.file)} is used, not {display_path(made.file)}")
     if untrusted:
         notes.insert(0, f"{what} that do not count until you trust the folder: {', '.join(_bounded(untrusted))}")
     return tuple(found.values()), _bounded(notes)
 
 
 def complaint_about(text: TextFile, problem: BadInput) -> str:
-    return f"{shown(text.path)} is not used: {printable(str(problem))}"
+    return f"{display_path(text.path)} is not used: {escaped(str(problem))}"
 
 
 def _bounded(notes: list[str]) -> tuple[str, ...]:

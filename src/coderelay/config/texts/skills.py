@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from coderelay.config.paths import printable, shown
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.texts.discovery import (
     MOST_TEXTS,
     TextFile,
@@ -58,7 +58,7 @@ class Skill(Struct, frozen=True):
         except BadInput as refused:
             return SkillText(note=str(refused))
         if self.digest and text.digest != self.digest:
-            return SkillText(note=f"{shown(self.file)} is not used: it has changed since it was trusted")
+            return SkillText(note=f"{display_path(self.file)} is not used: it has changed since it was trusted")
         try:
             return SkillText(read_front_matter(text.decoded()).body.strip())
         except BadInput as refused:
@@ -75,7 +75,7 @@ class Skills(Struct, frozen=True):
         skill = next((each for each in self.found if each.name == name), None)
         if skill is None:
             there = ", ".join(each.name for each in self.found) or "none"
-            return SkillText(note=f"there is no skill {printable(name)[:64]!r}; there are: {there}")
+            return SkillText(note=f"there is no skill {escaped(name)[:64]!r}; there are: {there}")
         return skill.load()
 
 
@@ -92,7 +92,7 @@ def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
         notes.append(str(refused))
         return
     if len(folders) > MOST_TEXTS:
-        notes.append(f"{shown(place.path)} has more than {MOST_TEXTS} skills; the rest is not used")
+        notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} skills; the rest is not used")
     for folder in folders[:MOST_TEXTS]:
         try:
             yield read_text(place, os.path.join(folder, FILE), folder)
@@ -107,7 +107,7 @@ def _skill(place: TextFolder, text: TextFile) -> Skill:
         description=_description(head),
         file=text.path,
         place=place,
-        allowed_tools=tuple(map(printable, head.texts("allowed-tools"))),
+        allowed_tools=tuple(map(escaped, head.texts("allowed-tools"))),
         by_name_only=head.flag("disable-model-invocation"),
         digest=text.digest if text.key else "",
     )
@@ -124,7 +124,7 @@ def _name(head: FrontMatter, text: TextFile) -> str:
 
 def _description(head: FrontMatter) -> str:
     """The description on one line, since it is shown in a list."""
-    description = printable(" ".join(head.text("description").split()))
+    description = escaped(" ".join(head.text("description").split()))
     if not description:
         raise BadInput("it needs a description, which says what it is for and when to use it")
     cut = len(description) > _DESCRIPTION_CHARS

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -157,6 +158,30 @@ def check_event_size(size: int) -> None:
 
 def answer_too_long(bound: str) -> ModelFailed:
     return ModelFailed(say("the model's answer is too long: more than {bound}", bound=bound), hint=_HINT)
+
+
+def broken_event(why: object) -> ModelFailed:
+    return ModelFailed(f"the model server sent a broken event: {why}", retryable=True)
+
+
+def broken_off() -> ModelFailed:
+    return ModelFailed("the model server broke off in the middle of its answer", retryable=True)
+
+
+def is_json(text: str) -> bool:
+    """Whether the arguments of a call are complete."""
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def drain(pieces: list[str]) -> str:
+    """Empty a list of new pieces, and return them as one text."""
+    text = "".join(pieces)
+    pieces.clear()
+    return text
 
 
 def _mebi(number: int) -> str:

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct, field
 
 from coderelay.models.anthropic.history import redacted, sealed
 from coderelay.models.http_error import failure
-from coderelay.models.model import AnswerSize, Completion, check_call_size
+from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Text, Usage
 from coderelay.protocol.errors import ModelFailed
@@ -123,14 +123,11 @@ class AnthropicAnswer:
             if self.is_done:
                 break
             self._take_event(data)
-        thinking, text = "".join(self._thinking), "".join(self._text)
-        self._thinking.clear()
-        self._text.clear()
-        return thinking, text
+        return drain(self._thinking), drain(self._text)
 
     def completion(self) -> Completion:
         if not self._stop_reason:
-            raise ModelFailed("the model server broke off in the middle of its answer", retryable=True)
+            raise broken_off()
         stop_reason = _STOP_REASONS.get(self._stop_reason, "end_turn")
         blocks = [block for half in self._halves if (block := self._block(half)) is not None]
         return Completion(tuple(blocks), _whole_calls(self._halves, stop_reason), _total(self._usage), stop_reason)
@@ -212,7 +209,7 @@ def _read(data: bytes) -> _Event:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         if data == b"[DONE]" or _is_another_kind(data):  # gateways for several wire formats send it in all of them
             return _Event()
-        raise ModelFailed(f"the model server sent a broken event: {error}", retryable=True) from error
+        raise broken_event(error) from error
 
 
 def _is_another_kind(data: bytes) -> bool:
@@ -224,7 +221,7 @@ def _is_another_kind(data: bytes) -> bool:
 
 def _whole_calls(halves: list[_HalfBlock], stop_reason: StopReason) -> tuple[Call, ...]:
     """The complete calls. An answer that was cut off may end inside a call; such a call was never made."""
-    if stop_reason != "end_turn" and halves and not _is_json(halves[-1].text):
+    if stop_reason != "end_turn" and halves and not is_json(halves[-1].text):
         halves = halves[:-1]
     return tuple(_call(half) for half in halves if half.begun.type == "tool_use")
 
@@ -232,14 +229,6 @@ def _whole_calls(halves: list[_HalfBlock], stop_reason: StopReason) -> tuple[Cal
 def _call(half: _HalfBlock) -> Call:
     begun = half.begun
     return Call(CallId(begun.id), begun.name, half.text or bytes(begun.input).decode())
-
-
-def _is_json(text: str) -> bool:
-    try:
-        msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
 
 
 def _total(usage: _Usage) -> Usage:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.models.http_error import failure
-from coderelay.models.model import AnswerSize, Completion, check_call_size
+from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, is_json
 from coderelay.models.text_calls import ThinkTags
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Seal, Text, Thinking, Usage
@@ -154,7 +154,7 @@ class ChatAnswer:
 
     def completion(self) -> Completion:
         if not self._finish:
-            raise ModelFailed("the model server broke off in the middle of its answer", retryable=True)
+            raise broken_off()
         if self._finish in _FAILURES:
             raise ModelFailed(f"the model server gave up in the middle: {self._finish}", retryable=True)
         stop_reason = "refusal" if self._refused else _STOP_REASONS.get(self._finish, "end_turn")
@@ -172,7 +172,7 @@ class ChatAnswer:
         try:
             event = _decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise ModelFailed(f"the model server sent a broken event: {error}", retryable=True) from error
+            raise broken_event(error) from error
         if event.error is not None:
             raise failure(event.error, self._secret)
         if event.usage is not None:
@@ -228,7 +228,7 @@ class ChatAnswer:
         """The complete calls. An answer that was cut off may end inside a call; such a call was never made."""
         calls = [call for call in sorted(self._calls, key=lambda call: call.place) if call.name]
         if stop_reason != "end_turn":
-            calls = [call for call in calls if _is_json(call.arguments)]
+            calls = [call for call in calls if is_json(call.arguments)]
         return tuple(self._call(call) for call in calls)
 
     def _call(self, call: _HalfCall) -> Call:
@@ -246,15 +246,7 @@ def _begins_another(call: _HalfCall, delta: _CallDelta) -> bool:
         return True
     # Arguments are an object. Checked first, because parsing all arguments again with every piece would be slow.
     begins = bool(delta.arguments) and delta.arguments.lstrip()[:1] in ("", "{")
-    return begins and _is_json(call.arguments)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
+    return begins and is_json(call.arguments)
 
 
 def _field(value: object, name: str) -> object:

@@ -10,11 +10,10 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from coderelay.models.http_error import failure
-from coderelay.models.model import AnswerSize, Completion, check_call_size
+from coderelay.models.model import AnswerSize, Completion, broken_event, broken_off, check_call_size, drain, is_json
 from coderelay.models.openai_responses.input import Reasoning
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Block, Text, Thinking, Usage
-from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import StopReason
 from coderelay.protocol.ids import CallId
 
@@ -118,14 +117,11 @@ class ResponsesAnswer:
                 break
             if data != b"[DONE]":  # some servers end every stream with it
                 self._take_event(data)
-        thinking, text = "".join(self._thinking), "".join(self._text)
-        self._thinking.clear()
-        self._text.clear()
-        return thinking, text
+        return drain(self._thinking), drain(self._text)
 
     def completion(self) -> Completion:
         if not self.is_done:
-            raise ModelFailed("the model server broke off in the middle of its answer", retryable=True)
+            raise broken_off()
         blocks: list[Block] = []
         calls: list[Call] = []
         thoughts: list[_HalfItem] = []  # those whose following item has not come yet
@@ -146,7 +142,7 @@ class ResponsesAnswer:
         try:
             event = _decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise _broken(error) from error
+            raise broken_event(error) from error
         kind = _PIECES.get(event.type)
         if kind is not None:
             self._take_piece(event, kind)
@@ -169,7 +165,7 @@ class ResponsesAnswer:
 
     def _take_piece(self, event: _Event, kind: str) -> None:
         if not isinstance(event.delta, str):
-            raise _broken(f"{event.type} without text")
+            raise broken_event(f"{event.type} without text")
         self._size.add(len(event.delta))
         half = self._half(event.output_index, kind)
         half.written.write(event.delta)
@@ -235,7 +231,7 @@ class ResponsesAnswer:
         item = half.item
         if not item.name:
             return None
-        if self._stop_reason != "end_turn" and (item.status == "incomplete" or not _is_json(half.text)):
+        if self._stop_reason != "end_turn" and (item.status == "incomplete" or not is_json(half.text)):
             return None
         return Call(CallId(item.call_id or item.id or ""), item.name, half.text or "{}")
 
@@ -258,11 +254,7 @@ def _read(data: Raw | bytes, kind: type[Wanted]) -> Wanted:
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _broken(error) from error
-
-
-def _broken(why: object) -> ModelFailed:
-    return ModelFailed(f"the model server sent a broken event: {why}", retryable=True)
+        raise broken_event(error) from error
 
 
 def _text(text: str) -> StringIO:
@@ -279,14 +271,6 @@ def _whole_text(item: _Item) -> str:
     if item.type == "reasoning":
         return "\n\n".join(_texts(item.summary) or _texts(item.content))
     return "".join(part.text or part.refusal or "" for part in item.content or ())
-
-
-def _is_json(text: str) -> bool:
-    try:
-        msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
 
 
 def _usage(usage: _Usage) -> Usage:

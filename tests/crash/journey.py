@@ -2,6 +2,8 @@
 
 import json
 import os
+import random
+import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -66,6 +68,30 @@ class Journey:
         """Until the process has stopped itself."""
         status = Path(f"/proc/{started.pid}/stat")
         assert wait_until(lambda: ") T " in status.read_text(), else_return=lambda: ["did not stop"]) == []
+
+    def kill_at_random_moments(self, seed: int, *, between: tuple[float, float]) -> None:
+        """One to three processes die on the same turn, each some time after its start, and so does the last."""
+        chance = random.Random(seed)
+        started = self.start("-p", "do first")
+        for number in range(chance.randint(1, 3)):
+            time.sleep(chance.uniform(*between))
+            started.process.kill()
+            self.finish(started)
+            started = self.start("-p", f"do more{number}", *self.go_on())
+        started.process.kill()
+        self.finish(started)
+
+    def append_without_comparing(self) -> None:
+        """Both processes saw the same prompt waiting; the one that was paused starts it again."""
+        first = self.start("-p", "do first", CODER_PAUSE="before:turn.started:1", CODER_MUTANT="no-compare")
+        self.wait_until_paused(first)
+        self.carry_on()
+        first.send(signal.SIGCONT)
+        self.finish(first)
+
+    def run_calls_twice(self) -> None:
+        assert self.run("-p", "do first", CODER_CRASH="after:tool.ran:2") == -9
+        assert self.run("-p", "do last", "--continue", CODER_MUTANT="rerun") == 0
 
     def check(self) -> None:
         """Every promise, on what is on disk, in the folder, on the wire and in the process table."""

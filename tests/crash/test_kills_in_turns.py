@@ -1,8 +1,6 @@
 """Killed before and after every arrow of a turn, and at random moments; carried on by a new process."""
 
 import os
-import random
-import time
 
 import pytest
 
@@ -57,14 +55,6 @@ RUNS = int(os.environ.get("CODER_SOAK", "24"))
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_x25_killed_at_a_random_moment(journey: Journey, seed: int) -> None:
-    chance = random.Random(seed)
-    started = journey.start("-p", "do first")
-    for number in range(chance.randint(1, 3)):
-        time.sleep(chance.uniform(0.08, 0.35))
-        started.process.kill()
-        journey.finish(started)
-        started = journey.start("-p", f"do more{number}", *journey.go_on())
-    started.process.kill()
-    journey.finish(started)
+    journey.kill_at_random_moments(seed, between=(0.08, 0.35))
     journey.carry_on()
     journey.check()

@@ -91,18 +91,12 @@ def _ends(journey: Journey) -> list[str]:
 
 
 def test_the_checker_sees_an_append_without_a_comparison(journey: Journey) -> None:
-    """Both processes saw the same prompt waiting; the one that was paused starts it again."""
-    first = journey.start("-p", "do first", CODER_PAUSE="before:turn.started:1", CODER_MUTANT="no-compare")
-    journey.wait_until_paused(first)
-    journey.carry_on()
-    first.send(signal.SIGCONT)
-    journey.finish(first)
+    journey.append_without_comparing()
     with pytest.raises(BrokenPromise, match=r"older epoch|more than once"):
         journey.check()
 
 
 def test_the_checker_sees_calls_that_run_twice(journey: Journey) -> None:
-    assert journey.run("-p", "do first", CODER_CRASH="after:tool.ran:2") == -9
-    assert journey.run("-p", "do last", "--continue", CODER_MUTANT="rerun") == 0
+    journey.run_calls_twice()
     with pytest.raises(BrokenPromise, match=r"call\.started more than once"):
         journey.check()

@@ -69,15 +69,7 @@ def test_x25_killed_at_an_arrow_and_carried_on(journey: TeamJourney, arrow: str)
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_x25_killed_at_a_random_moment(journey: TeamJourney, seed: int) -> None:
-    chance = random.Random(seed)
-    started = journey.start("-p", "do first")
-    for number in range(chance.randint(1, 3)):
-        time.sleep(chance.uniform(0.2, 0.6))
-        started.process.kill()
-        journey.finish(started)
-        started = journey.start("-p", f"do more{number}", *journey.go_on())
-    started.process.kill()
-    journey.finish(started)
+    journey.kill_at_random_moments(seed, between=(0.2, 0.6))
     journey.carry_on()
     journey.check()
 
@@ -106,18 +98,12 @@ def test_x25_an_owner_paused_past_its_time_writes_nothing_when_it_wakes(journey:
 
 
 def test_the_checker_sees_an_append_without_a_comparison(journey: TeamJourney) -> None:
-    """Both processes saw the same prompt waiting; the one that was paused starts it again."""
-    first = journey.start("-p", "do first", CODER_PAUSE="before:turn.started:1", CODER_MUTANT="no-compare")
-    journey.wait_until_paused(first)
-    journey.carry_on()
-    first.send(signal.SIGCONT)
-    journey.finish(first)
+    journey.append_without_comparing()
     with pytest.raises(BrokenPromise, match=r"older epoch|more than once"):
         journey.check()
 
 
 def test_the_checker_sees_calls_that_run_twice(journey: TeamJourney) -> None:
-    assert journey.run("-p", "do first", CODER_CRASH="after:tool.ran:2") == -9
-    assert journey.run("-p", "do last", "--continue", CODER_MUTANT="rerun") == 0
+    journey.run_calls_twice()
     with pytest.raises(BrokenPromise, match=r"call\.started more than once"):
         journey.check()

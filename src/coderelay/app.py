@@ -17,9 +17,9 @@ from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import Settings
 from coderelay.host.context import HostContext
-from coderelay.host.exchange import Exchange
 from coderelay.host.folder import Folders
 from coderelay.host.host import Host
+from coderelay.host.live_relay import LiveRelay
 from coderelay.host.mcp_servers import NoServers, Servers
 from coderelay.host.ownership import Ownership
 from coderelay.host.turn_files import TurnFiles
@@ -45,8 +45,8 @@ from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
     from coderelay.tools.mcp.server import ServerLimits as McpLimits
+    from coderelay.tools.mcp.server_pool import ServerPool
     from coderelay.tools.mcp.servers import McpServers
-    from coderelay.tools.mcp.servers_by_folder import ServerPool
 
 _SHORT_RUN_SECONDS = 0.3
 _OPEN_SECONDS = 0.1
@@ -77,9 +77,9 @@ class App:
     def ownership(self) -> Ownership:
         return Ownership(open_owners(self.config.owners, self.config.database_url))
 
-    def exchange(self) -> Exchange:
+    def live_relay(self) -> LiveRelay:
         process = OwnerId(new_id())
-        return Exchange(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
+        return LiveRelay(LiveFile(self.config.live, process), starts_at=time.monotonic() + _SHORT_RUN_SECONDS)
 
     def tools(self) -> list[Tool[Any]]:
         """All tools except `skill`, which is added only in folders that have skills."""
@@ -162,7 +162,7 @@ class App:
 
     def new_server_pool(self, limits: "McpLimits") -> "ServerPool":
         from coderelay.http.client import HttpClient
-        from coderelay.tools.mcp.servers_by_folder import ServerPool
+        from coderelay.tools.mcp.server_pool import ServerPool
 
         return ServerPool(self.env, self.processes, self.secrets, partial(HttpClient, env=self.env), limits)
 
@@ -210,7 +210,7 @@ class App:
         context = HostContext(
             store=self.store(),
             ownership=self.ownership(),
-            exchange=self.exchange(),
+            live_relay=self.live_relay(),
             agents={"native": self.native_agent(), "guide": self.guide()},
             folders=self.folders,
             processes=self.processes,

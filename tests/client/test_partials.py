@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.client.views.partials import Partials
+from coderelay.client.views.partial_messages import Partials
 from coderelay.protocol.ids import MessageId, SessionId
 from coderelay.protocol.live import TextDelta, ThinkingDelta
 

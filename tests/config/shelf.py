@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from coderelay.config.texts.discovery import TextFolder, TextKind, places_of
-from coderelay.config.texts.texts import folder_texts
+from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
+from coderelay.config.skills_and_commands.folder_texts import folder_texts
 
 
 class Shelf:

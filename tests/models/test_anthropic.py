@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coderelay.http.sse import EventStream
-from coderelay.models.anthropic.answer import AnthropicAnswer
+from coderelay.models.anthropic.stream_decoder import AnthropicAnswer
 from coderelay.models.model import Completion, TextPiece, check_event_size
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coderelay.http.body import ChunkedBody, SizedBody, body_of, parse_head
-from coderelay.http.failures import Broken
+from coderelay.http.errors import Broken
 
 Chunk = tuple[bytes, bytes, bytes]  # data, extension, end of line
 

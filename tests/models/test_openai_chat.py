@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coderelay.http.sse import EventStream
 from coderelay.models.model import Completion, TextPiece, check_event_size
-from coderelay.models.openai_chat.answer import ChatAnswer
+from coderelay.models.openai_chat.stream_decoder import ChatAnswer
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed

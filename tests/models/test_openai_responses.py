@@ -13,8 +13,8 @@ from coderelay.http.sse import EventStream
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Completion, TextPiece, ThinkingPiece, check_event_size
 from coderelay.models.model_card import Card
-from coderelay.models.openai_responses.answer import ResponsesAnswer
 from coderelay.models.openai_responses.model import OpenAIResponses
+from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Seal, Text, Thinking, Usage
 from coderelay.protocol.errors import ModelFailed

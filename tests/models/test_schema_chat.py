@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Completion, Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
-from coderelay.models.schema_chat.answer import JsonString, SchemaAnswer
 from coderelay.models.schema_chat.model import SchemaChat
+from coderelay.models.schema_chat.stream_decoder import JsonString, SchemaAnswer
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Text, Thinking, Usage, text_of, thinking_of
 from coderelay.protocol.errors import ModelFailed

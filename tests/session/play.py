@@ -47,7 +47,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
-from coderelay.session import decide, turn_transitions
+from coderelay.session import decide, turn_events
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
 from coderelay.tools.all_tools import SPECS
@@ -207,7 +207,7 @@ class Play:
     # owners
 
     def claim(self, owner: str = "A", *, max_steps: int = 10, gone: Sequence[BackgroundId] = ()) -> list[Recorded]:
-        brought = turn_transitions.Claim(OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",), gone)
+        brought = turn_events.Claim(OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",), gone)
         return self.write(self.rules.claim(self.state, brought))
 
     def message(
@@ -257,7 +257,7 @@ class Play:
         return self.end_calls((call, outcome), epoch=epoch)
 
     def end_calls(self, *ended: tuple[str, Outcome], epoch: int | None = None) -> list[Recorded]:
-        ends = [turn_transitions.End(CallId(call), outcome, ms=3) for call, outcome in ended]
+        ends = [turn_events.End(CallId(call), outcome, ms=3) for call, outcome in ended]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends)
         return self.write(self.rules.after_calls(self.state, ends, go_on=not cut), epoch=epoch)
 

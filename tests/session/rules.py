@@ -11,7 +11,7 @@ from coderelay.protocol.calls import Need
 from coderelay.protocol.commands import AnswerAsk, EditPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded, TurnUndone
 from coderelay.protocol.ids import AskId, BackgroundId, CallId
-from coderelay.session import background, decide, turn_transitions
+from coderelay.session import background, decide, turn_events
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
 from coderelay.session.state import CallState, PastTurn, State
@@ -45,8 +45,8 @@ class Rules:
     def end_background(self, state: State, number: BackgroundId, end: End) -> list[AnyEvent]:
         return background.end(state, number, end)
 
-    def claim(self, state: State, claim: turn_transitions.Claim) -> list[AnyEvent]:
-        return turn_transitions.claim(state, claim)
+    def claim(self, state: State, claim: turn_events.Claim) -> list[AnyEvent]:
+        return turn_events.claim(state, claim)
 
     def in_force(self, approvals: Iterable[Approval], cwd: str) -> tuple[Approval, ...]:
         return in_force(approvals, cwd)
@@ -64,31 +64,31 @@ class Rules:
         now: int,
         plan_ask: AskId | None,
     ) -> list[AnyEvent]:
-        return turn_transitions.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
+        return turn_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
     def together(self, state: State) -> list[CallState]:
-        return turn_transitions.together(state)
+        return turn_events.together(state)
 
-    def after_calls(self, state: State, ends: Sequence[turn_transitions.End], *, go_on: bool) -> list[AnyEvent]:
-        return turn_transitions.after_calls(state, ends, go_on=go_on)
+    def after_calls(self, state: State, ends: Sequence[turn_events.End], *, go_on: bool) -> list[AnyEvent]:
+        return turn_events.after_calls(state, ends, go_on=go_on)
 
     def ask_again(self, state: State, call_id: CallId, ask: PermissionAsk) -> list[AnyEvent]:
-        return turn_transitions.ask_again(state, call_id, ask)
+        return turn_events.ask_again(state, call_id, ask)
 
     def take_steering(self, state: State) -> list[AnyEvent]:
-        return turn_transitions.take_steering(state)
+        return turn_events.take_steering(state)
 
     def after_compaction(self, state: State, compacted: HistoryCompacted, *, now: int) -> list[AnyEvent]:
-        return turn_transitions.after_compaction(state, compacted, now=now)
+        return turn_events.after_compaction(state, compacted, now=now)
 
     def budget_ask(self, state: State, span: str, spent: float, limit: float) -> BudgetAsk | None:
         return budget_ask(state, span, spent, limit)
 
     def pause_for_budget(self, state: State, ask: BudgetAsk) -> list[AnyEvent]:
-        return turn_transitions.pause_for_budget(state, ask)
+        return turn_events.pause_for_budget(state, ask)
 
     def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
-        return turn_transitions.close_turn(state, ending, now=now, error=error)
+        return turn_events.close_turn(state, ending, now=now, error=error)
 
     def next_action(self, state: State) -> Action:
         return next_action(state)

@@ -40,7 +40,7 @@ from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.state import CallState, State
-from coderelay.session.turn_transitions import settled
+from coderelay.session.turn_events import settled
 from tests.outcomes import in_english
 from tests.session.choices import fitting, unfitting
 from tests.session.play import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play

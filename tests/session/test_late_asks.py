@@ -12,7 +12,7 @@ from coderelay.protocol.ids import CallId, MessageId
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.transcript import ToolMessage, transcript
-from coderelay.session.turn_transitions import settled
+from coderelay.session.turn_events import settled
 from tests.session.play import SESSION, Play
 from tests.session.proposals import MAKE, Proposed, allowed, asked, denied, questions
 

@@ -19,7 +19,7 @@ from coderelay.protocol.ids import CallId
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, next_action
 from coderelay.session.transcript import ToolMessage, transcript
-from coderelay.session.turn_transitions import side_by_side, together
+from coderelay.session.turn_events import side_by_side, together
 from tests.session.play import SESSION, Play
 from tests.session.proposals import COLOUR, MAKE, Proposed, broken, questions
 

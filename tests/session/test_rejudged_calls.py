@@ -6,7 +6,7 @@ from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.calls import Denied, Finished, Unknown
 from coderelay.protocol.events import CallAsked, CallEnded, CallStarted, SessionClaimed
 from coderelay.protocol.ids import AskId, CallId, OwnerId, TurnId
-from coderelay.session import turn_transitions
+from coderelay.session import turn_events
 from coderelay.session.next_action import Wait, next_action
 from coderelay.session.state import CallState, State
 from tests.session.play import Play
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.quick
 NO = Denied("no longer")
 
 
-def against(**objections: Denied | PermissionAsk) -> turn_transitions.SecondLook:
+def against(**objections: Denied | PermissionAsk) -> turn_events.SecondLook:
     def look(state: State, call: CallState) -> Denied | PermissionAsk | None:
         return objections.get(call.call.id)
 
@@ -54,9 +54,9 @@ def brief(events: list[object]) -> list[object]:
     return told
 
 
-def after_first(play: Play, look: turn_transitions.SecondLook) -> list[object]:
-    ends = [turn_transitions.End(CallId("c1"), Finished("x"), 0)]
-    return brief([*turn_transitions.after_calls(play.state, ends, go_on=True, look=look)])[1:]
+def after_first(play: Play, look: turn_events.SecondLook) -> list[object]:
+    ends = [turn_events.End(CallId("c1"), Finished("x"), 0)]
+    return brief([*turn_events.after_calls(play.state, ends, go_on=True, look=look)])[1:]
 
 
 def test_what_is_denied_by_now_ends_and_the_next_one_starts() -> None:
@@ -67,9 +67,9 @@ def test_what_is_denied_by_now_ends_and_the_next_one_starts() -> None:
 def test_what_must_be_asked_by_now_waits_and_all_behind_it() -> None:
     play = running(allowed("c1"), allowed("c2"), allowed("c3"))
     assert after_first(play, against(c2=ask("c2"), c3=NO)) == ["start c2", "ask c2"]
-    ends = [turn_transitions.End(CallId("c1"), Finished("x"), 0)]
+    ends = [turn_events.End(CallId("c1"), Finished("x"), 0)]
     play.write(
-        turn_transitions.after_calls(play.state, ends, go_on=True, look=against(c2=ask("c2"))), epoch=play.state.epoch
+        turn_events.after_calls(play.state, ends, go_on=True, look=against(c2=ask("c2"))), epoch=play.state.epoch
     )
     assert (next_action(play.state), play.state.owner) == (Wait(), None)
     assert [each.id for each in play.state.open_asks()] == ["again-c2"]
@@ -80,8 +80,8 @@ def test_what_must_be_asked_by_now_waits_and_all_behind_it() -> None:
 def test_a_claim_looks_again_at_what_it_starts_and_never_at_what_was_lost() -> None:
     play = running(allowed("c1"), allowed("c2"), allowed("c3"))
     look = against(c1=NO, c2=NO)
-    claim = turn_transitions.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), look=look)
-    assert brief([*turn_transitions.claim(play.state, claim)]) == [("c1", Unknown()), ("c2", NO), "start c3"]
+    claim = turn_events.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), look=look)
+    assert brief([*turn_events.claim(play.state, claim)]) == [("c1", Unknown()), ("c2", NO), "start c3"]
 
 
 def test_what_nobody_allowed_needs_no_second_look() -> None:
@@ -89,5 +89,5 @@ def test_what_nobody_allowed_needs_no_second_look() -> None:
     first, second = (each.id for each in play.state.open_asks())
     play.decide_on(first, Allow())
     play.decide_on(second, Deny())
-    claim = turn_transitions.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), look=against(c2=ask("c2")))
-    assert brief([*turn_transitions.claim(play.state, claim)]) == ["start c1"]
+    claim = turn_events.Claim(OwnerId("B"), 0, TurnId("t"), 9, (), look=against(c2=ask("c2")))
+    assert brief([*turn_events.claim(play.state, claim)]) == ["start c1"]

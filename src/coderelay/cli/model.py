@@ -11,8 +11,8 @@ from coderelay.cli.startup.interrupts import RaisedInterrupts
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.models.local.downloads import Download, find_offer, offers
-from coderelay.models.local.install import Progress, install
+from coderelay.models.local.install_weights import Progress, install
+from coderelay.models.local.offers import Download, find_offer, offers
 from coderelay.models.local.weights import Weights, WeightsFolder, check_gguf, check_name, models_folder
 from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import BadInput, CoderError

@@ -20,7 +20,7 @@ from coderelay.client.session_names import session_by_id
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.load import home_of
 from coderelay.config.paths import folder_file
-from coderelay.config.texts.texts import folder_texts
+from coderelay.config.skills_and_commands.folder_texts import folder_texts
 from coderelay.config.trust import (
     agree_to_broad,
     is_agreed_to,

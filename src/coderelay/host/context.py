@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from coderelay.agents.agent import Agent
 from coderelay.host.budget import Spending
-from coderelay.host.exchange import Exchange
 from coderelay.host.folder import Folders
 from coderelay.host.judging import Judging
+from coderelay.host.live_relay import LiveRelay
 from coderelay.host.ownership import Ownership
 from coderelay.host.records import Records
 from coderelay.host.turn_files import OpenTurnFiles
@@ -33,7 +33,7 @@ class HostContext(Struct, frozen=True, dict=True):
 
     store: Store
     ownership: Ownership
-    exchange: Exchange
+    live_relay: LiveRelay
     agents: Mapping[str, Agent]
     folders: Folders
     processes: Processes

@@ -20,7 +20,7 @@ from coderelay.protocol.session_info import SkillsShown
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
-    from coderelay.config.texts.texts import FolderTexts
+    from coderelay.config.skills_and_commands.folder_texts import FolderTexts
     from coderelay.host.hooks.hooks import Hooks
 
 
@@ -111,7 +111,9 @@ class Folders:
     def texts(self, path: str) -> "FolderTexts":
         """The skills and custom commands of a folder. They are searched for anew each time and need no
         configuration."""
-        from coderelay.config.texts.texts import FolderTexts  # imported late, for lists of skills and commands
+        from coderelay.config.skills_and_commands.folder_texts import (
+            FolderTexts,  # imported late, for lists of skills and commands
+        )
 
         return FolderTexts(home=self._configs.home, user_home=self._user_home, folder=path, taken=_built_in_commands)
 

@@ -14,7 +14,7 @@ from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
 from coderelay.host.open_asks import find_ask, open_asks, permissions_open
 from coderelay.host.record import Record
-from coderelay.host.session_file import export_state, write_snapshot
+from coderelay.host.snapshot_file import export_state, write_snapshot
 from coderelay.host.wakeups import Wakeups
 from coderelay.policy.approvals import approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk

@@ -24,7 +24,7 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, SessionSettings, State
-from coderelay.session.turn_transitions import SecondLook, settled
+from coderelay.session.turn_events import SecondLook, settled
 from coderelay.workspace.files.folders import is_in, real_path
 
 

@@ -16,7 +16,7 @@ from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryC
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live, Notice
 from coderelay.protocol.translatable import with_template
-from coderelay.session import turn_transitions
+from coderelay.session import turn_events
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import SessionSettings, State
 
@@ -120,7 +120,7 @@ class HostTurn:
 
     async def take_steering(self) -> None:
         if any(each.steer for each in self.state.queue):
-            await self._write(turn_transitions.take_steering)
+            await self._write(turn_events.take_steering)
 
     async def may_spend(self) -> bool:
         if not self._is_mine(self.state):
@@ -128,11 +128,11 @@ class HostTurn:
         ask = await self._context.spending.ask(self.state, now())
         if ask is not None:
             await self._leave_files()
-            await self._write(lambda state: turn_transitions.pause_for_budget(state, ask))
+            await self._write(lambda state: turn_events.pause_for_budget(state, ask))
         return ask is None
 
     async def compact(self, compacted: HistoryCompacted) -> None:
-        await self._write(lambda state: turn_transitions.after_compaction(state, compacted, now=now()))
+        await self._write(lambda state: turn_events.after_compaction(state, compacted, now=now()))
 
     async def add(self, message: MessageAdded, needs: Sequence[Need], *, final: bool) -> None:
         needs = [self._context.secrets.hide_need(need) for need in needs]
@@ -145,7 +145,7 @@ class HostTurn:
         except asyncio.CancelledError:
             if self.is_stopped:  # the message is kept; nothing follows from it
                 await self._write(
-                    lambda state: turn_transitions.after_message(state, message, judged, final=final, now=now())
+                    lambda state: turn_events.after_message(state, message, judged, final=final, now=now())
                 )
             raise
         if any(each.ask is not None for each in judged):
@@ -153,7 +153,7 @@ class HostTurn:
         tree = await files_left(self.state, self._context.turn_files) if final else ""
 
         def decide(state: State) -> list[AnyEvent]:
-            return turn_transitions.after_message(
+            return turn_events.after_message(
                 state, message, judged, final=final, now=now(), plan_ask=plan_ask, tree=tree, why_go_on=why_go_on
             )
 
@@ -163,7 +163,7 @@ class HostTurn:
         hooks = self._hooks
         why_go_on = await hooks.why_go_on(self, None) if hooks is not None else ""
         tree = await files_left(self.state, self._context.turn_files)
-        await self._write(lambda state: turn_transitions.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
+        await self._write(lambda state: turn_events.finish(state, now=now(), tree=tree, why_go_on=why_go_on))
 
     async def look_at(self, call: Call, finished: Finished) -> Finished:
         """The result of a call that has just succeeded, with the feedback of hooks."""
@@ -211,8 +211,8 @@ class HostTurn:
                 mine = all(each.started_epoch == self.epoch for each in known)
                 assert mine, "started by another owner: never to be run again"
                 return []
-            assert all(turn_transitions.settled(each) is None for each in known), "not allowed to run"
-            return turn_transitions.start_next(state, look)
+            assert all(turn_events.settled(each) is None for each in known), "not allowed to run"
+            return turn_events.start_next(state, look)
 
         await self._write(decide)
         return [call for call in calls if self.state.calls[call.id].started_epoch == self.epoch]
@@ -226,7 +226,7 @@ class HostTurn:
             await self._ask_again(alone.call, alone.outcome.message)
             return
         ends = [
-            turn_transitions.End(each.call.id, self._context.secrets.hide_outcome(each.ended()), each.ms)
+            turn_events.End(each.call.id, self._context.secrets.hide_outcome(each.ended()), each.ms)
             for each in running
         ]
         cut = any(isinstance(end.outcome, Stopped | Unknown) for end in ends) or any(each.cut for each in running)
@@ -236,11 +236,11 @@ class HostTurn:
             if self._background is not None:
                 self._background.drop_unrecorded()
 
-    async def _write_ends(self, ends: Sequence[turn_transitions.End], *, go_on: bool) -> None:
+    async def _write_ends(self, ends: Sequence[turn_events.End], *, go_on: bool) -> None:
         look = await self._context.judging.second_look(self.state)
 
         def decide(state: State) -> list[AnyEvent]:
-            return turn_transitions.after_calls(state, ends, go_on=go_on, look=look)
+            return turn_events.after_calls(state, ends, go_on=go_on, look=look)
 
         if self._is_mine(self.state) and any(isinstance(each, CallAsked) for each in decide(self.state)):
             await self._leave_files()
@@ -255,7 +255,7 @@ class HostTurn:
         known = self.state.calls[call.id]
         ask = PermissionAsk(new_ask_id(self.session), call.id, known.judged.need, reason)
         await self._leave_files()
-        await self._write(lambda state: turn_transitions.ask_again(state, call.id, ask))
+        await self._write(lambda state: turn_events.ask_again(state, call.id, ask))
 
     async def _write(self, decide: Callable[[State], list[AnyEvent]]) -> None:
         def decide_if_mine(state: State) -> list[AnyEvent]:

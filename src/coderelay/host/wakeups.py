@@ -70,7 +70,7 @@ class Wakeups:
             worker.leave()
         tasks = [task for _, task in self._workers.values()]
         await asyncio.gather(*tasks, *filter(None, [self._look_out]), return_exceptions=True)
-        self._context.exchange.close()
+        self._context.live_relay.close()
 
     def _finished(self, record: Record) -> None:
         worker, task = self._workers.pop(record.session)
@@ -111,7 +111,7 @@ class Wakeups:
             self._newly_attended = False
             await self._read_on()
             look.counter = seen
-        self._context.exchange.tick(self._records, self._workers, now)
+        self._context.live_relay.tick(self._records, self._workers, now)
         if now - look.owners_at >= _OWNERS_SECONDS:
             look.owners_at = now
             self._look_at_owners()

@@ -14,14 +14,14 @@ from coderelay.host.checkpoints import files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.record import Record
-from coderelay.host.session_file import write_snapshot
+from coderelay.host.snapshot_file import write_snapshot
 from coderelay.host.turn import HostTurn
 from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live import Notice
-from coderelay.session import background, shell, turn_transitions
+from coderelay.session import background, shell, turn_events
 from coderelay.session.children import cut_off, open_tasks
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
@@ -139,7 +139,7 @@ class Worker:
         me: OwnerId,
         tree: str,
         gone: Sequence[BackgroundId],
-        look: turn_transitions.SecondLook | None,
+        look: turn_events.SecondLook | None,
         children: Mapping[CallId, Outcome],
     ) -> list[AnyEvent]:
         """The events of the claim; none if the session has changed since it was looked at. `tree` is the snapshot of
@@ -150,9 +150,9 @@ class Worker:
             return []
         agent, settings = None if shell.is_next(state) else self._agent(state), state.settings
         tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
-        events = turn_transitions.claim(
+        events = turn_events.claim(
             state,
-            turn_transitions.Claim(
+            turn_events.Claim(
                 owner=me,
                 now=now(),
                 turn_id=TurnId(new_id()),
@@ -219,7 +219,7 @@ class Worker:
             if state.turn is None or state.owner != me:
                 return []
             ending, text = _ending(next_action(state), error and self._context.secrets.hide(error))
-            return turn_transitions.close_turn(state, ending, now=now(), error=text, tree=tree)
+            return turn_events.close_turn(state, ending, now=now(), error=text, tree=tree)
 
         await self._record.append(decide, epoch=epoch)
 
@@ -257,7 +257,7 @@ def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:
         case EndTurn(stopped=True):
             return "stopped", None
         case EndTurn():
-            return "step_limit", turn_transitions.STEP_LIMIT
+            return "step_limit", turn_events.STEP_LIMIT
         case _:
             return "failed", error or "the agent ended without finishing its turn"
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from coderelay.http.failures import Broken, Unanswered
+from coderelay.http.errors import Broken, Unanswered
 from coderelay.http.wire import Wire
 
 _LINE_BYTES = 16 * 1024

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from coderelay.http.address import parse_address, without_user
 from coderelay.http.body import Head, body_of, receive_head
 from coderelay.http.dial import dial, proxy_for
-from coderelay.http.failures import Broken, Unanswered
+from coderelay.http.errors import Broken, Unanswered
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say

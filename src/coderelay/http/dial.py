@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from coderelay.http.address import Address, parse_address, without_user
 from coderelay.http.body import receive_head
-from coderelay.http.failures import Broken
+from coderelay.http.errors import Broken
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say

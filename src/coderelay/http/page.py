@@ -15,7 +15,7 @@ from coderelay.http.address import Address, parse_address
 from coderelay.http.body import Head, receive_head
 from coderelay.http.client import Response
 from coderelay.http.dial import Proxy, dial, load_trust, proxy_for, tls_failure
-from coderelay.http.failures import Broken
+from coderelay.http.errors import Broken
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed, ToolFailed
 

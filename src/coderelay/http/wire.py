@@ -5,7 +5,7 @@ import socket
 import ssl
 from typing import cast
 
-from coderelay.http.failures import Broken
+from coderelay.http.errors import Broken
 from coderelay.protocol.translatable import say
 
 _BUFFER_BYTES = 64 * 1024

@@ -13,7 +13,7 @@ import msgspec
 
 from coderelay.http.address import parse_address
 from coderelay.http.client import Response
-from coderelay.http.failures import Broken
+from coderelay.http.errors import Broken
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 

@@ -10,9 +10,17 @@ from functools import partial
 import msgspec
 
 from coderelay.agents.agent import Description, Turn
-from coderelay.agents.guide import plans
-from coderelay.agents.guide.plans import Plan, Proposal, create_file, find_files, list_files, read_file, search_text
+from coderelay.agents.guide import turn_scripts
 from coderelay.agents.guide.replies import Words
+from coderelay.agents.guide.turn_scripts import (
+    Plan,
+    Proposal,
+    create_file,
+    find_files,
+    list_files,
+    read_file,
+    search_text,
+)
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Text
 from coderelay.protocol.events import MessageAdded
@@ -32,11 +40,11 @@ _NEW_ZH = r"(?:创建|新建|写)(?:一个)?[新空]?的?文件\s*(?P<path>[^\s�
 _SHOW = r"(?:show(?: me)? )?(?:the |my )?"
 _SHOW_ZH = r"(?:列出|显示|查看|看看|看一下)(?:一下)?"
 Begin = Callable[..., Plan]
-_STATUS: Begin = partial(plans.run, command="git status --short --branch")
-_DIFF: Begin = partial(plans.run, command="git diff HEAD --stat --patch")
-_CONNECT: Begin = partial(plans.tell, topic="connect")
-_COMMANDS: Begin = partial(plans.tell, topic="commands")
-_HELP: Begin = partial(plans.tell, topic="help")
+_STATUS: Begin = partial(turn_scripts.run, command="git status --short --branch")
+_DIFF: Begin = partial(turn_scripts.run, command="git diff HEAD --stat --patch")
+_CONNECT: Begin = partial(turn_scripts.tell, topic="connect")
+_COMMANDS: Begin = partial(turn_scripts.tell, topic="commands")
+_HELP: Begin = partial(turn_scripts.tell, topic="help")
 INTENTS: tuple[tuple[Begin, str], ...] = (
     (create_file, rf"{_NEW} {_PATH}(?:,? (?:with|containing)(?: the)?(?: contents?| text)?:?|:)\s+(?P<content>.+)"),
     (create_file, rf"(?:write|put|save) (?P<content>.+) (?:in)?to (?:an? |the )?(?:new )?(?:file )?{_FILE}"),
@@ -44,13 +52,16 @@ INTENTS: tuple[tuple[Begin, str], ...] = (
     (create_file, rf"{_NEW_ZH}\s*[，,：:]?\s*(?:内容(?:为|是)?|写入)[：:]?\s*(?P<content>.+)"),
     (create_file, rf"[把将]\s*(?P<content>.+?)\s*写[入到进](?:文件)?\s*{_FILE}[中里]?"),
     (create_file, _NEW_ZH),
-    (plans.outline_readme, r"(?:outline|summari[sz]e|show(?: me)?)(?: the outline of)?(?: the)? readme(?:\.md)?"),
     (
-        plans.outline_readme,
+        turn_scripts.outline_readme,
+        r"(?:outline|summari[sz]e|show(?: me)?)(?: the outline of)?(?: the)? readme(?:\.md)?",
+    ),
+    (
+        turn_scripts.outline_readme,
         r"(?:概括|概述|总结|列出|显示|查看)(?:一下)?\s*readme(?:\.md)?\s*(?:的?(?:大纲|结构|目录))?",
     ),
-    (plans.run_tests, r"(?:run|execute)(?: all)?(?: of)?(?: the| my| our)?(?: unit)? tests?(?: suite)?"),
-    (plans.run_tests, r"(?:运行|跑|执行)(?:一下|一遍)?(?:所有|全部)?的?(?:单元)?测试"),
+    (turn_scripts.run_tests, r"(?:run|execute)(?: all)?(?: of)?(?: the| my| our)?(?: unit)? tests?(?: suite)?"),
+    (turn_scripts.run_tests, r"(?:运行|跑|执行)(?:一下|一遍)?(?:所有|全部)?的?(?:单元)?测试"),
     (_DIFF, rf"{_SHOW}(?:git )?(?:diff|changes)|what (?:has |was |did i )?changed?"),
     (_DIFF, rf"(?:{_SHOW_ZH})?\s*(?:git\s*)?(?:diff|差异|改动|修改)|改了些?什么"),
     (_STATUS, rf"{_SHOW}(?:git )?status|(?:{_SHOW_ZH})?\s*(?:git|仓库)\s*的?(?:状态|status)"),
@@ -190,6 +201,6 @@ def _understand(text: str, words: Words) -> Plan | None:
 
 
 def _ask_what(words: Words) -> Plan:
-    chosen = yield from plans.ask(words.say("unclear"), *words.say("choices").split("|"))
+    chosen = yield from turn_scripts.ask(words.say("unclear"), *words.say("choices").split("|"))
     plan = _understand(chosen, words) if chosen else None
     return words.say("help") if plan is None else (yield from plan)

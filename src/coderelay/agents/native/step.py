@@ -32,7 +32,7 @@ from coderelay.protocol.session_info import SkillShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
-from coderelay.session.turn_transitions import together
+from coderelay.session.turn_events import together
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from coderelay.models.anthropic.answer import AnthropicAnswer
 from coderelay.models.anthropic.history import MARK, History
+from coderelay.models.anthropic.stream_decoder import AnthropicAnswer
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card

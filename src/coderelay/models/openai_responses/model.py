@@ -10,8 +10,8 @@ from coderelay.models.endpoint import Endpoint
 from coderelay.models.history_cache import EncodedHistory
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece, effort, without_images
 from coderelay.models.model_card import Card
-from coderelay.models.openai_responses.answer import ResponsesAnswer
 from coderelay.models.openai_responses.input import items, tool
+from coderelay.models.openai_responses.stream_decoder import ResponsesAnswer
 from coderelay.session.transcript import Message
 
 _encode = msgspec.json.Encoder().encode

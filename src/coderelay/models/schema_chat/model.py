@@ -10,8 +10,8 @@ import msgspec
 from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
-from coderelay.models.openai_chat.answer import ChatAnswer
-from coderelay.models.schema_chat.answer import SchemaAnswer, step_schema
+from coderelay.models.openai_chat.stream_decoder import ChatAnswer
+from coderelay.models.schema_chat.stream_decoder import SchemaAnswer, step_schema
 from coderelay.protocol.calls import Call, ToolSpec, first_sentence
 from coderelay.protocol.content import text_of
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage

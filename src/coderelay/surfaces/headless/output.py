@@ -11,7 +11,7 @@ from coderelay.client.client import Client
 from coderelay.client.language import retell
 from coderelay.client.todo_text import lists_in
 from coderelay.client.views import cowork
-from coderelay.client.views.partials import Partials
+from coderelay.client.views.partial_messages import Partials
 from coderelay.protocol.calls import Finished, one_line
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import UnknownSession

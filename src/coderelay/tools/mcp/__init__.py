@@ -1,6 +1,6 @@
 """Client of the Model Context Protocol: tools, resources and prompts of other programs (docs/decisions/0013-mcp.md).
 
-servers_by_folder  the servers of a process, by folder
+server_pool        the servers of a process, by folder
 servers            the servers configured for one folder: started together, their tools in a stable order
 server             one of them: started when it is needed, restarted after it died
 client             the requests to one running server

@@ -7,11 +7,11 @@ from coderelay.policy.shell.build_programs import BUILDERS
 from coderelay.policy.shell.programs.basic_programs import ARCHIVERS, PLAIN, PROCESS_VIEWERS
 from coderelay.policy.shell.programs.find import FIND
 from coderelay.policy.shell.programs.git import GIT
+from coderelay.policy.shell.programs.interpreters import SHELLS
 from coderelay.policy.shell.programs.options import Build, Program
 from coderelay.policy.shell.programs.readers import READERS
 from coderelay.policy.shell.programs.risky_programs import MACHINE
-from coderelay.policy.shell.programs.script_programs import LANGUAGES
-from coderelay.policy.shell.programs.shell_programs import SHELLS
+from coderelay.policy.shell.programs.sed_awk_jq import LANGUAGES
 from coderelay.policy.shell.programs.wrappers import WRAPPERS
 
 KINDS = (

@@ -6,9 +6,9 @@ gone at once.
 
 from collections.abc import Callable, Collection
 
-from coderelay.config.texts.custom_commands import CustomCommands, command_texts, find_commands
-from coderelay.config.texts.discovery import TextFolder, TextKind, places_of
-from coderelay.config.texts.skills import Skill, find_skills, skill_texts
+from coderelay.config.skills_and_commands.custom_commands import CustomCommands, command_texts, find_commands
+from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
+from coderelay.config.skills_and_commands.skills import Skill, find_skills, skill_texts
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.session_info import CommandShown, CommandsShown, SkillShown, SkillsShown

@@ -15,7 +15,7 @@ from typing import IO
 
 from msgspec import Struct
 
-from coderelay.models.local.downloads import Download, DownloadPart
+from coderelay.models.local.offers import Download, DownloadPart
 from coderelay.models.local.weights import Weights, WeightsFolder, check_name
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.translatable import say

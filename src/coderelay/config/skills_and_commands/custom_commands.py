@@ -13,8 +13,15 @@ from itertools import islice
 from msgspec import Struct
 
 from coderelay.config.display_path import display_path, escaped
-from coderelay.config.texts.discovery import MOST_TEXTS, TextFile, TextFolder, gather, list_place, read_text
-from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
+from coderelay.config.skills_and_commands.discovery import (
+    MOST_TEXTS,
+    TextFile,
+    TextFolder,
+    gather,
+    list_place,
+    read_text,
+)
+from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
 from coderelay.protocol.errors import BadInput
 
 _SUFFIX = ".md"

@@ -1,4 +1,4 @@
-"""Exchange of live output (text that is still being written) with the other processes on this machine."""
+"""LiveRelay of live output (text that is still being written) with the other processes on this machine."""
 
 from collections.abc import Collection, Mapping
 
@@ -34,7 +34,7 @@ class Outgoing:
         return [(self._record.session, after, live) for after, live in pieces]
 
 
-class Exchange:
+class LiveRelay:
     """Sends and receives live pieces; the polling loop of `Wakeups` calls `tick` again and again. It does nothing in
     the first moments of a process, so that a short run pays nothing for followers that may never come."""
 

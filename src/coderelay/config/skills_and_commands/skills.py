@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from coderelay.config.display_path import display_path, escaped
-from coderelay.config.texts.discovery import (
+from coderelay.config.skills_and_commands.discovery import (
     MOST_TEXTS,
     TextFile,
     TextFolder,
@@ -20,7 +20,7 @@ from coderelay.config.texts.discovery import (
     list_place,
     read_text,
 )
-from coderelay.config.texts.front_matter import FrontMatter, read_front_matter
+from coderelay.config.skills_and_commands.front_matter import FrontMatter, read_front_matter
 from coderelay.protocol.errors import BadInput
 
 FILE = "SKILL.md"

@@ -19,26 +19,26 @@ def test_d17_ps_lists_and_stops_them_and_sessions_show_lists_them_too(serve: Ser
     with terminal(coder, "--mode", "yolo") as screen:
         screen.wait_for("> ")
         screen.type("/ps\n")
-        screen.wait_for("no command was left running in the background\n> ")
+        screen.wait_for("this session has no background commands\n> ")
         screen.type("go\n")
         screen.wait_for("started\n> ")
         screen.type("/ps\n")
-        told = screen.wait_for("601  · runs since ")
-        assert re.search(r"1\. sleep 600  · runs since \d\d:\d\d:\d\d\n2\. sleep 601", told)
+        told = screen.wait_for("601  · running since ")
+        assert re.search(r"1\. sleep 600  · running since \d\d:\d\d:\d\d\n2\. sleep 601", told)
         screen.wait_for("\n> ")
         session = coder.run("sessions").out.split()[0]
         shown = coder.run("sessions", "show", session).out
-        assert re.findall(r"^background  (\d)\. (sleep \d+)  · runs since", shown, re.MULTILINE) == [
+        assert re.findall(r"^background  (\d)\. (sleep \d+)  · running since", shown, re.MULTILINE) == [
             ("1", "sleep 600"),
             ("2", "sleep 601"),
         ]
         screen.type("/ps stop 1\n")
-        screen.wait_for("(background command 1 is asked to stop)\n> ")
+        screen.wait_for("(stopping background command 1)\n> ")
         screen.type("/ps stop 3\n")
         screen.wait_for("there is no background command 3; ")
         screen.wait_for("\n> ")
         screen.type("/ps now\n")
-        screen.wait_for("it is /ps [stop N]: commands in the background; or end one of them\n> ")
+        screen.wait_for("usage: /ps [stop N]: list the background commands, or stop one\n> ")
         shows = lambda: "was stopped by" in coder.run("sessions", "show", session).out  # noqa: E731
         assert wait_until(shows, else_return=lambda: ["it is not stopped"]) == []
     shown = coder.run("sessions", "show", session).out

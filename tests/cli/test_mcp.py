@@ -159,7 +159,7 @@ def test_prompts_and_resources_are_commands(tmp_path: Path, serve: Serve, coder_
     assert "\n  /mcp:good:greet who  hello\n  /mcp:good:note://1  first\n" in ran.out
     for told in ("greet needs who", "good has no prompt or resource 'nothing'", "there is no MCP server 'bad'"):
         assert told in ran.out
-    assert "it is /mcp:SERVER:PROMPT or /mcp:SERVER:RESOURCE" in ran.out
+    assert "usage: /mcp:SERVER:PROMPT or /mcp:SERVER:RESOURCE" in ran.out
     told = "\n".join(users(server.requests[-1]))
     assert "Greet Ann Smith." in told
     assert "note://1:\nremember the milk\n\nWhat is that?" in told

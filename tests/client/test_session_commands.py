@@ -86,7 +86,7 @@ async def test_c05_c23_the_short_forms_are_the_modes(tmp_path: Path) -> None:
             assert await typist.reads(f"/{name}") == f"mode: {name}"
             assert (await coder.host.get(ShowSession(coder.session))).mode == name
         assert await typist.is_refused("/plan the work") == (
-            "/plan takes nothing more\n/plan: mode plan: look and propose, change nothing"
+            "/plan takes no arguments\n/plan: plan mode: explore and propose a plan, change nothing"
         )
         assert (await coder.host.get(ShowSession(coder.session))).mode == "default"
 
@@ -105,7 +105,9 @@ async def test_c26_new_has_the_same_settings_and_an_empty_context_and_the_old_on
         await coder.prompt("count")
         await coder.ended()
         moved = await Typist(coder).moves("/new Second try")
-        assert moved.told == (f"new session {moved.session} · openai:scripted · auto-edit\n(/resume {old} goes back)")
+        assert moved.told == (
+            f"new session {moved.session} · openai:scripted · auto-edit\n(go back with /resume {old})"
+        )
         before, row = [await coder.host.get(ShowSession(each)) for each in (old, moved.session)]
         assert row == replace(
             before,
@@ -157,7 +159,7 @@ async def test_c26_a_turn_that_runs_goes_on_without_being_looked_at(tmp_path: Pa
     async with house(tmp_path, script(proposes(bash(wait)), says("done"))) as coder:
         await coder.prompt("wait")
         moved = await Typist(coder).moves("/new")
-        assert f"(the turn goes on there; /resume {coder.session} goes back)" in moved.told
+        assert f"(the turn of the previous session continues; go back with /resume {coder.session})" in moved.told
         (coder.folder / "go").touch()
         assert (await coder.ended()).ending == "done"
 
@@ -188,13 +190,13 @@ async def test_c27_resume_by_id_beginning_title_and_number(tmp_path: Path) -> No
         lines = listed.splitlines()
         assert sorted(line[31:].split("  ")[-1] for line in lines[:4]) == sorted(ids)
         assert [line[31:].split("  ")[-1] for line in lines if line[0] == "*"] == ["Mend the cart"]
-        assert lines[4:] == ["/resume N goes on with one of these"]
+        assert lines[4:] == ["open one with /resume N"]
         numbers = {line.split()[1]: number for number, line in enumerate(lines[:4], 1) if line[0] != "*"}
         assert (await typist.moves(f"/resume {numbers[here]}")).session == here
         login = ids["Mend the login"]
         assert (await typist.moves(f"/resume {numbers[login]}")).session == login
-        assert await typist.is_refused(f"/resume {numbers[login]}") == "this is that session"
-        assert await typist.is_refused("/resume 5") == "there is no session 5 in the list; /resume shows it"
+        assert await typist.is_refused(f"/resume {numbers[login]}") == "this session is already open"
+        assert await typist.is_refused("/resume 5") == "there is no session 5 in the list; /resume shows the list"
 
 
 @pytest.mark.quick
@@ -207,14 +209,14 @@ async def test_c27_a_session_that_is_missing_is_a_readable_error_with_the_neares
             await coder.host.send(ConfigureSession(session=coder.session, title=title, by=ME))
         typist = Typist(coder)
         told = (await typist.is_refused("/resume mend")).splitlines()
-        assert (told[0], told[3:]) == ("'mend' is short for 2 sessions:", ["/sessions shows what there is."])
+        assert (told[0], told[3:]) == ("'mend' matches 2 sessions:", ["/sessions lists all sessions."])
         assert sorted(told[1:3]) == sorted([f"  {ids[1]}  Mend the login", f"  {ids[0]}  Mend the cart"])
         assert await typist.is_refused("/resume logins") == (
-            f"there is no session 'logins'; the nearest are:\n  {ids[1]}  Mend the login\n"
-            "/sessions shows what there is."
+            f"there is no session 'logins'; similar sessions:\n  {ids[1]}  Mend the login\n"
+            "/sessions lists all sessions."
         )
         assert await typist.is_refused("/resume zzzzzz") == (
-            "there is no session 'zzzzzz'\n/sessions shows what there is."
+            "there is no session 'zzzzzz'\n/sessions lists all sessions."
         )
 
 
@@ -228,7 +230,7 @@ async def test_c27_a_session_whose_folder_is_gone_is_shown_and_says_so(tmp_path:
         await coder.create("default")
         gone.rmdir()
         moved = await Typist(coder).moves(f"/resume {lost}")
-        assert moved.told.splitlines()[-1] == f"(it cannot go on here: its folder {gone} is not there)"
+        assert moved.told.splitlines()[-1] == f"(this session cannot continue here: its folder {gone} is not there)"
 
 
 @pytest.mark.quick
@@ -256,7 +258,7 @@ async def test_sessions_are_found_by_all_words_in_title_prompt_folder_or_id(tmp_
         listed = await typist.reads("/sessions taxes")
         assert listed.splitlines()[0].split("  ")[-2:] == ["Taxes", str(coder.folder)]
         assert (await typist.moves("/resume 1")).session == first
-        assert await typist.reads("/sessions nothing like it") == "there is no such session"
+        assert await typist.reads("/sessions nothing like it") == "no sessions found"
 
 
 @story
@@ -284,7 +286,8 @@ async def test_x26_c31_fork_says_that_sessions_are_linear(tmp_path: Path) -> Non
         await coder.create("default")
         told = await Typist(coder).is_refused("/fork")
         assert told == (
-            "/fork is not supported: sessions are linear\n/new begins another one, /rewind goes back in this one."
+            "/fork is not supported: sessions are linear\nUse /new to start another session, or /rewind to go "
+            "back in this one."
         )
         assert len(await coder.host.get(ListSessions())) == 1
 
@@ -316,23 +319,23 @@ async def test_c30_rewind_lists_turns_and_undoes_as_many_as_are_wanted(tmp_path:
             "     added        +1 -0  b",
             "     added        +1 -0  c",
         ]
-        assert lines[-1] == "/rewind N undoes the last N of them"
+        assert lines[-1] == "undo the last N of them with /rewind N"
         shown = await coder.host.get(ListTurns(coder.session))
         assert [each.prompt for each in shown] == ["look", "more of\nit", "make them"]
         assert [each.at for each in shown] == sorted((each.at for each in shown), reverse=True)
-        assert await typist.is_refused("/rewind 4") == "turns that can be undone: 3; /rewind shows them"
+        assert await typist.is_refused("/rewind 4") == "number of turns that can be undone: 3; /rewind lists them"
         assert (coder.folder / "b").read_text() == "1\n2\n"
         assert await typist.reads("/rewind 2") == (
-            "restored  b\n(undone: the last 2 turns, and the conversation goes on before them)"
+            "restored  b\n(the last 2 turns were undone; the conversation continues from before them)"
         )
         assert (coder.folder / "b").read_text() == "1\n"
         assert await typist.reads("/rewind 1") == (
-            "removed   b\nremoved   c\n(the last turn is undone, and the conversation goes on before it)"
+            "removed   b\nremoved   c\n(the last turn was undone; the conversation continues from before it)"
         )
         assert await typist.reads("/rewind") == "there is no turn to undo"
         for wrong in ("0", "-1", "two"):
             told = await typist.is_refused(f"/rewind {wrong}")
-            assert told == "it is /rewind [N]: the turns that can be undone; or undo the last N of them"
+            assert told == "usage: /rewind [N]: list the turns that can be undone, or undo the last N"
 
 
 @story
@@ -346,7 +349,7 @@ async def test_c30_rewind_stops_at_the_first_turn_that_cannot_be_undone(tmp_path
         await coder.ended(2)
         told = await Typist(coder).reads("/rewind 2")
         assert told.startswith(
-            "removed   c\n(undone: 1 of the last 2 turns; the one before cannot be:)\n"
+            "removed   c\n(1 of the last 2 turns were undone; the one before them cannot be undone:)\n"
             "the last turn cannot be undone: "
         )
         assert sorted(each.name for each in coder.folder.glob("[!.]*")) == ["b"]
@@ -371,7 +374,9 @@ async def test_c29_diff_is_a_summary_whole_or_of_one_file(tmp_path: Path) -> Non
         assert whole == f"{files}\n{one}\n{other}"
         assert one.splitlines()[-2:] == ["-old", "+new"]
         assert await typist.reads(f"/diff {coder.folder}/sub/c") == other
-        assert await typist.is_refused("/diff b") == f"b has not changed since the last commit; changed are:\n{files}"
+        assert (
+            await typist.is_refused("/diff b") == f"b has not changed since the last commit; changed files:\n{files}"
+        )
 
 
 @pytest.mark.quick
@@ -394,9 +399,9 @@ async def test_export_writes_markdown_or_json_for_the_person_alone_and_replaces_
             "It is **done**.\n"
         )
         path.write_text("mine")
-        assert await typist.is_refused("/export") == f"{path} is there already; /export ! replaces it"
+        assert await typist.is_refused("/export") == f"{path} already exists; replace it with /export !"
         assert await typist.is_refused(f"/export {path.name}") == (
-            f"{path} is there already; /export {path.name} ! replaces it"
+            f"{path} already exists; replace it with /export {path.name} !"
         )
         assert path.read_text() == "mine"
         assert await typist.reads(f"/export {path.name} !") == f"written: {path}"
@@ -417,7 +422,7 @@ async def test_export_replaces_a_link_and_leaves_what_it_leads_to(tmp_path: Path
         other.write_text("mine")
         (coder.folder / "link.md").symlink_to(other)
         typist = Typist(coder)
-        assert "is there already" in await typist.is_refused("/export link.md")
+        assert "already exists" in await typist.is_refused("/export link.md")
         await typist.reads("/export link.md !")
         assert (other.read_text(), (coder.folder / "link.md").is_symlink()) == ("mine", False)
 
@@ -482,14 +487,14 @@ async def test_agents_are_ours_and_the_programs_that_were_found(tmp_path: Path) 
     async with house(tmp_path, script(), build=build) as coder:
         await coder.create("default")
         assert await coder.host.get(ListAgents(coder.session)) == [
-            AgentShown("native", "coder's own loop, with any model"),
+            AgentShown("native", "coder's built-in agent, for any model"),
             AgentShown("guide", "follows fixed rules, needs no model"),
-            AgentShown("codex", "a program that is installed here", "this version cannot drive it yet"),
+            AgentShown("codex", "installed on this machine", "this version cannot drive it yet"),
         ]
         assert await Typist(coder).reads("/agents") == (
-            "* native  coder's own loop, with any model\n"
+            "* native  coder's built-in agent, for any model\n"
             "  guide   follows fixed rules, needs no model\n"
-            "  codex   a program that is installed here (this version cannot drive it yet)"
+            "  codex   installed on this machine (this version cannot drive it yet)"
         )
 
 
@@ -545,7 +550,7 @@ async def test_c21_models_are_listed_with_window_and_price_and_taken_by_number(t
             lines = (await typist.reads("/model")).splitlines()
             assert (lines[0], lines[-1]) == (
                 "openai:scripted",
-                "/model N takes one of these, /model provider:name any other",
+                "choose one with /model N, or any other with /model provider:name",
             )
             numbered = {name: number for number, name in (line[1:].split()[:2] for line in lines[1:-1])}
             assert list(numbered) == ["openai:scripted", *(each.name for each in found), "guide"]
@@ -555,7 +560,7 @@ async def test_c21_models_are_listed_with_window_and_price_and_taken_by_number(t
             assert row.endswith(f"  {host}")
             assert await typist.reads(f"/model {numbered['mine:big']}") == "model: mine:big"
             assert typist.kept == [(str(coder.folder), "mine:big")]
-            assert await typist.is_refused("/model 99") == "there is no model 99; /model shows what there is"
+            assert await typist.is_refused("/model 99") == "there is no model 99 in the list; /model lists the models"
             marked = [line for line in (await typist.reads("/model")).splitlines() if line.startswith("*")]
             assert [line.split()[1:3] for line in marked] == [["1.", "mine:big"]]
 
@@ -583,11 +588,11 @@ async def test_c21_a_mistyped_model_is_taken_but_said_to_be_unknown_with_the_nea
         await coder.create("default")
         typist = Typist(coder)
         assert await typist.reads("/model scriptd") == (
-            "openai:scriptd is not among the models known here, the nearest are openai:scripted; "
-            "it is taken as it is\nmodel: openai:scriptd"
+            "openai:scriptd is not in the list of known models (similar: openai:scripted); "
+            "using it anyway\nmodel: openai:scriptd"
         )
         assert await typist.reads("/model nope") == (
-            "openai:nope is not among the models known here; it is taken as it is\nmodel: openai:nope"
+            "openai:nope is not in the list of known models; using it anyway\nmodel: openai:nope"
         )
         assert typist.kept == [(str(coder.folder), "openai:scriptd"), (str(coder.folder), "openai:nope")]
 
@@ -621,7 +626,7 @@ async def test_cost_context_and_status_say_the_same_number_after_undo(tmp_path: 
             for line in before:
                 await typist.reads(line)
             cost, context, status = [await typist.reads(line) for line in ("/cost", "/context", "/status")]
-            filled = cost.splitlines()[1].split()[3]
+            filled = cost.splitlines()[1].split()[0]
             assert filled != "0"
             assert context.startswith(f"openai:scripted: {filled} of ")
             assert next(line for line in status.splitlines() if line.startswith("context")).split()[1] == filled
@@ -673,13 +678,13 @@ async def test_c20_help_of_one_command(tmp_path: Path) -> None:
             assert first == f"{each.usage}: {each.text.english}"
             assert len(more) == (1 + bool(each.hint) if each.offered else 0), "what it changes, and an example"
         assert await typist.reads("/help think") == (
-            "/think [auto|off|low|medium|high]: how hard the model thinks before it answers\n"
-            "Counts for what is asked next, in this session only.\n"
+            "/think [auto|off|low|medium|high]: show or set how much the model thinks before it answers\n"
+            "Takes effect at the next request to the model; applies to this session only.\n"
             "for example: /think high"
         )
         assert await typist.reads("/help /undo") == await typist.reads("/help undo")
         assert await typist.is_refused("/help und") == (
-            "unknown command /und; did you mean /undo? /help shows what there is"
+            "unknown command /und; did you mean /undo? /help lists all commands"
         )
 
 
@@ -691,15 +696,17 @@ async def test_every_command_says_how_it_is_used(tmp_path: Path) -> None:
         for each in COMMANDS:
             if each.offered and not each.hint:
                 told = await typist.is_refused(f"/{each.name} what else")
-                assert told == f"/{each.name} takes nothing more\n{each.usage}: {each.text.english}"
+                assert told == f"/{each.name} takes no arguments\n{each.usage}: {each.text.english}"
         wrong = {
-            "/steer": "it is /steer TEXT: tell the running turn something; it hears it at its next step",
-            "/queue jump": "it is /queue [edit N TEXT|drop N]: what waits for its turn; change or take one back",
-            "/ps go": "it is /ps [stop N]: commands in the background; or end one of them",
-            "/tasks go": "it is /tasks [stop N]: what other agents do for this session; or end one of them",
-            "/think much": "there is no level 'much'; there are auto, off, low, medium, high",
-            "/permissions lax": "there is no preset 'lax'; there are strict, balanced, auto-edit, yolo",
-            "/mode fast": f"there is no mode 'fast'; there are {', '.join(MODE_NAMES)}",
+            "/steer": "usage: /steer TEXT: send a message to the running turn; the model reads it at the next step",
+            "/queue jump": "usage: /queue [edit N TEXT|drop N]: list the queued prompts, or edit or remove one",
+            "/ps go": "usage: /ps [stop N]: list the background commands, or stop one",
+            "/tasks go": (
+                "usage: /tasks [stop N]: list the tasks that subagents work on for this session, or stop one"
+            ),
+            "/think much": "there is no level 'much'; choose one of auto, off, low, medium, high",
+            "/permissions lax": "there is no preset 'lax'; choose one of strict, balanced, auto-edit, yolo",
+            "/mode fast": f"there is no mode 'fast'; choose one of {', '.join(MODE_NAMES)}",
         }
         assert {line: await typist.is_refused(line) for line in wrong} == wrong
 
@@ -711,7 +718,7 @@ async def test_c19_an_unknown_command_is_an_error_that_names_the_nearest(tmp_pat
         typist = Typist(coder)
         with pytest.raises(BadInput, match="unknown command /resme; did you mean /resume"):
             await typist.types("/resme 1")
-        with pytest.raises(BadInput, match="unknown command /xyzzy; /help shows what there is"):
+        with pytest.raises(BadInput, match="unknown command /xyzzy; /help lists all commands"):
             await typist.types("/xyzzy")
 
 

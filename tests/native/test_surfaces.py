@@ -47,7 +47,7 @@ def retrying(coder: Coder) -> Coder:
 def test_a_steering_without_words_left_the_loop_waiting_for_ever(serve: Serve, coder_on: CoderOn) -> None:
     ran = coder_on(serve(script())).run(text="/steer\n")
     assert ran.code == 0
-    assert "/steer TEXT: tell the running turn something" in ran.out
+    assert "/steer TEXT: send a message to the running turn" in ran.out
 
 
 def test_a_prompt_that_somebody_else_takes_back_was_waited_for_for_ever(
@@ -61,7 +61,7 @@ def test_a_prompt_that_somebody_else_takes_back_was_waited_for_for_ever(
     with terminal(coder, "--continue") as screen:
         screen.wait_for("carrying on")
         screen.type("/queue drop 1\n")
-        screen.wait_for("(taken back)\n")
+        screen.wait_for("(removed from the queue)\n")
         assert second.wait().code == 130
     (folder / "go").touch()
     assert first.wait() == Ran(0, "mine\n", "")
@@ -115,7 +115,7 @@ def test_commands_were_taken_for_answers_while_an_ask_was_open(serve: Serve, cod
         screen.wait_for("price unknown")
         screen.wait_for("Which colour?")
         screen.type("/steer and quickly\n")
-        screen.wait_for("(the turn hears it at its next step)\n")
+        screen.wait_for("(sent; the model reads it at the next step of the turn)\n")
         screen.wait_for("Which colour?")
         screen.type("/dev/null\n")
         screen.wait_for("painted\n> ")

@@ -112,12 +112,12 @@ async def test_context_shows_what_fills_the_window(tmp_path: Path) -> None:
 def test_context_in_words_has_tokens_and_per_cent() -> None:
     shown = ContextShown("openai:x", 1000, (("system prompt", 100), ("results", 25)), counted=True)
     assert context_in_words(shown) == (
-        "openai:x: 125 of 1,000 tokens, as its provider counted; how they are shared out is a guess\n"
+        "openai:x: 125 of 1,000 tokens, counted by the provider; the breakdown is an estimate\n"
         "  system prompt  100   10.0 %\n"
         "  results         25    2.5 %\n"
         "  free           875   87.5 %"
     )
-    assert context_in_words(ContextShown("guide", 0, (("tools", 7),))) == "guide: 7 tokens, a guess\n  tools  7"
+    assert context_in_words(ContextShown("guide", 0, (("tools", 7),))) == "guide: 7 tokens, estimated\n  tools  7"
 
 
 @pytest.mark.quick
@@ -131,13 +131,13 @@ async def test_c20_help_is_complete_and_grouped(tmp_path: Path) -> None:
         assert isinstance(told, str)
         headings = [line for line in told.splitlines() if line and not line.startswith(" ")]
         assert headings == [
-            "The model, and what needs no asking",
-            "The conversation",
+            "Model and permissions",
+            "Conversation",
             "Sessions",
             "Files",
-            "What there is",
-            "Work that is often asked for",
-            "Commands of your own and of this folder",
+            "Status and information",
+            "Built-in prompts",
+            "Custom commands",
             "Skills",
         ]
         shown = {line.split()[0].removeprefix("/") for line in told.splitlines() if line.startswith("  /")}
@@ -187,7 +187,7 @@ async def test_x27_the_agents_commands_come_before_peoples_own_and_two_slashes_f
         assert await typed.run(Slash("bug", "in a.py")) == Prompted("/bug in a.py")
         assert await typed.run(Slash("/model", "x")) == Prompted("/model x")
         assert str(await typed.run(Slash("model"))).startswith("openai:scripted\n")
-        with pytest.raises(BadInput, match="the agent has no command /tools; it has //bug, //model"):
+        with pytest.raises(BadInput, match="the agent has no command /tools; its commands: //bug, //model"):
             await typed.run(Slash("/tools"))
 
 

@@ -54,11 +54,11 @@ def test_c19_an_unknown_command_is_an_error_with_the_nearest_names(serve: Serve,
     with terminal(coder) as screen:
         screen.wait_for("> ")
         for line, answer in [
-            ("/modle x", "unknown command /modle; did you mean /mode or /model? /help shows what there is"),
-            ("/deplyo", "unknown command /deplyo; did you mean /deploy? /help shows what there is"),
-            ("/perm", "unknown command /perm; did you mean /permissions? /help shows what there is"),
-            ("/xyzzy", "unknown command /xyzzy; /help shows what there is"),
-            ("/", "unknown command /; /help shows what there is"),
+            ("/modle x", "unknown command /modle; did you mean /mode or /model? /help lists all commands"),
+            ("/deplyo", "unknown command /deplyo; did you mean /deploy? /help lists all commands"),
+            ("/perm", "unknown command /perm; did you mean /permissions? /help lists all commands"),
+            ("/xyzzy", "unknown command /xyzzy; /help lists all commands"),
+            ("/", "unknown command /; /help lists all commands"),
         ]:
             assert told(screen, line) == answer
     assert server.requests == []
@@ -70,8 +70,8 @@ def test_x27_two_slashes_mean_the_agents_command_and_never_another(serve: Serve,
     put_command(coder.home, "deploy", "Deploy it.")
     with terminal(coder) as screen:
         screen.wait_for("> ")
-        assert told(screen, "//deploy now") == "the agent has no command /deploy; it has none"
-        assert told(screen, "//model x") == "the agent has no command /model; it has none"
+        assert told(screen, "//deploy now") == "the agent has no command /deploy; its commands: none"
+        assert told(screen, "//model x") == "the agent has no command /model; its commands: none"
     assert server.requests == []
 
 
@@ -99,7 +99,7 @@ def test_x27_a_command_that_needs_arguments_and_gets_none_is_told(serve: Serve, 
     put_command(coder.home, "say", "$ARGUMENTS")
     with terminal(coder) as screen:
         screen.wait_for("> ")
-        assert told(screen, "/say") == "/say without arguments says nothing"
+        assert told(screen, "/say") == "/say without arguments gives an empty prompt, so nothing was sent"
     assert server.requests == []
 
 
@@ -117,7 +117,7 @@ def test_x36_a_folders_command_counts_when_it_is_trusted(serve: Serve, coder_on:
     put_command(folder / ".coder", "build", "Build it with make.")
     with terminal(coder) as screen:
         screen.wait_for("> ")
-        assert told(screen, "/build") == "unknown command /build; /help shows what there is"
+        assert told(screen, "/build") == "unknown command /build; /help lists all commands"
         trust_all(coder.home, folder)
         assert told(screen, "/build") == "built"
     assert asked(server) == ["Build it with make."]

@@ -92,10 +92,10 @@ def test_mode_and_think_are_shown_and_changed(serve: Serve, coder_on: CoderOn) -
         for line, told in [
             ("/mode", "mode: default\n> "),
             ("/mode smart", "mode: auto-edit\n> "),
-            ("/mode fast", f"there is no mode 'fast'; there are {', '.join(MODE_NAMES)}\n> "),
+            ("/mode fast", f"there is no mode 'fast'; choose one of {', '.join(MODE_NAMES)}\n> "),
             ("/mode", "mode: auto-edit\n> "),
             ("/think high", "think: high\n> "),
-            ("/think much", "there is no level 'much'; there are auto, off, low, medium, high\n> "),
+            ("/think much", "there is no level 'much'; choose one of auto, off, low, medium, high\n> "),
             ("/think", "think: high\n> "),
         ]:
             screen.type(line + "\n")
@@ -118,15 +118,15 @@ def test_x08_what_waits_is_listed_changed_and_dropped(serve: Serve, coder_on: Co
         screen.type("/queue edit 1 zweitens\n")
         screen.wait_for("(changed)\n")
         screen.type("/queue drop 2\n")
-        screen.wait_for("(taken back)\n")
+        screen.wait_for("(removed from the queue)\n")
         screen.type("/queue drop 7\n")
-        screen.wait_for("there is no prompt '7' in the queue; /queue shows what there is\n")
+        screen.wait_for("there is no prompt '7' in the queue; /queue lists the queued prompts\n")
         screen.type("/queue edit 1\n")
         screen.wait_for("the prompt is empty\n")
         screen.type("\x03")
         screen.wait_for("2 queued; they go on with the next line you send)\n")
         screen.type("/queue drop 2\n")
-        screen.wait_for("(taken back)\n")
+        screen.wait_for("(removed from the queue)\n")
         screen.type("last\n")
         screen.wait_for("a\n")
         screen.wait_for("b\n")
@@ -141,7 +141,7 @@ def test_x08_a_steered_line_is_heard_at_the_next_step(serve: Serve, coder_on: Co
         screen.type("start\n")
         screen.wait_for("• bash")
         screen.type("/steer rather the blue one\n")
-        screen.wait_for("(the turn hears it at its next step)\n")
+        screen.wait_for("(sent; the model reads it at the next step of the turn)\n")
         (folder / "go").touch()
         screen.wait_for("as you like\n> ")
     assert asked(server) == ["start", "rather the blue one"]
@@ -158,7 +158,7 @@ def test_x08_input_while_running_follows_the_setting(serve: Serve, coder_on: Cod
         screen.type("start\n")
         screen.wait_for("• bash")
         screen.type("rather the blue one\n")
-        screen.wait_for("(the turn hears it at its next step)\n")
+        screen.wait_for("(sent; the model reads it at the next step of the turn)\n")
         (folder / "go").touch()
         screen.wait_for("as you like\n> ")
     assert asked(server) == ["start", "rather the blue one"]
@@ -186,7 +186,7 @@ def test_cost_tells_tokens_and_that_a_price_is_unknown(serve: Serve, coder_on: C
         screen.type("/cost\n")
         shown = screen.wait_for("\n> ")
         assert " out: price unknown\n" in shown
-        assert "tokens of the model's window\n" in shown
+        assert "tokens of the model's context window are in use\n" in shown
 
 
 @pytest.mark.quick
@@ -194,7 +194,7 @@ def test_an_unknown_command_is_said_and_changes_nothing(serve: Serve, coder_on: 
     with terminal(coder_on(serve(script()))) as screen:
         screen.wait_for("> ")
         screen.type("/frobnicate\n")
-        screen.wait_for("unknown command /frobnicate; /help shows what there is\n> ")
+        screen.wait_for("unknown command /frobnicate; /help lists all commands\n> ")
 
 
 def test_a64_tools_reach_another_folder_once_it_was_added(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
@@ -211,7 +211,7 @@ def test_a64_tools_reach_another_folder_once_it_was_added(serve: Serve, coder_on
         screen.type("/add-dir ../nowhere\n")
         screen.wait_for(f"there is no folder {folder.parent / 'nowhere'}\n> ")
         screen.type("/add-dir ../other\n")
-        screen.wait_for(f"added {other}; undo covers {folder} only\n> ")
+        screen.wait_for(f"added {other}; /undo restores files in {folder} only\n> ")
         screen.type("look again\n")
         screen.wait_for("yes\n")
     first, second = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
@@ -250,7 +250,7 @@ def test_c26_c27_new_begins_another_session_and_resume_goes_back(serve: Serve, c
         screen.wait_for("one\n> ")
         screen.type("/new\n")
         told = screen.wait_for("\n> ")
-        assert told.endswith(f" · openai:scripted · default\n(/resume {first} goes back)\n> ")
+        assert told.endswith(f" · openai:scripted · default\n(go back with /resume {first})\n> ")
         screen.type("hello\n")
         screen.wait_for("two\n> ")
         screen.type(f"/resume {first}\n")

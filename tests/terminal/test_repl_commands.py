@@ -42,7 +42,7 @@ TOLD = {
     "context": "tokens",
     "todos": "there is no todo list",
     "tasks": "task",
-    "ps": "no command was left running in the background",
+    "ps": "this session has no background commands",
     "cost": "price unknown",
 }
 PICKED = {"model": "openai:scripted", "sessions": "earlier words", "resume": "earlier words", "rewind": "hello"}
@@ -164,7 +164,7 @@ def test_c19_x27_an_unknown_command_names_the_nearest(serve: Serve, coder_on: Co
         terminal.enter("/permisions")
         settle(terminal, "unknown command /permisions; did you mean /permissions")
         terminal.enter("/frobnicate")
-        settle(terminal, "unknown command /frobnicate; /help shows what there is")
+        settle(terminal, "unknown command /frobnicate; /help lists all commands")
     assert server.requests == []
 
 

@@ -151,5 +151,6 @@ def test_c25_todos_are_shown_in_the_conversation_and_only_shown_by_the_command(t
     ran = project.coder.run("--continue", text="/todos\n/todos clear\n/todos\n")
     assert ran.out.count("[ ] add a flag\n[ ] test it\n[ ] document it\n") == 2
     assert (
-        "/todos takes nothing more\n/todos: the todo list of the session, which only the agent changes\n" in ran.out
+        "/todos takes no arguments\n/todos: show the todo list of this session; only the agent changes it\n"
+        in ran.out
     )

@@ -18,8 +18,8 @@ from coderelay.protocol.session_info import CommandShown, CommandsShown
 
 _AGENTS = "/"  # `//name` means the agent's command, even if another one has that name
 _HEADINGS = {
-    "agent": "Commands of the agent",
-    "command": "Commands of your own and of this folder",
+    "agent": "Agent commands",
+    "command": "Custom commands",
     "skill": "Skills",
 }
 _NEAREST = 3
@@ -51,16 +51,18 @@ def _begins_with_path(line: str) -> bool:
 def _unknown(name: str, built_in: Sequence[SlashCommand], known: CommandsShown, forced: bool) -> BadInput:
     if forced:
         theirs = ", ".join(f"//{each.name}" for each in known.found if each.origin == "agent")
-        return BadInput(t("the agent has no command {name}; it has {names}", name=name, names=theirs or t("none")))
+        return BadInput(
+            t("the agent has no command {name}; its commands: {names}", name=name, names=theirs or t("none"))
+        )
     names = [*sorted(each.name for each in built_in), *(each.name for each in known.found)]
     near = get_close_matches(name, names, _NEAREST) or sorted(
         each for each in names if name and each.startswith(name)
     )
     if not near:
-        return BadInput(t("unknown command /{name}; /help shows what there is", name=name))
+        return BadInput(t("unknown command /{name}; /help lists all commands", name=name))
     meant = t(" or ").join(f"/{each}" for each in near[:_NEAREST])
     return BadInput(
-        t("unknown command /{name}; did you mean {names}? /help shows what there is", name=name, names=meant)
+        t("unknown command /{name}; did you mean {names}? /help lists all commands", name=name, names=meant)
     )
 
 

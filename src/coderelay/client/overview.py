@@ -40,7 +40,7 @@ def skills_in_words(shown: SkillsShown) -> str:
 
 def _skill(skill: SkillShown) -> list[str]:
     whose = t("your own") if skill.own else t("this folder's")
-    chosen = t(", only for /{name}", name=skill.name) if skill.by_name_only else ""
+    chosen = t(", only started with /{name}", name=skill.name) if skill.by_name_only else ""
     return [f"/{visible(skill.name)}  {_line(skill.description)}", f"  {whose}{chosen}: {visible(skill.file)}"]
 
 
@@ -54,7 +54,7 @@ def context_in_words(shown: ContextShown) -> str:
         f"  {padded(part, name)}  {f'{tokens:,}'.rjust(number)}{_share(tokens, shown.window)}"
         for part, tokens in rows
     ]
-    how = t("as its provider counted; how they are shared out is a guess") if shown.counted else t("a guess")
+    how = t("counted by the provider; the breakdown is an estimate") if shown.counted else t("estimated")
     first = t("{model}: {used} tokens, {how}", model=shown.model, used=_of(used, shown.window), how=how)
     return "\n".join([first, *lines])
 

@@ -51,7 +51,7 @@ def picture_of(data: bytes, name: str) -> Picture:
     _refuse_too_much(len(data), name)
     kind = image_kind(data)
     if kind is None:
-        raise BadInput(t("{name} is no image that can be sent (PNG, JPEG, GIF or WebP)", name=name))
+        raise BadInput(t("{name} is not a supported image (PNG, JPEG, GIF or WebP)", name=name))
     return Picture(name, kind, data)
 
 
@@ -63,7 +63,7 @@ def amount(size: int) -> str:
 
 def _refuse_too_much(size: int, name: str) -> None:
     if size > MOST_BYTES:
-        told = t("{name} is too big to send: {size}, at most {most}", name=name, size=amount(size), most=_MOST)
+        told = t("{name} is too large to send: {size}, the limit is {most}", name=name, size=amount(size), most=_MOST)
         raise BadInput(told)
 
 

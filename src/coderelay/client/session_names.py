@@ -39,13 +39,13 @@ async def find_session(client: Client, name: str, hint: str = "") -> Summary:
     if len(found) == 1 or len(exact) == 1:
         return (exact or found)[0]
     if found:
-        told, shown = t("{name} is short for {count} sessions:", name=repr(name), count=len(found)), found
+        told, shown = t("{name} matches {count} sessions:", name=repr(name), count=len(found)), found
     elif near := _nearest(rows, name):
-        told, shown = t("there is no session {name}; the nearest are:", name=repr(name)), near
+        told, shown = t("there is no session {name}; similar sessions:", name=repr(name)), near
     else:
         told, shown = t("there is no session {name}", name=repr(name)), []
     lines = [f"  {each.id}  {each.title}" for each in shown[:_NEAREST]]
-    raise BadInput("\n".join([told, *lines]), hint or t("/sessions shows what there is."))
+    raise BadInput("\n".join([told, *lines]), hint or t("/sessions lists all sessions."))
 
 
 def is_known(row: Summary) -> bool:

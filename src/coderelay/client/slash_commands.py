@@ -51,7 +51,7 @@ class SessionCommands:
         skills. Raises BadInput, or another refusal by the session."""
         told = await self._run(slash)
         if isinstance(told, Prompted) and not told.text.strip():
-            raise BadInput(t("/{name} without arguments says nothing", name=slash.name))
+            raise BadInput(t("/{name} without arguments gives an empty prompt, so nothing was sent", name=slash.name))
         match told:
             case Moved():
                 self._here.session = told.session
@@ -70,7 +70,7 @@ class SessionCommands:
         here = replace(self._here, command=command)
         rest = slash.rest.strip()
         if rest and not command.hint:
-            raise BadInput(t("/{name} takes nothing more", name=slash.name), command.help)
+            raise BadInput(t("/{name} takes no arguments", name=slash.name), command.help)
         if not rest and command.needs_arguments:
             raise here.misused()
         return await command.run(here, rest)

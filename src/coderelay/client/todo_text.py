@@ -16,7 +16,7 @@ _MARKS: dict[Status, str] = {"pending": "[ ]", "in_progress": "[>]", "completed"
 
 def background_line(row: BackgroundRow) -> str:
     since = time.strftime("%H:%M:%S", time.localtime(row.started_at / 1000))
-    how = t("runs since {time}", time=since) if row.end is None else retell(in_words(row.end))
+    how = t("running since {time}", time=since) if row.end is None else retell(in_words(row.end))
     return f"{row.id}. {row.command.strip().partition(chr(10))[0]}  · {how}"
 
 

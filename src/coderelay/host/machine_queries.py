@@ -62,8 +62,8 @@ def _agents(settings: SessionSettings, context: HostContext) -> list[AgentShown]
     return [*ours, *(AgentShown(name, _INSTALLED, _NOT_YET) for name in programs)]
 
 
-_DESCRIPTIONS = {"native": "coder's own loop, with any model", "guide": "follows fixed rules, needs no model"}
-_INSTALLED = "a program that is installed here"
+_DESCRIPTIONS = {"native": "coder's built-in agent, for any model", "guide": "follows fixed rules, needs no model"}
+_INSTALLED = "installed on this machine"
 _NOT_YET = "this version cannot drive it yet"
 
 

@@ -65,7 +65,9 @@ class ModeSpec:
 MODES = (
     ModeSpec(
         "plan",
-        Localized("mode plan: look and propose, change nothing", "plan 模式：分析、拆解并给出方案，不作改动"),
+        Localized(
+            "plan mode: explore and propose a plan, change nothing", "plan 模式：分析、拆解并给出方案，不作改动"
+        ),
         prompt="plan: look and think only. Files cannot be changed, and only commands that read can be run. Find out "
         "what must be done, then propose it with plan_exit: what to change, where, in which order, and how to check "
         "it.",
@@ -80,7 +82,10 @@ MODES = (
     ),
     ModeSpec(
         "default",
-        Localized("mode default: as the preset of /permissions says", "default 模式：按 /permissions 的预设执行"),
+        Localized(
+            "default mode: ask for permission as the preset in /permissions says",
+            "default 模式：按 /permissions 的预设审批",
+        ),
         prompt="default: the person is asked before a file is changed, and before a command that does more than "
         "read.",
         table=None,
@@ -90,7 +95,9 @@ MODES = (
     ),
     ModeSpec(
         "auto-edit",
-        Localized("mode auto-edit: edit without asking, and check the work", "auto-edit 模式：直接编辑，并验证结果"),
+        Localized(
+            "auto-edit mode: edit files without asking, and verify the work", "auto-edit 模式：直接编辑，并验证结果"
+        ),
         prompt="auto-edit: files may be changed, and tests and builds run in the sandbox, without asking; the person "
         "is asked before other commands that do more than read.",
         table=Table(
@@ -106,7 +113,8 @@ MODES = (
     ModeSpec(
         "yolo",
         Localized(
-            "mode yolo: as auto-edit, and any command without asking", "yolo 模式：在 auto-edit 基础上，命令全部放行"
+            "yolo mode: like auto-edit, and run any command without asking",
+            "yolo 模式：在 auto-edit 基础上，命令全部放行",
         ),
         prompt="yolo: files may be changed and commands run without asking. Nobody looks over your shoulder, so take "
         "care: nothing that cannot be undone unless it was asked for.",

@@ -167,10 +167,10 @@ def test_what_is_no_image_or_too_big_stays_text_with_a_note(tmp_path: Path) -> N
     text = f"{tmp_path}/text.png"
     assert take_paste(text, attachments) == (
         text,
-        ["text.png is no image that can be sent (PNG, JPEG, GIF or WebP)"],
+        ["text.png is not a supported image (PNG, JPEG, GIF or WebP)"],
     )
     big = f"{tmp_path}/big.png"
-    assert take_paste(big, attachments) == (big, ["big.png is too big to send: 4.0 MB, at most 3.9 MB"])
+    assert take_paste(big, attachments) == (big, ["big.png is too large to send: 4.0 MB, the limit is 3.9 MB"])
 
 
 @pytest.mark.quick
@@ -195,7 +195,7 @@ async def test_a_mention_that_cannot_be_sent_stays_with_a_note(tmp_path: Path) -
     (tmp_path / "a.png").write_text("text")
     prepared = await Attachments().prepare("see @a.png and @gone.png", str(tmp_path))
     assert prepared == Prepared(
-        "see @a.png and @gone.png", notes=("a.png is no image that can be sent (PNG, JPEG, GIF or WebP)",)
+        "see @a.png and @gone.png", notes=("a.png is not a supported image (PNG, JPEG, GIF or WebP)",)
     )
 
 

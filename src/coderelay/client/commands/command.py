@@ -17,16 +17,16 @@ from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.localized import Localized
 
-MODEL = Localized("The model, and what needs no asking", "模型与权限")
-CONVERSATION = Localized("The conversation", "对话")
+MODEL = Localized("Model and permissions", "模型与权限")
+CONVERSATION = Localized("Conversation", "对话")
 SESSIONS = Localized("Sessions", "会话")
 FILES = Localized("Files", "文件")
-SHOW = Localized("What there is", "查看")
-WORK = Localized("Work that is often asked for", "常用工作")
+SHOW = Localized("Status and information", "状态与信息")
+WORK = Localized("Built-in prompts", "内置提示")
 GROUPS = (MODEL, CONVERSATION, SESSIONS, FILES, SHOW, WORK)
 """The groups of commands, in the order of `/help`."""
 
-ONLY_SHOWS = Localized("It only shows; nothing changes.", "仅显示，不作任何改动。")
+ONLY_SHOWS = Localized("Only shows information; changes nothing.", "仅显示信息，不作任何改动。")
 
 ArgumentKind = Literal["model", "session", "changed file", "command", "export file", "folder"]
 
@@ -88,4 +88,4 @@ class Context(Struct):
     command: SlashCommand
 
     def misused(self) -> BadInput:
-        return BadInput(t("it is {usage}", usage=self.command.help))
+        return BadInput(t("usage: {usage}", usage=self.command.help))

@@ -35,7 +35,7 @@ async def export(here: Context, rest: str) -> str:
                 file.write(content)
     except FileExistsError as error:
         again = f"/export {name} {_REPLACE}" if name else f"/export {_REPLACE}"
-        raise BadInput(t("{path} is there already; {again} replaces it", path=path, again=again)) from error
+        raise BadInput(t("{path} already exists; replace it with {again}", path=path, again=again)) from error
     except OSError as error:
         raise BadInput(t("{path} cannot be written: {why}", path=path, why=error.strerror)) from error
     return t("written: {path}", path=path)
@@ -54,13 +54,13 @@ COMMANDS = (
         name="export",
         group=CONVERSATION,
         text=Localized(
-            "write the conversation to a file: Markdown, or JSON if it ends in .json",
-            "将对话写入文件：Markdown，若以 .json 结尾则为 JSON",
+            "write the conversation to a file: Markdown, or JSON if FILE ends in .json",
+            "将对话写入文件：Markdown，若 FILE 以 .json 结尾则为 JSON",
         ),
         run=export,
         hint="[FILE] [!]",
         detail=Localized(
-            "Writes one file that only you can read; one that is there is replaced only if ! stands behind its name.",
+            "Writes a file that only you can read. An existing file is replaced only if ! follows its name.",
             "写入一个只有你能读取的文件；已存在的文件只有在名称后加 ! 时才会被替换。",
         ),
         example="/export talk.md !",

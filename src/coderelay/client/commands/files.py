@@ -22,7 +22,7 @@ async def add_folder(here: Context, path: str) -> str:
     folder = os.path.realpath(os.path.join(row.cwd, os.path.expanduser(path)))
     folders = tuple(dict.fromkeys((*row.folders, folder)))
     await here.client.send(ConfigureSession(session=here.session, folders=folders, by=here.by))
-    return t("added {folder}; undo covers {cwd} only", folder=folder, cwd=row.cwd)
+    return t("added {folder}; /undo restores files in {cwd} only", folder=folder, cwd=row.cwd)
 
 
 async def diff(here: Context, what: str) -> str | ChangedFiles:
@@ -34,14 +34,14 @@ async def diff(here: Context, what: str) -> str | ChangedFiles:
     path = os.path.relpath(os.path.join(cwd, os.path.expanduser(what)), cwd)
     part = diff_of(found, path)
     if not part:
-        told = t("{path} has not changed since the last commit; changed are:", path=path)
+        told = t("{path} has not changed since the last commit; changed files:", path=path)
         raise BadInput(f"{told}\n{lines}" if found.changes else lines)
     return ChangedFiles("", part)
 
 
 async def undo(here: Context, _: str) -> str:
     lines = await _undo_one(here)
-    return "\n".join([*lines, t("(the last turn is undone, and the conversation goes on before it)")])
+    return "\n".join([*lines, t("(the last turn was undone; the conversation continues from before it)")])
 
 
 async def rewind(here: Context, many: str) -> str:
@@ -51,7 +51,7 @@ async def rewind(here: Context, many: str) -> str:
         raise here.misused()
     there = len(await here.client.get(ListTurns(here.session, limit=int(many))))
     if int(many) > there:
-        raise BadInput(t("turns that can be undone: {there}; /rewind shows them", there=there))
+        raise BadInput(t("number of turns that can be undone: {there}; /rewind lists them", there=there))
     if int(many) == 1:
         return await undo(here, "")
     lines: list[str] = []
@@ -61,9 +61,13 @@ async def rewind(here: Context, many: str) -> str:
         except CoderError as error:
             if not done:
                 raise
-            told = t("(undone: {done} of the last {many} turns; the one before cannot be:)", done=done, many=many)
+            told = t(
+                "({done} of the last {many} turns were undone; the one before them cannot be undone:)",
+                done=done,
+                many=many,
+            )
             return "\n".join([*lines, told, error_in_words(error)])
-    told = t("(undone: the last {many} turns, and the conversation goes on before them)", many=many)
+    told = t("(the last {many} turns were undone; the conversation continues from before them)", many=many)
     return "\n".join([*lines, told])
 
 
@@ -81,7 +85,7 @@ def _listed(turns: list[TurnShown]) -> str:
     if not turns:
         return t("there is no turn to undo")
     lines = [line for number, each in enumerate(turns, 1) for line in _turn(number, each)]
-    return "\n".join([*lines, t("/rewind N undoes the last N of them")])
+    return "\n".join([*lines, t("undo the last N of them with /rewind N")])
 
 
 def _turn(number: int, turn: TurnShown) -> list[str]:
@@ -95,12 +99,15 @@ COMMANDS = (
     SlashCommand(
         name="add-dir",
         group=FILES,
-        text=Localized("let the tools use another folder too", "允许工具使用另一个目录"),
+        text=Localized(
+            "list the folders of this session, or allow the tools to use another one",
+            "列出本会话的目录，或允许工具使用另一个目录",
+        ),
         run=add_folder,
         hint="[PATH]",
         detail=Localized(
-            "Counts in this session; /undo covers the session's own folder only.",
-            "在本会话中生效；/undo 只涵盖会话自己的目录。",
+            "Applies to this session; /undo restores files in the session's own folder only.",
+            "在本会话中生效；/undo 只恢复会话自己目录中的文件。",
         ),
         example="/add-dir ../shared",
         completes="folder",
@@ -109,8 +116,8 @@ COMMANDS = (
         name="diff",
         group=FILES,
         text=Localized(
-            "what has changed since the last commit; whole, or in one file or folder",
-            "自上次提交以来的改动；可显示全部，或某个文件或目录的",
+            "show what has changed since the last commit: the files, the full diff, or one file or folder",
+            "显示自上次提交以来的改动：文件列表、完整 diff，或某个文件或目录",
         ),
         run=diff,
         hint="[full|FILE]",
@@ -123,13 +130,13 @@ COMMANDS = (
         name="undo",
         group=FILES,
         text=Localized(
-            "the files and the conversation as they were before the last turn; again: one more",
+            "undo the last turn, in the files and in the conversation; repeat to undo one more",
             "撤销上一回合的文件改动和对话；再次执行则再撤销一个回合",
         ),
         run=undo,
         detail=Localized(
-            "Puts back all files the turn changed, by its commands too; "
-            "what you have changed since is kept and named.",
+            "Restores all files that the turn changed, including those its commands changed. Files that you "
+            "have changed since are kept and listed.",
             "恢复该回合改动的所有文件，包括其命令的改动；你之后改动过的文件会保留并列出。",
         ),
         remote=True,
@@ -137,13 +144,11 @@ COMMANDS = (
     SlashCommand(
         name="rewind",
         group=FILES,
-        text=Localized(
-            "the turns that can be undone; or undo the last N of them", "列出可撤销的回合；或撤销最后 N 个"
-        ),
+        text=Localized("list the turns that can be undone, or undo the last N", "列出可撤销的回合；或撤销最后 N 个"),
         run=rewind,
         hint="[N]",
         detail=Localized(
-            "The same as /undo so many times, the latest turn first.", "等同于执行多次 /undo，从最近的回合开始。"
+            "Same as running /undo N times, the latest turn first.", "等同于执行 N 次 /undo，从最近的回合开始。"
         ),
         example="/rewind 2",
         remote=True,

@@ -36,7 +36,7 @@ async def model(here: Context, name: str) -> str:
 
 async def offered(client: Client, session: SessionId) -> list[ModelShown]:
     """The models that a person may choose from: the one in use first, even if no provider lists it."""
-    guide = ModelShown(GUIDE, t("always there: follows fixed rules, needs no model"))
+    guide = ModelShown(GUIDE, t("always available: follows fixed rules, needs no model"))
     found = {each.name: each for each in (*await client.get(ListModels(session)), guide)}
     current = (await client.get(ShowSession(session))).model
     return [found.pop(current, ModelShown(current, "")), *found.values()]
@@ -49,10 +49,10 @@ def _doubt(wanted: str, known: list[str]) -> str:
     by_name = {each.rpartition(":")[2]: each for each in reversed(known)}
     near = get_close_matches(wanted.rpartition(":")[2], by_name, _NEAREST)
     if not near:
-        return t("{model} is not among the models known here; it is taken as it is", model=wanted)
+        return t("{model} is not in the list of known models; using it anyway", model=wanted)
     names = ", ".join(by_name[each] for each in near)
     return t(
-        "{model} is not among the models known here, the nearest are {names}; it is taken as it is",
+        "{model} is not in the list of known models (similar: {names}); using it anyway",
         model=wanted,
         names=names,
     )
@@ -61,7 +61,7 @@ def _doubt(wanted: str, known: list[str]) -> str:
 async def _numbered(here: Context, number: int) -> str:
     shown = here.numbered.get("model") or [each.name for each in await offered(here.client, here.session)]
     if not 1 <= number <= len(shown):
-        raise BadInput(t("there is no model {number}; /model shows what there is", number=number))
+        raise BadInput(t("there is no model {number} in the list; /model lists the models", number=number))
     return shown[number - 1]
 
 
@@ -75,7 +75,7 @@ def _listed(here: Context, offered: list[ModelShown], current: str) -> str:
         f"  {padded(_price(each), price)}  {each.source}"
         for number, each in enumerate(offered, 1)
     ]
-    how = t("/model N takes one of these, /model provider:name any other")
+    how = t("choose one with /model N, or any other with /model provider:name")
     return "\n".join([current, *lines, how])
 
 
@@ -97,14 +97,15 @@ COMMANDS = (
         name="model",
         group=MODEL,
         text=Localized(
-            "show the models there are, or change it; kept for later sessions in this folder",
+            "list the available models, or switch to another one, also for later sessions in this folder",
             "列出可用模型或切换模型；本目录后续会话沿用",
         ),
         run=model,
         hint="[NAME or N]",
         detail=Localized(
-            "Counts at once, and is kept for later sessions in `.coder/config.json`; the one in use stays as it is.",
-            "立即生效，并写入 `.coder/config.json` 供后续会话沿用；选择使用中的模型则不作改动。",
+            "Takes effect at once and is saved in `.coder/config.json` for later sessions. Choosing the "
+            "current model changes nothing.",
+            "立即生效，并写入 `.coder/config.json` 供后续会话沿用。选择当前模型则不作改动。",
         ),
         example="/model deepseek:deepseek-flash",
         completes="model",

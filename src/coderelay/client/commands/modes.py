@@ -26,7 +26,7 @@ async def mode(here: Context, name: str) -> str:
     wanted = _MODES.get(name)
     if wanted is None:
         names = ", ".join(MODE_NAMES)
-        raise BadInput(t("there is no mode {name}; there are {names}", name=repr(name), names=names))
+        raise BadInput(t("there is no mode {name}; choose one of {names}", name=repr(name), names=names))
     await here.client.send(ConfigureSession(session=here.session, mode=wanted, by=here.by))
     return t("mode: {mode}", mode=wanted)
 
@@ -36,7 +36,7 @@ async def permissions(here: Context, name: str) -> str:
         preset = _PRESETS.get(name)
         if preset is None:
             names = ", ".join(_PRESETS)
-            raise BadInput(t("there is no preset {name}; there are {names}", name=repr(name), names=names))
+            raise BadInput(t("there is no preset {name}; choose one of {names}", name=repr(name), names=names))
         await here.client.send(ConfigureSession(session=here.session, preset=preset, by=here.by))
     return permissions_in_words(await here.client.get(ShowPermissions(here.session)))
 
@@ -46,13 +46,15 @@ async def think(here: Context, level: str) -> str:
         return t("think: {level}", level=(await here.client.get(ShowSession(here.session))).think)
     wanted = _LEVELS.get(level)
     if wanted is None:
-        raise BadInput(t("there is no level {name}; there are {names}", name=repr(level), names=", ".join(_LEVELS)))
+        raise BadInput(
+            t("there is no level {name}; choose one of {names}", name=repr(level), names=", ".join(_LEVELS))
+        )
     await here.client.send(ConfigureSession(session=here.session, think=wanted, by=here.by))
     return t("think: {level}", level=wanted)
 
 
 _CHANGES_MODE = Localized(
-    "Counts for the next tool call, also in a turn that runs; in this session only.",
+    "Takes effect at the next tool call, even in a running turn; applies to this session only.",
     "从下一次工具调用起生效，正在运行的回合也一样；仅限本会话。",
 )
 
@@ -68,7 +70,7 @@ COMMANDS = (
     SlashCommand(
         name="mode",
         group=MODEL,
-        text=Localized("show or change what needs no asking", "查看或切换模式"),
+        text=Localized("show or change the permission mode", "查看或切换权限模式"),
         run=mode,
         hint=f"[{'|'.join(MODE_NAMES)}]",
         detail=_CHANGES_MODE,
@@ -79,22 +81,27 @@ COMMANDS = (
         name="permissions",
         group=MODEL,
         text=Localized(
-            "show what needs no asking, or change what mode default means", "展示当前权限矩阵，或切换权限预设"
+            "show what is allowed, asked or denied, or change the preset of default mode",
+            "展示当前权限矩阵，或切换权限预设",
         ),
         run=permissions,
         hint=f"[{'|'.join(_PRESETS)}]",
         detail=Localized(
-            "A preset counts in this session; your own rules stay.", "预设在本会话中生效；你自己的规则不变。"
+            "A preset applies to this session only; your own rules stay in force.",
+            "预设仅在本会话中生效；你自己的规则不变。",
         ),
         example="/permissions strict",
     ),
     SlashCommand(
         name="think",
         group=MODEL,
-        text=Localized("how hard the model thinks before it answers", "模型回答前的思考强度"),
+        text=Localized("show or set how much the model thinks before it answers", "查看或设置模型回答前的思考强度"),
         run=think,
         hint=f"[{'|'.join(_LEVELS)}]",
-        detail=Localized("Counts for what is asked next, in this session only.", "从下一次请求起生效，仅限本会话。"),
+        detail=Localized(
+            "Takes effect at the next request to the model; applies to this session only.",
+            "从下一次请求起生效，仅限本会话。",
+        ),
         example="/think high",
         remote=True,
     ),

@@ -50,13 +50,13 @@ COMMANDS = (
         name="init",
         group=WORK,
         text=Localized(
-            "look at the project and write AGENTS.md, or improve the one there is", "查看项目并编写或改进 AGENTS.md"
+            "analyze the project and write AGENTS.md, or improve the existing one", "分析项目并编写或改进 AGENTS.md"
         ),
         run=init,
         hint="[TEXT]",
         detail=Localized(
-            "Sends a prompt; what the agent writes then needs the same asking as ever.",
-            "发送一个提示；agent 之后的写入照常需要审批。",
+            "Sends a prompt; the usual permissions apply to what the agent writes.",
+            "发送一个提示；agent 的写入仍照常审批。",
         ),
         example="/init in German",
     ),
@@ -64,7 +64,7 @@ COMMANDS = (
         name="review",
         group=WORK,
         text=Localized(
-            "review what has changed since the last commit, or in a range like main..HEAD",
+            "review the changes since the last commit, or in a range like main..HEAD",
             "评审自上次提交以来的改动，或 main..HEAD 这样的范围",
         ),
         run=review,

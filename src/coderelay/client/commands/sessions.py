@@ -40,9 +40,9 @@ async def new(here: Context, title: str) -> Moved:
         outcome = await here.client.send(ConfigureSession(session=session, preset=preset, by=here.by))
     await here.client.send(WriteSnapshot(session=here.session, by=here.by))
     told = t("new session {session} · {model} · {mode}", session=session, model=row.model, mode=row.mode)
-    before = t("/resume {session} goes back", session=here.session)
+    before = t("go back with /resume {session}", session=here.session)
     if row.turn_open or row.queued:
-        before = t("the turn goes on there; /resume {session} goes back", session=here.session)
+        before = t("the turn of the previous session continues; go back with /resume {session}", session=here.session)
     return Moved(session, outcome.head, f"{told}\n{t('({text})', text=before)}")
 
 
@@ -51,7 +51,7 @@ async def resume(here: Context, name: str) -> str | Moved:
         return _listed(here, await _of_this_folder(here), with_folder=False)
     row = await (_numbered(here, int(name)) if _is_number(name) else find_session(here.client, name))
     if row.id == here.session:
-        raise BadInput(t("this is that session"))
+        raise BadInput(t("this session is already open"))
     outcome = await here.client.send(OpenSession(session=row.id, by=here.by))
     problem = await here.client.get(WhyNotRun(row.id))
     return Moved(row.id, outcome.head, _greeting(row, problem))
@@ -73,21 +73,26 @@ async def leave(_: Context, __: str) -> Left:
 
 async def fork(_: Context, __: str) -> str:
     raise BadInput(
-        t("/fork is not supported: sessions are linear"), t("/new begins another one, /rewind goes back in this one.")
+        t("/fork is not supported: sessions are linear"),
+        t("Use /new to start another session, or /rewind to go back in this one."),
     )
 
 
 def _listed(here: Context, rows: list[Summary], *, with_folder: bool) -> str:
     if not rows:
-        return t("there is no such session")
+        return t("no sessions found")
     here.numbered["resume"] = [each.id for each in rows]
     home = os.path.expanduser("~")
     lines = [
         f"{'*' if each.id == here.session else ' '}{number:2}. {session_line(each, home, with_folder=with_folder)}"
         for number, each in enumerate(rows, 1)
     ]
-    more = [t("(the newest {count}; /sessions TEXT finds others)", count=_SHOWN)] if len(rows) == _SHOWN else []
-    return "\n".join([*lines, *more, t("/resume N goes on with one of these")])
+    more = (
+        [t("(only the newest {count} are shown; find others with /sessions TEXT)", count=_SHOWN)]
+        if len(rows) == _SHOWN
+        else []
+    )
+    return "\n".join([*lines, *more, t("open one with /resume N")])
 
 
 async def _of_this_folder(here: Context) -> list[Summary]:
@@ -107,7 +112,7 @@ def _is_number(name: str) -> bool:
 async def _numbered(here: Context, number: int) -> Summary:
     shown = here.numbered.get("resume") or [each.id for each in await _of_this_folder(here)]
     if not 1 <= number <= len(shown):
-        raise BadInput(t("there is no session {number} in the list; /resume shows it", number=number))
+        raise BadInput(t("there is no session {number} in the list; /resume shows the list", number=number))
     return await here.client.get(ShowSession(SessionId(shown[number - 1])))
 
 
@@ -122,26 +127,28 @@ def _greeting(row: Summary, problem: str | None) -> str:
         ),
         *([row.title] if row.title else []),
         *([t("last prompt: {prompt}", prompt=row.last_prompt.strip())] if row.last_prompt.strip() else []),
-        *([t("(a turn is open)")] if row.turn_open else []),
-        *([t("(it cannot go on here: {problem})", problem=retell(problem))] if problem else []),
+        *([t("(the last turn is not finished)")] if row.turn_open else []),
+        *([t("(this session cannot continue here: {problem})", problem=retell(problem))] if problem else []),
     ]
     return "\n".join(lines)
 
 
 _STAYS = Localized(
-    "This session stays, and a turn that runs in it goes on.", "当前会话保留，其中正在运行的回合继续。"
+    "The current session is kept, and a turn that is running in it continues.",
+    "当前会话保留，其中正在运行的回合继续执行。",
 )
-_LEAVES = Localized("The session stays; `coder resume` goes on with it.", "会话保留；`coder resume` 可继续。")
+_LEAVES = Localized("The session is kept; continue it with `coder resume`.", "会话保留；用 `coder resume` 继续。")
 COMMANDS = (
     SlashCommand(
         name="title",
         group=CONVERSATION,
         text=Localized(
-            "name the session; without a text, a small model finds one", "命名会话；不带文字则由小模型取名"
+            "rename the session; without TEXT, a small model suggests a title",
+            "重命名会话；不带 TEXT 则由小模型拟定标题",
         ),
         run=title,
         hint="[TEXT]",
-        detail=Localized("Changes nothing but the title.", "只改动标题。"),
+        detail=Localized("Changes only the title.", "只改动标题。"),
         example="/title Taxes in the cart",
         remote=True,
     ),
@@ -149,7 +156,8 @@ COMMANDS = (
         name="new",
         group=SESSIONS,
         text=Localized(
-            "begin a session with an empty context; this one stays", "创建新会话，上下文为空；当前会话保留"
+            "start a new session with an empty context; the current session is kept",
+            "创建新会话，上下文为空；当前会话保留",
         ),
         run=new,
         hint="[TITLE]",
@@ -159,7 +167,7 @@ COMMANDS = (
     SlashCommand(
         name="clear",
         group=SESSIONS,
-        text=Localized("the same as /new", "同 /new"),
+        text=Localized("same as /new", "同 /new"),
         run=new,
         hint="[TITLE]",
         detail=_STAYS,
@@ -169,7 +177,8 @@ COMMANDS = (
         name="resume",
         group=SESSIONS,
         text=Localized(
-            "go on with another session; without, those of this folder", "恢复其他会话；不带参数则列出本目录的会话"
+            "switch to another session; without an argument, list the sessions of this folder",
+            "切换到其他会话；不带参数则列出本目录的会话",
         ),
         run=resume,
         hint="[ID or TITLE or N]",
@@ -181,8 +190,8 @@ COMMANDS = (
         name="sessions",
         group=SESSIONS,
         text=Localized(
-            "all sessions, or those with these words; /resume N takes one",
-            "所有会话，或含有这些文字的会话；/resume N 选择",
+            "list all sessions, or those that match TEXT; open one with /resume N",
+            "列出所有会话，或与 TEXT 匹配的会话；用 /resume N 打开",
         ),
         run=sessions,
         hint="[TEXT]",
@@ -193,14 +202,14 @@ COMMANDS = (
     SlashCommand(
         name="exit",
         group=SESSIONS,
-        text=Localized("leave; the session stays", "离开；会话保留"),
+        text=Localized("exit coder; the session is kept", "退出 coder；会话保留"),
         run=leave,
         detail=_LEAVES,
     ),
     SlashCommand(
         name="quit",
         group=SESSIONS,
-        text=Localized("the same as /exit", "同 /exit"),
+        text=Localized("same as /exit", "同 /exit"),
         run=leave,
         detail=_LEAVES,
     ),

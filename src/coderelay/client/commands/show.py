@@ -71,14 +71,14 @@ async def tasks(here: Context, rest: str) -> str:
     action, _, number = rest.partition(" ")
     if not action:
         lines = map(_task_line, range(1, len(children) + 1), children)
-        return "\n".join(lines) or t("no task was given to another agent")
+        return "\n".join(lines) or t("this session has no tasks of subagents")
     if action != "stop" or not number.strip().isdecimal():
         raise here.misused()
     place = int(number)
     if not 1 <= place <= len(children):
-        raise BadInput(t("there is no task {number}; /tasks shows what there is", number=place))
+        raise BadInput(t("there is no task {number}; /tasks lists the tasks", number=place))
     done = isinstance(await here.client.send(StopTurn(session=children[place - 1].id, by=here.by)), Accepted)
-    return t("(task {number} is asked to stop)", number=place) if done else t("it is over")
+    return t("(stopping task {number})", number=place) if done else t("it has already ended")
 
 
 def _task_line(number: int, child: Summary) -> str:
@@ -91,15 +91,15 @@ async def background(here: Context, rest: str) -> str:
     action, _, number = rest.partition(" ")
     if not action:
         rows = await here.client.get(ListBackground(here.session))
-        return "\n".join(map(background_line, rows)) or t("no command was left running in the background")
+        return "\n".join(map(background_line, rows)) or t("this session has no background commands")
     if action != "stop" or not number.strip():
         raise here.misused()
     wanted = BackgroundId(number.strip())
     stop = StopBackground(session=here.session, background=wanted, by=here.by)
     done = isinstance(await here.client.send(stop), Accepted)
     if not done:
-        return t("it is over, or was asked already")
-    return t("(background command {number} is asked to stop)", number=wanted)
+        return t("it has already ended or is being stopped")
+    return t("(stopping background command {number})", number=wanted)
 
 
 async def mcp(here: Context, chosen: str) -> str | Prompted:
@@ -122,7 +122,7 @@ async def cost(here: Context, _: str) -> str:
     )
     parts = (await here.client.get(ShowContext(here.session))).parts
     filled = t(
-        "the conversation fills {tokens} tokens of the model's window", tokens=f"{sum(size for _, size in parts):,}"
+        "{tokens} tokens of the model's context window are in use", tokens=f"{sum(size for _, size in parts):,}"
     )
     return f"{spent}\n{filled}"
 
@@ -132,7 +132,8 @@ COMMANDS = (
         name="status",
         group=SHOW,
         text=Localized(
-            "this session, its model and folder, and where everything is", "本会话、其模型与目录，以及各项数据的位置"
+            "show this session: its state, model, mode, folder, usage and log file",
+            "查看本会话：状态、模型、模式、目录、用量与日志文件",
         ),
         run=status,
         detail=ONLY_SHOWS,
@@ -142,7 +143,8 @@ COMMANDS = (
         name="agents",
         group=SHOW,
         text=Localized(
-            "which agents there are, and which other programs were found", "有哪些 agent，以及找到了哪些其他程序"
+            "list the available agents, and other agents found on this machine",
+            "列出可用的 agent，以及在本机找到的其他 agent",
         ),
         run=agents,
         detail=ONLY_SHOWS,
@@ -152,7 +154,8 @@ COMMANDS = (
         name="tools",
         group=SHOW,
         text=Localized(
-            "what the agent can do, of which kind, and what is disabled", "当前可用工具及其类别，以及被禁用的工具"
+            "list the agent's tools, their kinds, and which are disabled",
+            "列出当前可用工具及其类别，以及被禁用的工具",
         ),
         run=tools,
         detail=ONLY_SHOWS,
@@ -162,7 +165,8 @@ COMMANDS = (
         name="skills",
         group=SHOW,
         text=Localized(
-            "instructions that the agent can load, and those that do not count", "当前可用技能，以及未生效的技能"
+            "list the skills the agent can load, and why others are not used",
+            "列出当前可用技能，以及其他技能未使用的原因",
         ),
         run=skills,
         detail=ONLY_SHOWS,
@@ -172,20 +176,21 @@ COMMANDS = (
         name="mcp",
         group=SHOW,
         text=Localized(
-            "MCP servers and what they have; or send a prompt of one", "MCP 服务器及其内容；或发送其中的提示"
+            "list the MCP servers and what they offer, or send one of their prompts",
+            "列出 MCP 服务器及其内容，或发送其中的提示",
         ),
         run=mcp,
         hint="[SERVER:PROMPT ARGUMENTS]",
         detail=Localized(
-            "A prompt of a server is sent like one of your own; else it only shows.",
-            "服务器的提示会像你自己的提示一样发送；否则仅显示。",
+            "A server's prompt is sent like your own; without arguments, nothing changes.",
+            "服务器的提示会像你自己的提示一样发送；不带参数则不作任何改动。",
         ),
         example="/mcp issues:triage 17",
     ),
     SlashCommand(
         name="context",
         group=SHOW,
-        text=Localized("what fills the model's window", "上下文窗口由什么占用"),
+        text=Localized("show what fills the model's context window", "查看上下文窗口由什么占用"),
         run=context,
         detail=ONLY_SHOWS,
         remote=True,
@@ -194,7 +199,7 @@ COMMANDS = (
         name="todos",
         group=SHOW,
         text=Localized(
-            "the todo list of the session, which only the agent changes", "查看本会话的 todo 列表（只读）"
+            "show the todo list of this session; only the agent changes it", "查看本会话的 todo 列表（只读）"
         ),
         run=todos,
         detail=ONLY_SHOWS,
@@ -204,12 +209,14 @@ COMMANDS = (
         name="tasks",
         group=SHOW,
         text=Localized(
-            "what other agents do for this session; or end one of them", "其他 agent 为本会话执行的任务；或停止其一"
+            "list the tasks that subagents work on for this session, or stop one",
+            "列出子 agent 为本会话执行的任务，或停止其一",
         ),
         run=tasks,
         hint="[stop N]",
         detail=Localized(
-            "`stop` ends the turn of that agent; else it only shows.", "`stop` 结束该 agent 的回合；否则仅显示。"
+            "`stop` stops the turn of that subagent; without it, nothing changes.",
+            "`stop` 停止该子 agent 的回合；不带它则不作任何改动。",
         ),
         example="/tasks stop 1",
         remote=True,
@@ -217,17 +224,19 @@ COMMANDS = (
     SlashCommand(
         name="ps",
         group=SHOW,
-        text=Localized("commands in the background; or end one of them", "后台命令；或停止其一"),
+        text=Localized("list the background commands, or stop one", "列出后台命令，或停止其一"),
         run=background,
         hint="[stop N]",
-        detail=Localized("`stop` ends that command; else it only shows.", "`stop` 结束该命令；否则仅显示。"),
+        detail=Localized(
+            "`stop` stops that command; without it, nothing changes.", "`stop` 停止该命令；不带它则不作任何改动。"
+        ),
         example="/ps stop 1",
         remote=True,
     ),
     SlashCommand(
         name="cost",
         group=SHOW,
-        text=Localized("tokens and money of this session", "本会话的 tokens 与费用"),
+        text=Localized("show the tokens that this session used and what they cost", "查看本会话使用的 tokens 与费用"),
         run=cost,
         detail=ONLY_SHOWS,
         remote=True,
@@ -235,7 +244,7 @@ COMMANDS = (
     SlashCommand(
         name="help",
         group=SHOW,
-        text=Localized("this, or more of one command", "显示此帮助，或某个命令的说明"),
+        text=Localized("show this help, or the help of one command", "显示此帮助，或某个命令的说明"),
         run=show_help,
         hint="[COMMAND]",
         detail=ONLY_SHOWS,
@@ -248,7 +257,7 @@ COMMANDS = (
 
 async def servers_in_words(client: Client, session: SessionId) -> str:
     rows = await client.get(ListServers(session))
-    return "\n".join(map(_in_words, rows)) or t("no MCP server is configured here; `coder mcp add` adds one")
+    return "\n".join(map(_in_words, rows)) or t("no MCP servers are configured; add one with `coder mcp add`")
 
 
 async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:
@@ -256,7 +265,10 @@ async def chosen_text(client: Client, session: SessionId, chosen: str) -> str:
     name, _, rest = chosen.partition(" ")
     server, _, what = name.partition(":")
     if not server or not what:
-        raise BadInput(t("it is /mcp:SERVER:PROMPT or /mcp:SERVER:RESOURCE"), t("/mcp shows what there is."))
+        raise BadInput(
+            t("usage: /mcp:SERVER:PROMPT or /mcp:SERVER:RESOURCE"),
+            t("/mcp lists the servers with their prompts and resources."),
+        )
     return await client.get(ReadFromServer(session, server, what, rest.strip()))
 
 

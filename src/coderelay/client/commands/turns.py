@@ -18,7 +18,7 @@ async def steer(here: Context, text: str) -> str | Prompted:
     prompt_id = PromptId(new_id())
     here.on_prompt(prompt_id)
     await here.client.send(SendPrompt(session=here.session, prompt_id=prompt_id, text=text, steer=True, by=here.by))
-    return t("(the turn hears it at its next step)")
+    return t("(sent; the model reads it at the next step of the turn)")
 
 
 async def queue(here: Context, rest: str) -> str:
@@ -33,10 +33,16 @@ async def queue(here: Context, rest: str) -> str:
     if action == "drop":
         recall = RecallPrompt(session=here.session, prompt_id=prompt.prompt_id, by=here.by)
         done = isinstance(await here.client.send(recall), Accepted)
-        return t("(taken back)") if done else t("its turn has begun already")
+        return (
+            t("(removed from the queue)") if done else t("not removed: the turn of this prompt has already started")
+        )
     edit = EditPrompt(session=here.session, prompt_id=prompt.prompt_id, text=text, by=here.by)
     done = isinstance(await here.client.send(edit), Accepted)
-    return t("(changed)") if done else t("nothing to change, or its turn has begun already")
+    return (
+        t("(changed)")
+        if done
+        else t("not changed: the text is the same, or the turn of this prompt has already started")
+    )
 
 
 async def compact(here: Context, _: str) -> str:
@@ -47,16 +53,18 @@ async def compact(here: Context, _: str) -> str:
 
 
 def _listed(waiting: list[PromptAdmitted]) -> list[str]:
-    return [
-        f"{number}. {t('(steers) ') if each.steer else ''}{each.said.strip().partition(chr(10))[0]}  · {each.by}"
-        for number, each in enumerate(waiting, 1)
-    ]
+    return [_line(number, each) for number, each in enumerate(waiting, 1)]
+
+
+def _line(number: int, prompt: PromptAdmitted) -> str:
+    steers = t("(for the running turn) ") if prompt.steer else ""
+    return f"{number}. {steers}{prompt.said.strip().partition(chr(10))[0]}  · {prompt.by}"
 
 
 def _numbered(waiting: list[PromptAdmitted], number: str) -> PromptAdmitted:
     if not number.isdecimal() or not 1 <= int(number) <= len(waiting):
         shown = repr(number)
-        raise BadInput(t("there is no prompt {number} in the queue; /queue shows what there is", number=shown))
+        raise BadInput(t("there is no prompt {number} in the queue; /queue lists the queued prompts", number=shown))
     return waiting[int(number) - 1]
 
 
@@ -65,13 +73,14 @@ COMMANDS = (
         name="steer",
         group=CONVERSATION,
         text=Localized(
-            "tell the running turn something; it hears it at its next step", "向正在运行的回合补充说明，下一步生效"
+            "send a message to the running turn; the model reads it at the next step",
+            "向正在运行的回合补充说明，模型在下一步读取",
         ),
         run=steer,
         hint="TEXT",
         detail=Localized(
-            "Becomes part of the running turn; without one it is a prompt like any other.",
-            "并入正在运行的回合；没有回合在运行时等同于普通提示。",
+            "Becomes part of the running turn; if no turn is running, it is sent as an ordinary prompt.",
+            "并入正在运行的回合；没有回合在运行时作为普通提示发送。",
         ),
         example="/steer use tabs",
         remote=True,
@@ -79,21 +88,24 @@ COMMANDS = (
     SlashCommand(
         name="queue",
         group=CONVERSATION,
-        text=Localized("what waits for its turn; change or take one back", "排队中的提示；可修改或收回"),
+        text=Localized("list the queued prompts, or edit or remove one", "列出排队的提示；可修改或移除"),
         run=queue,
         hint="[edit N TEXT|drop N]",
-        detail=Localized("Changes only prompts whose turn has not begun.", "只改动尚未开始的提示。"),
+        detail=Localized("Only prompts whose turn has not started can be changed.", "只能改动回合尚未开始的提示。"),
         example="/queue edit 1 look at the tests first",
         remote=True,
     ),
     SlashCommand(
         name="compact",
         group=CONVERSATION,
-        text=Localized("sum up the conversation so far, to make room", "强制执行一次上下文压缩，并显示摘要"),
+        text=Localized(
+            "compact the context: replace the conversation so far by a summary", "强制执行一次上下文压缩，并显示摘要"
+        ),
         run=compact,
         detail=Localized(
-            "Asks the model. The log keeps everything; only what is sent from now on is shorter.",
-            "会请求模型。日志保留全部内容；只是之后发送的内容变短。",
+            "Sends a request to the model. The log keeps everything; only what the model is sent from now on "
+            "is shorter.",
+            "会请求模型。日志保留全部内容；只是之后发送给模型的内容变短。",
         ),
         remote=True,
     ),

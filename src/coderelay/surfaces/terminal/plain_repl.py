@@ -272,7 +272,7 @@ class LineLoop:
             if self._while_running == "stop":
                 await self._stop()
             steer = self._while_running == "steer"
-            write((t("(the turn hears it at its next step)") if steer else t("(queued)")) + "\n")
+            write((t("(sent; the model reads it at the next step of the turn)") if steer else t("(queued)")) + "\n")
         self._expect(prompt_id)
         await self._client.send(
             SendPrompt(session=self.session, prompt_id=prompt_id, text=text, typed=typed, steer=steer, by=self._by)

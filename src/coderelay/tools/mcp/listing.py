@@ -46,7 +46,10 @@ async def _text(server: McpServer, what: str, rest: str) -> str:
     if what in prompts:
         return _in_one(await server.prompt(what, _arguments(prompts[what], rest)))
     if all(each.uri != what for each in await server.resources()):
-        raise BadInput(f"{server.name} has no prompt or resource {what!r}", "/mcp shows what there is.")
+        raise BadInput(
+            f"{server.name} has no prompt or resource {what!r}",
+            "/mcp lists the servers with their prompts and resources.",
+        )
     contents = [content_text(each) for each in await server.read(what)]
     return "\n\n".join([shortened("\n\n".join(contents)), rest]).strip()
 

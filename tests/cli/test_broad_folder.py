@@ -33,8 +33,8 @@ def sessions(coder: Coder) -> int:
 
 def test_a_prompt_in_the_home_folder_is_refused_and_says_how_to_agree(at_home: Coder) -> None:
     hint = (
-        f"Go to the folder of your project, or agree once with `coder permissions trust {at_home.cwd}`, or for this "
-        f"time with `--cwd {at_home.cwd}`.\n"
+        "Change to the folder of your project. To work here anyway, run `coder permissions trust "
+        f"{at_home.cwd}` once, or pass `--cwd {at_home.cwd}` this time.\n"
     )
     assert at_home.run("-p", "hi") == Ran(1, "", f"coder: {HOME}{hint}")
     assert at_home.run(text="hi\n").err == f"coder: {HOME}{hint}"
@@ -59,11 +59,11 @@ def test_a_folder_in_the_home_folder_is_not_asked_about(at_home: Coder) -> None:
 
 
 def test_agreeing_once_is_enough_and_can_be_taken_back(at_home: Coder) -> None:
-    assert "nobody is here to be asked" in at_home.run("permissions", "trust").err
+    assert "cannot ask for confirmation without a terminal" in at_home.run("permissions", "trust").err
     trusted = at_home.run("permissions", "trust", "--yes")
     assert (trusted.code, trusted.out) == (0, f"{HOME}trusted {at_home.cwd}\n")
     assert json.loads((at_home.home / "trust.json").read_bytes()) == {"broad": [str(at_home.cwd)]}
-    assert at_home.run("permissions", "trust").out == f"{at_home.cwd} is trusted already\n"
+    assert at_home.run("permissions", "trust").out == f"{at_home.cwd} is already trusted\n"
     assert at_home.run("-p", "hi").out == "one\n"
     assert at_home.run("permissions", "untrust").code == 0
     assert at_home.run("-p", "hi").code == 1
@@ -77,19 +77,19 @@ def test_an_agent_cannot_agree(at_home: Coder) -> None:
 
 def test_a_person_is_asked_once(at_home: Coder) -> None:
     with at_terminal(at_home) as screen:
-        screen.wait_until(lambda seen: "Work here all the same?" in seen.text, "the question")
+        screen.wait_until(lambda seen: "Work here anyway?" in seen.text, "the question")
         screen.type("n\n")
         assert screen.wait() == 1
-        assert "not begun" in screen.everything
+        assert "not started" in screen.everything
     with at_terminal(at_home) as screen:
-        screen.wait_until(lambda seen: "Work here all the same?" in seen.text, "the question, as before")
+        screen.wait_until(lambda seen: "Work here anyway?" in seen.text, "the question, as before")
         screen.type("y\n")
         screen.wait_until(lambda seen: "❯" in seen.text, "the prompt")
         screen.press("c-d")
         assert screen.wait() == 0
     with at_terminal(at_home) as screen:
         screen.wait_until(lambda seen: "❯" in seen.text, "the prompt")
-        assert "Work here all the same?" not in screen.everything
+        assert "Work here anyway?" not in screen.everything
 
 
 def test_a_plain_terminal_is_asked_too(at_home: Coder) -> None:

@@ -111,7 +111,7 @@ def test_resume_without_an_id_takes_the_newest_of_this_folder(
     coder.run("-p", "elsewhere", "--cwd", str(other))
     ran = coder.run("resume", text="and now\n")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(f"going on with {second}  second one\n")
+    assert ran.out.startswith(f"continuing {second}  second one\n")
     assert ran.out.endswith("> and now\nd\n")
 
 
@@ -119,14 +119,14 @@ def test_resume_without_an_id_says_at_a_terminal_which_one_it_took(serve: Serve,
     coder = coder_on(serve(script(says("a"))))
     coder.run("-p", "tidy up")
     with repl(coder, "resume") as terminal:
-        terminal.wait_for(f"going on with {_only(coder)}  tidy up")
+        terminal.wait_for(f"continuing {_only(coder)}  tidy up")
 
 
 def test_resume_without_an_id_where_there_is_none_says_what_to_do(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script()))
     ran = coder.run("resume")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == f"coder: there is no session in {coder.cwd} to continue\n`coder` starts one.\n"
+    assert ran.err == f"coder: there is no session in {coder.cwd} to continue\nStart one with `coder`.\n"
 
 
 def test_resume_takes_the_beginning_of_a_title(serve: Serve, coder_on: CoderOn) -> None:
@@ -138,7 +138,7 @@ def test_resume_takes_the_beginning_of_a_title(serve: Serve, coder_on: CoderOn) 
 def test_resume_of_an_unknown_session_is_refused(serve: Serve, coder_on: CoderOn) -> None:
     ran = coder_on(serve(script())).run("resume", "nope")
     assert ran.code == 1
-    assert ran.err == "coder: there is no session 'nope'\n`coder sessions` shows what there is.\n"
+    assert ran.err == "coder: there is no session 'nope'\n`coder sessions` lists all sessions.\n"
 
 
 def test_resume_where_the_folder_is_gone_says_so_and_changes_nothing(

@@ -104,7 +104,7 @@ def test_c22_the_matrix_in_words() -> None:
     )
     assert permissions_in_words(shown).splitlines() == [
         "mode: yolo",
-        "preset: strict (counts in mode default, not in yolo)",
+        "preset: strict (applies in default mode, not in yolo mode)",
         "  read files  allow",
         "  tests       allow in the sandbox, else ask",
         "tools: Read, Bash",
@@ -113,7 +113,7 @@ def test_c22_the_matrix_in_words() -> None:
         "  ask    edit",
         "approved:",
         "  a1  write: a  (everywhere)",
-        "sandbox: bubblewrap, not used in mode yolo",
+        "sandbox: bubblewrap, not used in yolo mode",
     ]
 
 

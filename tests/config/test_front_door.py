@@ -74,10 +74,10 @@ def test_x36_trusting_shows_what_it_means_and_asks(coder: Coder, places: Places)
         screen.type("n\n")
         assert screen.wait() == 1
     assert shown == (
-        f"{places.folder_file} wants:\n"
+        f"{places.folder_file} sets:\n"
         '  mode = "yolo"\n'
         '  hooks.Stop = ["echo \\u001b[31m\\u202e"]\n'
-        "Commands and rules there then count as your own. Trust it? [y/N] "
+        "If you trust it, its commands and rules apply like your own. Trust it? [y/N] "
     )
     assert not (places.home / "trust.json").exists()
     with terminal(coder, "permissions", "trust") as screen:
@@ -86,7 +86,7 @@ def test_x36_trusting_shows_what_it_means_and_asks(coder: Coder, places: Places)
         screen.wait_for(f"trusted {places.folder}\n")
         assert screen.wait() == 0
     assert places.load().settings.mode == "yolo"
-    assert coder.run("permissions", "trust") == Ran(0, f"{places.folder} is trusted already\n", "")
+    assert coder.run("permissions", "trust") == Ran(0, f"{places.folder} is already trusted\n", "")
     assert coder.run("permissions", "untrust") == Ran(0, f"{places.folder} is no longer trusted\n", "")
     assert places.load().settings.mode == "default"
 
@@ -113,7 +113,7 @@ def test_x36_nothing_to_trust_and_nothing_there(coder: Coder, places: Places) ->
     places.write(folder={"model": "a:b", "permissions.deny": ["bash(rm *)"]})
     assert (
         coder.run("permissions", "trust", "--yes").out
-        == f"there is nothing to trust: {places.folder} loosens nothing\n"
+        == f"nothing to trust: {places.folder} does not loosen any of your settings\n"
     )
     missing = coder.run("permissions", "trust", "gone")
     assert (missing.code, missing.err) == (1, f"coder: there is no folder {places.folder}/gone\n")

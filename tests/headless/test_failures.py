@@ -54,7 +54,7 @@ def test_a_prompt_that_could_not_begin_is_taken_back(coder: Coder, folder: Path)
         1,
         "",
         f"coder: {failing_log.PROBLEM}\nCheck the disk and your quota on it.\n"
-        "The prompt was taken back before anything was done. It can be sent again.\n",
+        "The prompt was withdrawn before anything was done. You can send it again.\n",
     )
     assert the_session(coder).get("queued", 0) == 0
     assert coder.run(*PROMPT, "--continue").code == 0
@@ -65,7 +65,8 @@ def test_a_prompt_that_cannot_be_taken_back_is_said_to_wait_and_where(coder: Cod
     failed = fail(coder, "session.claimed,prompt.recalled")
     session = the_session(coder)
     told = (
-        f"The prompt waits in session {session['id']} and has not begun. `coder resume {session['id']}` carries it on"
+        f"The prompt is queued in session {session['id']} and has not started. "
+        f"Run it with `coder resume {session['id']}`, or drop it with"
     )
     assert (failed.code, session["queued"]) == (1, 1)
     assert told in failed.err
@@ -77,7 +78,7 @@ def test_a_failure_in_mid_turn_said_that_nothing_was_changed(coder: Coder, folde
     failed = fail(coder, "call.ended")
     session = the_session(coder)
     assert failed.code == 1
-    assert f"may have changed files; session {session['id']} holds what is known of it." in failed.err
+    assert f"may have changed files; session {session['id']} records what is known." in failed.err
     assert "Nothing was changed" not in failed.err
     assert (folder / "effects").read_text() == "x\n"
     coder.run("resume", session["id"])

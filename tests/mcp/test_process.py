@@ -132,8 +132,8 @@ def test_x36_a_repository_starts_no_server_before_it_is_trusted(
     listed = coder.run("mcp", "list")
     doctor = coder.run("doctor")
     assert not (tmp_path / "owned").exists()
-    assert "wants mcp_servers.evil, mcp_servers.far, which is not in force" in ran.err
-    assert "this folder wants evil, far too" in listed.out
+    assert "sets mcp_servers.evil, mcp_servers.far, which is ignored until" in ran.err
+    assert "this folder also configures evil, far, which is ignored" in listed.out
     assert "mcp evil" not in doctor.out
     assert offered(server.requests[0]) == []
 

@@ -27,7 +27,7 @@ def test_x36_trusting_lists_every_file_before_it_asks(coder: Coder, folder: Path
         f"{folder} has skills and commands that tell an agent what to do; read them first:\n"
         "  .claude/commands/build.md  (new)\n"
         "  .coder/skills/deploy/SKILL.md  (new)\n"
-        "Commands and rules there then count as your own. Trust it? [y/N] "
+        "If you trust it, its commands and rules apply like your own. Trust it? [y/N] "
     )
     assert trusted_texts(str(coder.home), str(folder)) == {}
     assert coder.run("permissions", "trust", "--yes").out.endswith(f"\ntrusted {folder}\n")
@@ -35,7 +35,7 @@ def test_x36_trusting_lists_every_file_before_it_asks(coder: Coder, folder: Path
         ".claude/commands/build.md",
         ".coder/skills/deploy/SKILL.md",
     }
-    assert coder.run("permissions", "trust") == Ran(0, f"{folder} is trusted already\n", "")
+    assert coder.run("permissions", "trust") == Ran(0, f"{folder} is already trusted\n", "")
     skill.write_text(skill.read_text() + "More.\n")
     put_command(folder / ".coder", "other", "Another.")
     assert coder.run("permissions", "trust", "--yes").out == (

@@ -63,7 +63,10 @@ def test_x04_a_parked_ask_ends_the_pipe_and_stays_open(serve: Serve, coder_on: C
     ran = coder.run("--unattended", "park", text="go\nmore\n/yolo\n", env=TERMINAL)
     (session,) = sessions_of(coder)
     assert ran.code == 5
-    assert ran.err == f"coder: parked, a question is open; the lines after it are not sent\nsession {session}\n"
+    assert ran.err == (
+        f"coder: parked, a question or permission request is open; the lines after it were not "
+        f"sent\nsession {session}\n"
+    )
     assert "allow?" not in ran.out
     assert (len(open_asks(coder)), asked(server)) == (1, ["go"])
 

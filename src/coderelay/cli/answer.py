@@ -1,10 +1,12 @@
-"""`coder answer ASK_ID allow|deny|stop|TEXT`: decide something from anywhere.
+"""`coder answer ASK_ID allow|deny|stop|TEXT`: answer an open ask from any shell.
 
-The id may be shortened as long as it is clear. A permission: allow, session, project, person, deny, stop. A
-question: a number, a label or your own words, one for each question; deny, stop. A plan: smart, default, keep,
-or what to change; stop.
+The id may be shortened as long as it is unique. Answers to a permission request: allow (this once), session, project
+or person (always: in this session, in this folder, everywhere), deny, stop. Answers to a question: a number, a label
+or your own words, one for each question; deny, stop. Answers to a plan: smart, default, keep, or
+what to change; stop.
 
-Whoever has the session open goes on with it. If nobody has, this command does, and shows the answer.
+The process that has the session open continues it. If there is none, this command continues it and prints the
+model's answer.
 """
 
 import argparse
@@ -32,7 +34,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("ask", metavar="ASK_ID")
     parser.add_argument("answer", nargs="+", metavar="allow|deny|stop|TEXT")
     parser.add_argument(
-        "--no-wait", action="store_true", help=t("answer and leave; whoever opens the session goes on")
+        "--no-wait", action="store_true", help=t("answer and exit; the session continues when somebody opens it")
     )
     options = parser.parse_args(arguments)
 
@@ -62,7 +64,7 @@ async def _carry_on_parent(host: Host, session: SessionId, code: int) -> int:
     parent = await host.get(ShowSession(session))
     if await host.get(WhyWaiting(parent.id)) is None or await host.get(WhyNotRun(parent.id)) is not None:
         return code
-    sys.stdout.write(t("carrying on: {title}", title=parent.title) + "\n")
+    sys.stdout.write(t("continuing: {title}", title=parent.title) + "\n")
     await host.send(OpenSession(session=parent.id, by=me()))
     return await carry_on(host, parent.id, parent.head)
 

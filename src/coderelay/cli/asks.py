@@ -1,4 +1,4 @@
-"""`coder asks`: everything that waits for a person, in all sessions."""
+"""`coder asks`: list everything that waits for your answer, in all sessions."""
 
 import sys
 
@@ -16,7 +16,7 @@ from coderelay.protocol.translatable import encode_plain
 
 def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder asks", description=t(__doc__ or ""), allow_abbrev=False)
-    parser.add_argument("--json", action="store_true", help=t("one object per line"))
+    parser.add_argument("--json", action="store_true", help=t("print one JSON object per line"))
     options = parser.parse_args(arguments)
 
     async def show(host: Host) -> int:

@@ -1,4 +1,4 @@
-"""`coder completions bash|zsh|fish`: a script that completes commands, options, sessions, models and servers."""
+"""`coder completions bash|zsh|fish`: print a script that completes commands, options, sessions and models."""
 
 import sys
 from collections.abc import Iterator
@@ -89,7 +89,7 @@ def main(arguments: list[str]) -> int:
         sys.stdout.writelines(f"{word}\t{meaning}\n" if meaning else f"{word}\n" for word, meaning in found)
         return 0
     parser = Arguments(prog="coder completions", description=t(__doc__ or ""), allow_abbrev=False)
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help=t("which shell it is for"))
+    parser.add_argument("shell", choices=tuple(SCRIPTS), help=t("the shell that the script is for"))
     sys.stdout.write(SCRIPTS[parser.parse_args(arguments).shell])
     return 0
 

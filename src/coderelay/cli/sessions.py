@@ -49,23 +49,27 @@ def _parser() -> Arguments:
     parser = Arguments(prog="coder sessions", description=t(__doc__ or ""), allow_abbrev=False)
     parser.set_defaults(action="list", here=False, json=False, limit=50, text=())
     actions = parser.add_subparsers(dest="action", metavar="list|search|show|export|delete|backup")
-    listing = actions.add_parser("list", help=t("newest first"))
-    searching = actions.add_parser("search", help=t("those with these words in title, last prompt, folder or id"))
+    listing = actions.add_parser("list", help=t("list the sessions, newest first"))
+    searching = actions.add_parser(
+        "search", help=t("list the sessions with these words in title, last prompt, folder or id")
+    )
     searching.add_argument("text", metavar="TEXT", nargs="+")
     for each in (listing, searching):
-        each.add_argument("--here", action="store_true", help=t("only those of this folder"))
-        each.add_argument("--json", action="store_true", help=t("one object per line"))
+        each.add_argument("--here", action="store_true", help=t("only the sessions of this folder"))
+        each.add_argument("--json", action="store_true", help=t("print one JSON object per line"))
         each.add_argument("--limit", type=int, default=50)
     for name, what in (
-        ("show", t("the conversation")),
-        ("export", t("as JSON: model, tools and messages in the OpenAI form")),
-        ("delete", t("the session and everything in it; a running turn is stopped")),
+        ("show", t("show the conversation")),
+        ("export", t("print the session as JSON: model, tools and messages in OpenAI's format")),
+        ("delete", t("delete a session and everything in it; a running turn is stopped")),
     ):
         action = actions.add_parser(name, help=what)
         action.add_argument("session", metavar="ID")
         if name == "show":
-            action.add_argument("--diff", action="store_true", help=t("what its turns changed in the files"))
-    backing_up = actions.add_parser("backup", help=t("all of them, copied to a new file while they are in use"))
+            action.add_argument(
+                "--diff", action="store_true", help=t("show what the turns of the session changed in files")
+            )
+    backing_up = actions.add_parser("backup", help=t("copy all sessions to a new file, even while they are in use"))
     backing_up.add_argument("file", metavar="FILE")
     return parser
 
@@ -84,7 +88,7 @@ def _back_up(file: str) -> int:
     except CoderError as error:
         sys.stderr.write(f"coder: {error_in_words(error)}\n")
         return 1
-    _print(t("{file} holds the log with its {count} events", file=visible(file), count=events))
+    _print(t("saved {count} events to {file}", file=visible(file), count=events))
     return 0
 
 
@@ -126,7 +130,7 @@ async def _show(host: Host, session: SessionId) -> None:
     summary = await host.get(ShowSession(session))
     _print(f"{_title(summary) or session}\n{summary.cwd}  {summary.model}  {summary.mode}  {_state(summary)}")
     if summary.parent is not None:
-        _print(f"{t('works for')}  {summary.parent}")
+        _print(f"{t('parent session')}  {summary.parent}")
     for child in await host.get(ListChildren(session)):
         _print(f"{t('task')}  {child.id}  {_state(child)}  {_title(child)}")
     for command in await host.get(ListBackground(session)):
@@ -139,7 +143,7 @@ async def _show(host: Host, session: SessionId) -> None:
 async def _show_diff(host: Host, session: SessionId) -> None:
     await host.get(ShowSession(session))
     found = await host.get(ShowDiff(session, by_turns=True))
-    lines = tuple(map(changed_line, found.changes)) or (t("its turns changed no files that are known"),)
+    lines = tuple(map(changed_line, found.changes)) or (t("no file changes are recorded for this session"),)
     for line in lines:
         _print(line)
     sys.stdout.write(visible(found.diff) if sys.stdout.isatty() else found.diff)  # a program may apply the diff

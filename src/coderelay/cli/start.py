@@ -10,20 +10,19 @@ from coderelay.cli.startup.current_folder import gone, is_broad, resolved
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
 
-_EXIT_CODES = """\
-commands:
-  coder sessions [list|search TEXT|show ID|export ID|delete ID]
-  coder resume [ID]     open a session again, without ID the newest here, and carry on what was cut off
-  coder asks            everything that waits for a person
-  coder answer ASK_ID allow|deny|stop|TEXT
-  coder permissions [list|revoke ID|trust [DIR]|untrust [DIR]]
-  coder mcp [list|add NAME -- COMMAND|remove NAME]   programs whose tools the agent may use
-  coder model [list|install NAME|add PATH.gguf|remove NAME]   models that run on this machine
-  coder doctor          what was found here, what is missing, what to do
-  coder completions bash|zsh|fish   a script that completes all this in your shell
+_EXIT_CODES = """commands:
+  coder sessions [list|search TEXT|show ID|export ID|delete ID|backup FILE]   manage sessions
+  coder resume [ID]     reopen a session (without ID, the newest one in this folder) and continue interrupted work
+  coder asks            list everything that waits for your answer
+  coder answer ASK_ID allow|deny|stop|TEXT   answer one of them
+  coder permissions [list|revoke ID|check COMMAND|trust [DIR]|untrust [DIR]]   manage approvals and trusted folders
+  coder mcp [list|add NAME -- COMMAND|remove NAME]   manage MCP servers
+  coder model [list|install NAME|add PATH.gguf|remove NAME]   manage models that run on this machine
+  coder doctor          check the setup: what was found, what is missing, what to do
+  coder completions bash|zsh|fish   print a completion script for your shell
 
-exit codes of -p: 0 done, 1 the turn failed, 2 usage, 3 something was denied because nobody could
-answer, 4 step limit, 5 parked, 130 interrupted
+exit codes of -p: 0 done, 1 the turn failed, 2 wrong usage, 3 something was denied because nobody could
+answer, 4 step limit reached, 5 parked (an ask stays open), 130 interrupted
 """
 
 
@@ -35,23 +34,32 @@ def parser() -> Arguments:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("path", nargs="?", metavar="PATH", help=t("the folder to work in (default: here)"))
-    parser.add_argument("-p", "--prompt", metavar="PROMPT", help=t("one turn without a terminal; - reads stdin"))
+    parser.add_argument(
+        "path", nargs="?", metavar="PATH", help=t("the folder to work in (default: the current folder)")
+    )
+    parser.add_argument(
+        "-p",
+        "--prompt",
+        metavar="PROMPT",
+        help=t("run one turn without a terminal and print the answer; - reads the prompt from stdin"),
+    )
     parser.add_argument("--output", choices=("text", "json", "stream-json"), default="text")
     parser.add_argument("--mode", choices=MODE_NAMES)
     parser.add_argument("--model", metavar="PROVIDER:NAME")
     parser.add_argument("--agent", choices=("native", "guide"))
-    parser.add_argument("--resume", metavar="ID", help=t("go on with this session"))
+    parser.add_argument("--resume", metavar="ID", help=t("continue this session"))
     parser.add_argument(
-        "--continue", dest="latest", action="store_true", help=t("go on with the newest session here")
+        "--continue", dest="latest", action="store_true", help=t("continue the newest session in this folder")
     )
-    parser.add_argument("--allowed-tools", metavar="A,B", help=t("only these tools may be used"))
+    parser.add_argument("--allowed-tools", metavar="A,B", help=t("allow only these tools"))
     parser.add_argument(
         "--unattended",
         choices=("park", "deny", "allow"),
-        help=t("what to do when something must be asked and nobody is there (default: deny)"),
+        help=t("what to do when a call needs permission and nobody can answer (default: deny)"),
     )
-    parser.add_argument("--max-steps", type=_positive, metavar="N", help=t("at most N model answers in a turn"))
+    parser.add_argument(
+        "--max-steps", type=_positive, metavar="N", help=t("end a turn after N steps (answers of the model)")
+    )
     parser.add_argument("--cwd", metavar="DIR", help=t("the folder to work in"))
     parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
     return parser
@@ -103,14 +111,14 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     """The options, the folder, and the prompt if there is one. Exits with 2 if something is wrong."""
     options = parser().parse_args(arguments)
     if options.resume is not None and options.latest:
-        parser().error(t("--resume and --continue exclude each other"))
+        parser().error(t("--resume and --continue cannot be used together"))
     if options.path and options.cwd:
-        parser().error(t("give the folder once: PATH or --cwd"))
+        parser().error(t("give the folder only once, as PATH or with --cwd"))
     folder = folder_of(options.cwd or options.path)
     if not os.path.isdir(folder):
         parser().error(t("there is no folder {folder}", folder=folder))
     if not _is_text(folder):
-        parser().error(t("the folder's name is not UTF-8, which coder cannot work with"))
+        parser().error(t("coder cannot work in a folder whose name is not UTF-8"))
     prompt = sys.stdin.buffer.read() if options.prompt == "-" else _bytes(options.prompt)
     if prompt is not None and not prompt.strip():
         parser().error(t("the prompt is empty"))

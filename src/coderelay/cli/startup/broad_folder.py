@@ -18,15 +18,15 @@ def check_broad_folder(folder: str) -> None:
         return
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("CODER"):
         hint = t(
-            "Go to the folder of your project, or agree once with `coder permissions trust {folder}`, or for this "
-            "time with `--cwd {folder}`.",
+            "Change to the folder of your project. To work here anyway, run `coder permissions trust "
+            "{folder}` once, or pass `--cwd {folder}` this time.",
             folder=folder,
         )
         raise BadInput(broad_in_words(folder), hint)
-    sys.stdout.write(f"{broad_in_words(folder)}\n{t('Work here all the same? You are asked only once. [y/N] ')}")
+    sys.stdout.write(f"{broad_in_words(folder)}\n{t('Work here anyway? You are asked only once. [y/N] ')}")
     sys.stdout.flush()
     if not agrees(sys.stdin.readline()):
-        raise BadInput(t("not begun"), t("Go to the folder of your project."))
+        raise BadInput(t("not started"), t("Change to the folder of your project."))
     agree_to_broad(home, folder)
 
 

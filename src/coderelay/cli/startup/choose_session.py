@@ -47,7 +47,7 @@ async def choose_session(
     if problem is not None and model:
         raise CannotRun(problem)
     if problem is not None:
-        problem = t("session {session} cannot go on here: {problem}", session=known.id, problem=retell(problem))
+        problem = t("session {session} cannot continue here: {problem}", session=known.id, problem=retell(problem))
         if to_run:
             raise CannotRun(problem)
     outcome = await client.send(
@@ -93,8 +93,8 @@ def untrusted_words(app: App) -> str:
     if not app.config.untrusted:
         return ""
     return t(
-        ".coder/config.json of this folder wants {keys}, which is not in force; `coder permissions trust` shows "
-        "it and puts it in force",
+        "this folder's .coder/config.json sets {keys}, which is ignored until you trust the folder; review it "
+        "with `coder permissions trust`",
         keys=", ".join(app.config.untrusted),
     )
 
@@ -106,23 +106,25 @@ def mended_words(app: App) -> str:
     if not mended:
         return ""
     return t(
-        "commands of an earlier process, which was killed, had changed what git obeys. It was put back as it was or "
-        "moved aside (*.moved-*): {paths}",
+        "commands of a process that was killed had changed files that control what git runs; they were "
+        "restored or moved aside (*.moved-*): {paths}",
         paths=", ".join(map(visible, mended)),
     )
 
 
 async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> Summary | None:
     if options.resume is not None:
-        return await find_session(client, options.resume, t("`coder sessions` shows what there is."))
+        return await find_session(client, options.resume, t("`coder sessions` lists all sessions."))
     if options.latest:
         newest = await client.get(ListSessions(cwd=folder))
         if not newest:
-            raise BadInput(t("there is no session in {folder} to continue", folder=folder), t("`coder` starts one."))
+            raise BadInput(
+                t("there is no session in {folder} to continue", folder=folder), t("Start one with `coder`.")
+            )
         return next(filter(is_known, newest), newest[0])  # prefers a session that was used
     return None
 
 
 def _in_words(row: Summary) -> str:
     title = visible(row.title or row.last_prompt.strip().partition("\n")[0])
-    return t("going on with {session}  {title}", session=row.id, title=title).rstrip()
+    return t("continuing {session}  {title}", session=row.id, title=title).rstrip()

@@ -21,7 +21,7 @@ def real_folder(given: str = "") -> str:
 
 
 def gone() -> str:
-    return t("the current folder is gone; go to another one first")
+    return t("the current folder no longer exists; change to another one first")
 
 
 def is_broad(folder: str) -> bool:

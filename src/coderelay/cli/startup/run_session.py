@@ -61,7 +61,9 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
         loop = LineLoop(host, chosen.session, by, remember_model, partial(_unattended, options, app))
         ending = await loop.run(chosen.after, app.config.settings.input_while_running)
         if ending == "parked":
-            sys.stderr.write(_parked(loop.session, t("a question is open; the lines after it are not sent")))
+            sys.stderr.write(
+                _parked(loop.session, t("a question or permission request is open; the lines after it were not sent"))
+            )
         return {"left": DONE, "parked": PARKED, "stopped": INTERRUPTED}[ending]
     finally:
         await app.close(host)
@@ -120,7 +122,9 @@ async def _headless(
         return INTERRUPTED
     if code == PARKED:
         earlier = t("an earlier question is still open; the prompt is queued")
-        sys.stderr.write(_parked(session, earlier if run.behind_others else t("a question is open")))
+        sys.stderr.write(
+            _parked(session, earlier if run.behind_others else t("a question or permission request is open"))
+        )
     for told in run.unanswered:
         sys.stderr.write(f"coder: {told}\n")
     return code
@@ -138,22 +142,23 @@ def _in_words(fate: Fate, session: SessionId) -> str:
         case "not admitted":
             return ""
         case "taken back":
-            return t("The prompt was taken back before anything was done. It can be sent again.")
+            return t("The prompt was withdrawn before anything was done. You can send it again.")
         case "waiting":
             return t(
-                "The prompt waits in session {session} and has not begun. `coder resume {session}` carries it on, "
-                "`coder sessions delete {session}` drops it.",
+                "The prompt is queued in session {session} and has not started. Run it with `coder resume "
+                "{session}`, or drop it with `coder sessions delete {session}`.",
                 session=session,
             )
         case "begun":
             return t(
-                "The turn had begun and may have changed files; session {session} holds what is known of it. "
-                "`coder resume {session}` carries it on; the prompt sent once more could do things twice.",
+                "The turn had started and may have changed files; session {session} records what is known. "
+                "Continue it with `coder resume {session}`; sending the prompt again could repeat what it did.",
                 session=session,
             )
         case "unknown":
             return t(
-                "Whether the prompt was saved is not known; `coder sessions show {session}` tells.", session=session
+                "It is not known whether the prompt was saved; check with `coder sessions show {session}`.",
+                session=session,
             )
 
 

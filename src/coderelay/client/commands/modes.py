@@ -119,16 +119,19 @@ def permissions_in_words(shown: PermissionsShown) -> str:
     if shown.approvals:
         lines += [t("approved:"), *(f"  {each.id}  {approval_in_words(each)}" for each in shown.approvals)]
     if shown.skills_run:
-        told = t("skills: while one is in use that the agent chose, nobody is asked (skills.auto_approve is run)")
+        told = t(
+            "skills: while a skill that the agent chose is in use, calls run without asking "
+            "(skills.auto_approve is run)"
+        )
         lines.append(told)
-    lines.append(t("sandbox: {sandbox}", sandbox=shown.sandbox or t("not known")) + _without(shown))
+    lines.append(t("sandbox: {sandbox}", sandbox=shown.sandbox or t("unknown")) + _without(shown))
     return "\n".join(lines)
 
 
 def _note(shown: PermissionsShown) -> str:
-    return "" if shown.mode == "default" else t(" (counts in mode default, not in {mode})", mode=shown.mode)
+    return "" if shown.mode == "default" else t(" (applies in default mode, not in {mode} mode)", mode=shown.mode)
 
 
 def _without(shown: PermissionsShown) -> str:
     """The sandbox that is shown is the one available here; this adds that mode yolo does not use it."""
-    return t(", not used in mode yolo") if shown.mode == "yolo" and shown.sandbox not in ("", "none") else ""
+    return t(", not used in yolo mode") if shown.mode == "yolo" and shown.sandbox not in ("", "none") else ""

@@ -300,7 +300,7 @@ async def status_in_words(client: Client, session: SessionId) -> str:
         (t("agent"), row.agent),
         (t("model"), row.model),
         (t("mode"), row.mode if row.mode != "default" else f"{row.mode} ({permissions.preset})"),
-        (t("sandbox"), permissions.sandbox or t("not known")),
+        (t("sandbox"), permissions.sandbox or t("unknown")),
         (t("folder"), " · ".join((row.cwd, *row.folders))),
         (t("context"), _of(sum(tokens for _, tokens in context.parts), context.window)),
         (t("used"), _used(row)),

@@ -174,7 +174,7 @@ def test_a_wrong_word_leaves_the_ask_open(scene: Scene) -> None:
     first, *_ = scene.open()
     ran = scene.answer(first, "maybe")
     assert ran.code == 1
-    assert "'maybe' is no answer" in ran.err
+    assert "'maybe' is not a valid answer" in ran.err
     assert first in scene.asks()
     too_short = scene.answer(first[:9], "allow")
     assert "is short for 3 ids" in too_short.err

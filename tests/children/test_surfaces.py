@@ -55,7 +55,7 @@ def test_a_parked_child_is_answered_and_both_go_on(
     assert re.fullmatch(rf"(\S+)  bash: \./build\.sh  \(build, for go, {re.escape(str(folder))}\)\n", asked)
     (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
     ran = coder.run("answer", row["ask"]["id"], "allow")
-    assert ran == Ran(0, "answered: bash: ./build.sh\nbuilt\ncarrying on: go\nall done\n", "")
+    assert ran == Ran(0, "answered: bash: ./build.sh\nbuilt\ncontinuing: go\nall done\n", "")
     logs = read_logs(coder.home / "sessions.db").values()
     ends = [each for log in logs for each in log if each["kind"] == "call.ended"]
     assert (folder / "effects").exists(), ends
@@ -70,7 +70,7 @@ def test_a_parked_child_is_answered_where_its_parent_is_opened(
     coder = coder_on(serve(by_history(ASKING)))
     parked = coder.run("-p", "go", *AUTO, "--unattended", "park")
     with terminal(coder, "--resume", parked.err.split()[-1]) as screen:
-        assert "[task: build] bash wants: ./build.sh" in screen.wait_for("s(top) > ")
+        assert "[task: build] bash asks for permission: ./build.sh" in screen.wait_for("s(top) > ")
         screen.type("y\n")
         screen.wait_for("all done\n")
     assert (folder / "effects").read_text() == "ran\n"
@@ -83,7 +83,7 @@ def test_what_a_child_asks_is_answered_in_the_terminal_of_its_parent(
     with terminal(coder, *AUTO) as screen:
         screen.wait_for("> ")
         screen.type("go\n")
-        assert "• task build\n" in screen.wait_for("[task: build] bash wants: ./build.sh")
+        assert "• task build\n" in screen.wait_for("[task: build] bash asks for permission: ./build.sh")
         screen.wait_for("s(top) > ")
         screen.type("/tasks\n")
         screen.wait_for("1. waiting  build  · ")
@@ -134,14 +134,17 @@ def test_the_list_shows_a_child_below_its_parent(serve: Serve, coder_on: CoderOn
     lines = coder.run("sessions", "list", "--limit", "1").out.splitlines()
     assert [line.partition("  done      ")[2].split("  ")[0] for line in lines] == ["go", "└ build"]
     shown = coder.run("sessions", "show", child["id"]).out
-    assert f"\nworks for  {parent['id']}\n" in shown
+    assert f"\nparent session  {parent['id']}\n" in shown
     assert f"\ntask  {child['id']}  done  build\n" in coder.run("sessions", "show", parent["id"]).out
     assert coder.run("sessions", "delete", parent["id"]).code == 0
     assert coder.run("sessions", "list").out == ""
 
 
 EVIL = conversations(
-    parent=[proposes(task("look\x1b[8m]\nread wants: notes.txt" + " x" * 80, "build it")), says("all\x1b[2J done")],
+    parent=[
+        proposes(task("look\x1b[8m]\nread asks for permission: notes.txt" + " x" * 80, "build it")),
+        says("all\x1b[2J done"),
+    ],
     children={"build it": [proposes(bash("./build.sh")), says("built")]},
 )
 
@@ -150,8 +153,8 @@ def test_the_name_of_a_task_repaints_what_its_agent_asks(serve: Serve, coder_on:
     with terminal(coder_on(serve(by_history(EVIL))), *AUTO) as screen:
         screen.wait_for("> ")
         screen.type("go\n")
-        shown = screen.wait_for("x…] bash wants: ./build.sh") + screen.wait_for("s(top) > ")
-        assert "\n[task: look [8m] read wants: notes.txt x x" in shown
+        shown = screen.wait_for("x…] bash asks for permission: ./build.sh") + screen.wait_for("s(top) > ")
+        assert "\n[task: look [8m] read asks for permission: notes.txt x x" in shown
         screen.type("/tasks\n")
         shown += screen.wait_for("s(top) > ")
         screen.type("y\n")

@@ -237,7 +237,10 @@ def test_x03_what_can_be_typed(ask: Ask, text: str) -> None:
 
 
 IN_WORDS: list[tuple[Ask, str]] = [
-    (PERMISSION, "bash wants: make\n  bash runs a command, mode is default\n  always: exactly this text"),
+    (
+        PERMISSION,
+        "bash asks for permission: make\n  bash runs a command, mode is default\n  always: exactly this text",
+    ),
     (question(COLOUR), "Which colour?\n  1. Red  like blood\n  2. Light Blue\n  3. Green"),
     (question(NAME, COLOUR), "Which name?\nWhich colour?\n  1. Red  like blood\n  2. Light Blue\n  3. Green"),
     (PLAN, "\n# The plan\n\n1. think\n2. build\nIs this plan approved?"),
@@ -283,7 +286,7 @@ def test_a_headline_is_one_line_that_leaves_no_command_out(ask: Ask, line: str) 
 )
 def test_promise_7_what_is_asked_cannot_repaint_the_screen(title: str, shown: str) -> None:
     """Symptom: a command with an escape sequence in it showed another command to whoever was to allow it."""
-    assert in_words(permission(title)).startswith(f"bash wants: {shown}\n")
+    assert in_words(permission(title)).startswith(f"bash asks for permission: {shown}\n")
     for ask in (permission(title), question(Question(title)), PlanAsk(A, title)):
         for text in (headline(ask), in_words(ask)):
             assert not {"\x1b", "\r", "\b", "\u202e", "\udc80"} & set(text)

@@ -42,13 +42,13 @@ def asked(need: Need) -> str:
 
 def test_an_ask_shows_the_command_where_it_runs_and_what_always_means() -> None:
     assert asked(TESTS) == (
-        "bash wants: pytest -q\n  why\n  runs in a sandbox (bubblewrap)\n"
+        "bash asks for permission: pytest -q\n  why\n  runs in a sandbox (bubblewrap)\n"
         "  always: pytest, with any files here and harmless options"
     )
     assert asked(SERVER) == (
-        "bash wants: CODER_NETWORK=1 ./serve\n  why\n"
-        "  runs without a sandbox, runs with the network, goes on running in the background\n"
-        "  always: exactly this text, with the network"
+        "bash asks for permission: CODER_NETWORK=1 ./serve\n  why\n"
+        "  runs without a sandbox, runs with network access, keeps running in the background\n"
+        "  always: exactly this text, with network access"
     )
 
 
@@ -57,11 +57,11 @@ def test_c35_always_says_what_it_covers_for_files_the_network_and_other_programs
     served = Need(tool="mcp__db__query", kind="mcp", title="query", server="mark")
     always = {need.tool: asked(need).splitlines()[-1].strip() for need in (WRITE, PATCH, secret, FETCH, served)}
     assert always == {
-        "write": "always: write on exactly this file, whatever it writes",
-        "patch": "always: patch on exactly these 2 files, whatever it writes",
+        "write": "always: write on this file only, with any content",
+        "patch": "always: patch on exactly these 2 files, with any content",
         "grep": "always: grep on exactly /w/.env",
         "web_fetch": "always: web_fetch, exactly https://x.example/",
-        "mcp__db__query": "always: mcp__db__query, whatever it is told",
+        "mcp__db__query": "always: mcp__db__query with any arguments",
     }
 
 
@@ -83,11 +83,11 @@ def test_an_approval_in_a_line() -> None:
         "bash: pytest, with any files here and harmless options  (/w, until 2027-01-15)"
     )
     exact = Approval(AskId("a"), "session", "bash", "a\nb", command="a\nb", rights=("network", "outside"))
-    assert approval_in_words(exact) == "bash: a ⏎ b, with the network, outside of any sandbox  (this session)"
+    assert approval_in_words(exact) == "bash: a ⏎ b, with network access, outside the sandbox  (this session)"
     old = Approval(
         AskId("a"), "session", "bash", "CODER_NETWORK=1 make test", words=("make",), prefix=True, rights=("network",)
     )
-    assert approval_in_words(old) == "bash: CODER_NETWORK=1 make test, with the network  (this session)"
+    assert approval_in_words(old) == "bash: CODER_NETWORK=1 make test, with network access  (this session)"
     words = Approval(AskId("a"), "person", "bash", "rm 'a b'", command="rm 'a b'", words=("rm", "a b"))
     assert approval_in_words(words) == "bash: rm 'a b'  (everywhere)"
 

@@ -59,7 +59,7 @@ def test_a_prompt_that_somebody_else_takes_back_was_waited_for_for_ever(
     second = coder.start("-p", "second", "--continue")
     assert wait_until(lambda: row(coder).get("queued") == 1, else_return=lambda: ["not queued"]) == []
     with terminal(coder, "--continue") as screen:
-        screen.wait_for("carrying on")
+        screen.wait_for("continuing the interrupted")
         screen.type("/queue drop 1\n")
         screen.wait_for("(removed from the queue)\n")
         assert second.wait().code == 130

@@ -212,7 +212,7 @@ def test_c22_the_matrix_is_shown_and_a_preset_changes_it(serve: Serve, coder_on:
         screen.wait_for("> ")
         screen.type("go\n")
         asked = screen.wait_for(ALLOW)
-        assert "bash wants: ls\n  it only reads; preset is strict\n" in asked
+        assert "bash asks for permission: ls\n  it only reads; preset is strict\n" in asked
         screen.type("a\n")
         screen.wait_for("yes\n")
         screen.wait_for("> ")
@@ -304,7 +304,7 @@ def test_an_approval_with_the_network_covered_another_target(serve: Serve, coder
     coder.run("-p", "go", "--unattended", "park")
     (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
     assert coder.run("answer", row["ask"]["id"], "project").code == 0
-    assert "bash: CODER_NETWORK=1 make test, with the network  (" in coder.run("permissions", "list").out
+    assert "bash: CODER_NETWORK=1 make test, with network access  (" in coder.run("permissions", "list").out
     said: dict[str, str] = {}
     for current[0] in ("CODER_NETWORK=1 make test", "CODER_NETWORK=1 make deploy", "make deploy", "make test"):
         said[current[0]] = coder.run("-p", "go").out

@@ -16,7 +16,7 @@ from tests.terminal.pty import Seen, Terminal, at_terminal
 
 MARK = "❯"
 BUSY = "Esc stops"
-ASKING = "waits for you"
+ASKING = "waiting for you"
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 

@@ -124,7 +124,7 @@ def test_x08_what_waits_is_listed_changed_and_dropped(serve: Serve, coder_on: Co
         screen.type("/queue edit 1\n")
         screen.wait_for("the prompt is empty\n")
         screen.type("\x03")
-        screen.wait_for("2 queued; they go on with the next line you send)\n")
+        screen.wait_for("2 queued; they start when you send the next line)\n")
         screen.type("/queue drop 2\n")
         screen.wait_for("(removed from the queue)\n")
         screen.type("last\n")
@@ -277,7 +277,7 @@ def test_c27_a_session_that_waits_for_an_answer_asks_again_where_it_is_resumed(
     with terminal(coder) as screen:
         screen.wait_for("\n> ")
         screen.type("/resume make it\n")
-        assert "bash wants: touch made" in screen.wait_for("allow? y / n / a(lways) / s(top) > ")
+        assert "bash asks for permission: touch made" in screen.wait_for("allow? y / n / a(lways) / s(top) > ")
         screen.type("/new\n")
         screen.wait_for("new session ")
         screen.wait_for("\n> ")
@@ -294,11 +294,8 @@ def test_c20_ctrl_d_sends_what_is_typed_and_leaves_when_nothing_is(serve: Serve,
         screen.wait_for("> ")
         screen.type("/help\n")
         told = screen.wait_for("\n> ")
-        assert (
-            "Enter sends the line, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.\n"
-            in told
-        )
-        assert "Ctrl+C stops the turn, in the middle of an answer too.\n" in told
+        assert "Enter or Ctrl+D sends the line; Ctrl+D on an empty line exits, and the session is kept.\n" in told
+        assert "Ctrl+C stops the turn, even in the middle of an answer.\n" in told
         screen.type("hi\x04")
         screen.wait_for("one\n> ")
         screen.type("\x04")

@@ -45,7 +45,7 @@ def test_a_question_rings_unless_the_person_looks(serve: Serve, coder_on: CoderO
         terminal.enter("go")
         seen = asks(terminal, TOUCH)
         assert seen.bells == bells
-        assert (b"\x1b]9;coder asks: " in terminal.raw) == bool(bells)
+        assert (b"\x1b]9;coder needs your answer: " in terminal.raw) == bool(bells)
         terminal.type("n")
         seen = settle(terminal, "done")
         assert seen.bells == bells, "a short turn ends in silence"

@@ -84,11 +84,11 @@ def test_c27_what_is_not_said_is_picked_from_a_list(serve: Serve, coder_on: Code
         for name, choice in PICKED.items():
             terminal.enter(f"/{name}")
             terminal.wait_until(
-                lambda seen, choice=choice: "Esc leaves" in seen.text and f"❯ {choice}" in seen.text,
+                lambda seen, choice=choice: "Esc cancels" in seen.text and f"❯ {choice}" in seen.text,
                 f"{choice} to pick",
             )
             terminal.press("escape")
-            terminal.wait_until(lambda seen: is_idle(seen) and "Esc leaves" not in seen.text, "the prompt")
+            terminal.wait_until(lambda seen: is_idle(seen) and "Esc cancels" not in seen.text, "the prompt")
         terminal.enter("/resume")
         terminal.wait_until(lambda seen: "❯ earlier words" in seen.text, "the session to pick")
         terminal.press("enter")

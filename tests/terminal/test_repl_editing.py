@@ -68,6 +68,6 @@ def test_ctrl_c_after_something_was_sent_early_left_at_once(serve: Serve, coder_
         terminal.enter("so early")
         settle(terminal, "early bird")
         terminal.press("c-c")
-        terminal.wait_for("Ctrl+C again leaves")
+        terminal.wait_for("Ctrl+C again to exit")
         terminal.press("c-c")
         assert terminal.wait() == 0

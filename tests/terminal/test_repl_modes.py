@@ -45,7 +45,7 @@ def test_x20_c23_a_freer_mode_counts_at_once_and_an_open_ask_stays(
         asks(terminal, "one.txt")
         terminal.press("s-tab")
         seen = terminal.wait_until(lambda seen: "auto-edit ❯" in seen.text, "the next mode")
-        assert "waits for you" in status_of(seen)
+        assert "waiting for you" in status_of(seen)
         terminal.type("y")
         settle(terminal, "done")
     assert [(folder / name).read_text() for name in ("one.txt", "two.txt")] == ["1", "2"]

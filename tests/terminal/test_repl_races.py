@@ -38,7 +38,7 @@ def test_a_yes_to_a_question_that_somebody_else_decided_became_a_prompt(serve: S
         assert coder.run("answer", "--no-wait", ask, "deny").code == 0
         terminal.wait_for("as you wish")
         terminal.press("enter")
-        seen = terminal.wait_for("that question is decided; nothing was sent")
+        seen = terminal.wait_for("that question has already been answered; nothing was sent")
         assert typed_in(seen) == "yes"
     assert len(server.requests) == 2
 
@@ -51,9 +51,9 @@ def test_a_line_that_was_given_back_was_refused_for_ever(serve: Serve, coder_on:
         terminal.type("yes")
         first, _ = open_asks(coder)
         assert coder.run("answer", "--no-wait", first, "deny").code == 0
-        terminal.wait_for("write wants: b")
+        terminal.wait_for("write asks for permission: b")
         terminal.press("enter")
-        terminal.wait_for("nothing was answered")
+        terminal.wait_for("your answer was not sent")
         terminal.wait_until(lambda _: enters(terminal, coder) == 2, "the second answer", poll=True)
         settle(terminal, "done")
     assert [(folder / name).exists() for name in "ab"] == [False, True]
@@ -76,8 +76,8 @@ def test_the_count_of_what_others_queued_was_negative(serve: Serve, coder_on: Co
             terminal.enter(f"later {number}")
             terminal.wait_until(lambda seen: seen.text.count("⧖") + seen.text.count("more;") > 1, "queued")
         terminal.press("escape")
-        seen = terminal.wait_for("they go on with the next line you send")
-        assert "(1 queued; they go on" in seen.all_text
+        seen = terminal.wait_for("they start when you send the next line")
+        assert "(1 queued; they start" in seen.all_text
 
 
 def test_what_was_sent_just_before_leaving_was_lost(serve: Serve, coder_on: CoderOn) -> None:
@@ -100,7 +100,7 @@ def test_always_for_all_said_that_one_was_faster_than_oneself(serve: Serve, code
         terminal.enter("go")
         asks(terminal, "a")
         terminal.enter("a all")
-        assert "was faster" not in settle(terminal, "done").all_text
+        assert "has already answered" not in settle(terminal, "done").all_text
 
 
 def test_all_of_one_that_is_left_was_queued_as_a_prompt(serve: Serve, coder_on: CoderOn) -> None:
@@ -157,7 +157,7 @@ def test_c30_an_undo_is_told_in_the_other_terminal(serve: Serve, coder_on: Coder
         settle(terminal, "one")
         with repl(coder, "resume", sessions_of(coder)[0]) as second:
             second.enter("/undo")
-            seen = settle(second, "the last turn is undone")
+            seen = settle(second, "the last turn was undone")
             assert "was undone in" not in seen.all_text
         terminal.wait_for("the last turn was undone in terminal by")
     assert asked(server) == ["go"]

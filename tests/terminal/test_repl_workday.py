@@ -54,7 +54,7 @@ def test_c30_undo_takes_back_a_whole_turn(serve: Serve, coder_on: CoderOn, folde
         terminal.enter("/diff")
         settle(terminal, "new/file")
         terminal.enter("/undo")
-        seen = settle(terminal, "the last turn is undone")
+        seen = settle(terminal, "the last turn was undone")
         for each in ("restored  kept", "removed   new/file", "removed   other"):
             assert each in seen.all_text
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["kept"]

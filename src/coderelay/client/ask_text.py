@@ -133,7 +133,7 @@ def _budget(ask: BudgetAsk) -> AskShown:
     whose = t("this session") if ask.span == "session" else t("today")
     limit, spent = _dollars(ask.limit), _dollars(ask.spent)
     used = t("the budget of {limit} for {whose} is used up ({spent} spent)", limit=limit, whose=whose, spent=spent)
-    then = t("allowed, the turn goes on up to {until}; denied, it stops here", until=_dollars(ask.until))
+    then = t("allow: the turn continues up to {until}; deny: it stops here", until=_dollars(ask.until))
     return AskShown(
         headline=used,
         text=f"{used}\n  {then}",
@@ -167,7 +167,11 @@ def understand(ask: Ask, texts: Sequence[str]) -> Decision:
     decision = kind.understand(texts)
     if decision is None:
         given = _whole(texts)
-        told = t("{text} is no answer", text=repr(given)) if given or not kind.open_ended else t("that is no answer")
+        told = (
+            t("{text} is not a valid answer", text=repr(given))
+            if given or not kind.open_ended
+            else t("that is not a valid answer")
+        )
         raise BadInput(told, kind.choices)
     return decision
 
@@ -190,7 +194,7 @@ def _denial(text: str) -> Deny | None:
 def _preview(diff: str) -> str:
     lines = diff.splitlines()
     left = len(lines) - _DIFF_LINES
-    more = f"\n({t('and {count} lines more', count=left)})" if left > 0 else ""
+    more = f"\n({t('and {count} more lines', count=left)})" if left > 0 else ""
     return "".join(f"\n{line}" for line in lines[:_DIFF_LINES]) + more
 
 

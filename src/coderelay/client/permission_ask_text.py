@@ -9,14 +9,14 @@ from coderelay.protocol.calls import Need, Right
 _LINES, _FIRST, _LAST = 40, 25, 10
 _CHARACTERS, _HEAD, _TAIL = 4000, 2500, 1000
 
-_RIGHTS: dict[Right, str] = {"network": "with the network", "outside": "outside of any sandbox"}
-_RUNS: dict[Right, str] = {"network": "runs with the network", "outside": "runs outside of any sandbox"}
+_RIGHTS: dict[Right, str] = {"network": "with network access", "outside": "outside the sandbox"}
+_RUNS: dict[Right, str] = {"network": "runs with network access", "outside": "runs outside the sandbox"}
 
 
 def permission_in_words(ask: PermissionAsk) -> str:
     need = ask.need
     title = need.title if need.command is None else shortened(need.command)
-    wants = t("{tool} wants: {title}", tool=need.tool, title=title)
+    wants = t("{tool} asks for permission: {title}", tool=need.tool, title=title)
     return "\n  ".join([wants, retell(ask.reason, ask.said), *surroundings(need)])
 
 
@@ -46,7 +46,7 @@ def surroundings(need: Need) -> list[str]:
         return [_always(need)]
     facts = [_sandbox(need), *(t(_RUNS[right]) for right in need.rights)]
     facts.append(t("runs in the folder {folder}", folder=repr(need.folder)) if need.folder else "")
-    facts.append(t("goes on running in the background") if need.background else "")
+    facts.append(t("keeps running in the background") if need.background else "")
     told = t(", ").join(fact for fact in facts if fact)
     return [*([told] if told else []), t("always: {rule}", rule=_remembered(need))]
 
@@ -62,11 +62,11 @@ def _always(need: Need) -> str:
     """What an approval of a call other than a command would cover. Must agree with `policy.approvals.covers`."""
     count = len(need.paths)
     if need.server:
-        return t("always: {tool}, whatever it is told", tool=need.tool)
+        return t("always: {tool} with any arguments", tool=need.tool)
     if need.kind == "edit" and count == 1:
-        return t("always: {tool} on exactly this file, whatever it writes", tool=need.tool)
+        return t("always: {tool} on this file only, with any content", tool=need.tool)
     if need.kind == "edit" and count:
-        return t("always: {tool} on exactly these {count} files, whatever it writes", tool=need.tool, count=count)
+        return t("always: {tool} on exactly these {count} files, with any content", tool=need.tool, count=count)
     if count:
         return t("always: {tool} on exactly {paths}", tool=need.tool, paths=", ".join(need.paths))
     return t("always: {tool}, exactly {title}", tool=need.tool, title=need.title)
@@ -86,7 +86,7 @@ def approval_in_words(approval: Approval) -> str:
     """One line: what is approved, where, and until when."""
     by_words = approval.words and not approval.rights  # an approval with rights covers only the exact text
     text = _kept(approval.words, approval.prefix) if by_words else " ⏎ ".join(approval.title.splitlines())
-    text = t("whatever it is told") if approval.server else text
+    text = t("any arguments") if approval.server else text
     rights = "".join(t(", ") + t(_RIGHTS[right]) for right in approval.rights)
     where = approval.project or (t("everywhere") if approval.scope == "person" else t("this session"))
     if approval.expires is not None:

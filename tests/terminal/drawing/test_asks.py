@@ -62,7 +62,7 @@ def test_c35_a_command_can_hide_nothing() -> None:
 def test_c35_a_change_with_its_diff() -> None:
     need = Need(tool="write", kind="edit", title="a.py", diff="--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+x\n")
     assert without_colours(ask_card(permission(need, "it changes files"), 60, task="tidy up")) == (
-        "\n┃ [task: tidy up]\n┃ write wants: a.py\n┃ a.py (new)  +1 −0\n┃ 1 + x\n┃ it changes files\n"
+        "\n┃ [task: tidy up]\n┃ write asks for permission: a.py\n┃ a.py (new)  +1 −0\n┃ 1 + x\n┃ it changes files\n"
         "┃ always: write, exactly a.py\n"
     )
 
@@ -73,7 +73,7 @@ def test_c35_c36_after_a_long_diff_it_is_said_again_what_is_asked() -> None:
         tool="write", kind="edit", title="a.py", diff=f"--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,400 @@\n{lines}"
     )
     shown = without_colours(ask_card(permission(need, "it changes files"), 60)).splitlines()
-    head = ["┃ write wants: a.py", "┃ it changes files"]
+    head = ["┃ write asks for permission: a.py", "┃ it changes files"]
     assert shown[:6] == ["", *head, "┃ a diff of 401 lines:", "┃ a.py (new)  +400 −0", "┃   1 + line 0"]
     assert shown[-4:] == ["┃ 400 + line 399", *head, "┃ always: write, exactly a.py"]
 
@@ -93,14 +93,14 @@ def test_c35_a_plan_and_a_budget() -> None:
     assert without_colours(ask_card(PlanAsk(_ASK, "# Plan"), 30)) == "\n┃ Is this plan approved?\n"
     assert without_colours(ask_card(BudgetAsk(_ASK, "session", 1.2, 1.0, 2.0), 80)) == (
         "\n┃ the budget of $1.00 for this session is used up ($1.20 spent)\n"
-        "┃ allowed, the turn goes on up to $2.00; denied, it stops here\n"
+        "┃ allow: the turn continues up to $2.00; deny: it stops here\n"
     )
 
 
 def test_c35_several_are_listed() -> None:
     asks = [permission(command("make"), ""), permission(command("rm -rf build\nmake " + "x" * 40), "")]
     assert without_colours(batch_list(asks, 40)) == (
-        "\n┃ 2 things to decide:\n┃ 1. bash: make\n┃ 2. bash: rm -rf build ⏎ make xxxxxxxx…\n"
+        "\n┃ 2 requests wait for your answer:\n┃ 1. bash: make\n┃ 2. bash: rm -rf build ⏎ make xxxxxxxx…\n"
     )
 
 

@@ -70,7 +70,7 @@ def test_how_a_turn_ended() -> None:
 def test_the_greeting() -> None:
     row = Summary(SessionId("s1"), "/w", "native", "scripted:one", "default", 0, 0)
     assert without_colours(greeting(row, "bubblewrap", 80, "1.0")) == (
-        "coder 1.0 · scripted:one · default · sandbox: bubblewrap\n/w\nsession s1 · /help shows what there is\n"
+        "coder 1.0 · scripted:one · default · sandbox: bubblewrap\n/w\nsession s1 · /help lists all commands\n"
     )
 
 

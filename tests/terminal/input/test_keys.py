@@ -63,14 +63,14 @@ async def test_ctrl_c_clears_then_interrupts_then_leaves_when_pressed_twice(tmp_
         assert typed.done == ["interrupt"]
         typed.done.busy = False
         await typed.press(CTRL_C + CTRL_C, lambda: "leave" in typed.done)
-        assert typed.done == ["interrupt", "hint Ctrl+C again leaves; the session stays", "leave"]
+        assert typed.done == ["interrupt", "hint press Ctrl+C again to exit; the session is kept", "leave"]
 
 
 @story
 async def test_ctrl_c_twice_with_another_key_in_between_does_not_leave(tmp_path: Path) -> None:
     async with line(tmp_path) as typed:
         await typed.type(CTRL_C + LEFT + CTRL_C)
-        assert typed.done == ["hint Ctrl+C again leaves; the session stays"] * 2
+        assert typed.done == ["hint press Ctrl+C again to exit; the session is kept"] * 2
 
 
 @pytest.mark.quick
@@ -87,7 +87,7 @@ async def test_escape_interrupts_a_turn_and_keeps_the_text(tmp_path: Path) -> No
 async def test_escape_twice_clears_the_line(tmp_path: Path) -> None:
     async with line(tmp_path) as typed:
         await typed.type("half a thought")
-        await typed.press(ESC, lambda: typed.done == ["hint Esc again clears the line"])
+        await typed.press(ESC, lambda: typed.done == ["hint press Esc again to clear the input"])
         assert typed.text == "half a thought"
         await typed.press(ESC, lambda: typed.text == "")
 
@@ -211,7 +211,7 @@ async def test_an_editor_that_fails_leaves_the_text_alone(tmp_path: Path, monkey
     async with line(tmp_path) as typed:
         await typed.type("stays")
         await typed.press(CTRL_O, lambda: bool(typed.done))
-        assert typed.done == [f"hint {editor} ended with 3; the text is as before"]
+        assert typed.done == [f"hint {editor} exited with code 3; the text is unchanged"]
         assert typed.text == "stays"
 
 

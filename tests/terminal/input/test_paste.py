@@ -233,7 +233,8 @@ async def test_ctrl_v_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.M
     async with line(tmp_path) as typed:
         await typed.press(CTRL_V, lambda: bool(typed.done))
         assert typed.done == [
-            "hint images of the clipboard need wl-paste, xclip or pngpaste; drag the file here, or name it with @"
+            "hint pasting images needs wl-paste, xclip or pngpaste; you can also drag the file here or "
+            "mention it with @"
         ]
 
 

@@ -89,7 +89,7 @@ class Conversation:
     def _take(self, event: AnyEvent, width: int) -> str:
         match event:
             case TurnStarted() if event.task == "compact":
-                return note(t("summing up the conversation …"), width)
+                return note(t("compacting the context …"), width)
             case PromptAdmitted():
                 self._senders[event.prompt_id] = event.by
                 return ""
@@ -124,10 +124,10 @@ class Conversation:
                 return note(t("stopped in {via} by {who}", via=event.by.via, who=event.by.who), width)
             case HistoryCompacted():
                 summary = drawn_markdown(event.summary, width) if event.summary else ""
-                told = t("the conversation was summed up") if summary else t("there was nothing to sum up")
+                told = t("the context was compacted") if summary else t("there was nothing to compact")
                 return note(told, width) + summary
             case TurnProlonged():
-                return note(t("going on: {reason}", reason=retell(event.reason, event.said)), width)
+                return note(t("continuing: {reason}", reason=retell(event.reason, event.said)), width)
             case BackgroundEnded():
                 end = retell(background.in_words(event.end))
                 return note(t("background command {id} {end}", id=event.background_id, end=end), width)
@@ -251,7 +251,7 @@ class Streamed:
 
     def cut_off(self, width: int) -> str:
         rest = self._end_part(width)
-        return rest + note(t("cut off"), width)
+        return rest + note(t("interrupted"), width)
 
     def _end_part(self, width: int) -> str:
         part, self._part = self._part, None

@@ -26,13 +26,13 @@ from coderelay.surfaces.terminal.screen import Screen
 from coderelay.surfaces.terminal.session_view import Visit
 
 KEYS = """\
-Enter sends, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.
-Alt+Enter, Ctrl+J or a backslash at the end of a line: one more line. Ctrl+O opens it in your editor.
-Esc stops the turn, in mid-answer too; Ctrl+C clears the line, else stops the turn; twice it leaves.
-What you send while a turn runs is queued; Up on an empty line takes it back.
-Shift+Tab goes through the modes, Ctrl+R searches what was typed; a leading space is not remembered.
-@NAME completes files; images become part of the prompt, Ctrl+V takes one from the clipboard.
-!COMMAND runs a command of your own in this folder: nobody judges it, and it has no terminal."""
+Enter or Ctrl+D sends the prompt; Ctrl+D on an empty line exits, and the session is kept.
+Alt+Enter, Ctrl+J or a backslash at the end of a line starts a new line. Ctrl+O opens your editor.
+Esc stops the turn, even in mid-answer. Ctrl+C clears the input, or stops the turn; twice, it exits.
+Prompts that you send while a turn is running are queued; Up on an empty line takes one back.
+Shift+Tab changes the mode. Ctrl+R searches the history; a line that starts with a space is not saved.
+@NAME completes files and attaches images; Ctrl+V pastes an image from the clipboard.
+!COMMAND runs your own shell command in this folder, without permission checks and without a terminal."""
 
 
 class Sent(Struct, frozen=True):
@@ -77,7 +77,7 @@ class Dialogue:
             case Prompted() if len(self._visit.asks):
                 return await self._take_answer(prepared, sent)
             case Prompted() if sent.ask is not None and (is_answer(said.text) or len(said.text) == 1):
-                return self._give_back(sent.text, t("that question is decided; nothing was sent"))
+                return self._give_back(sent.text, t("that question has already been answered; nothing was sent"))
             case Prompted():
                 if said.text or prepared.images:
                     await self.prompt(prepared)
@@ -90,7 +90,7 @@ class Dialogue:
         if self._visit.is_busy:
             match self._opened.while_running:
                 case "ignore":
-                    self._note(t("left out: a turn is running"))
+                    self._note(t("ignored: a turn is running"))
                     return False
                 case "stop":
                     await self._client.send(StopTurn(session=self._session, by=self._by))
@@ -126,7 +126,7 @@ class Dialogue:
         ):  # the prompt is sent; the follower of the session reports that the log cannot be used
             why = await self._client.get(WhyNotRun(self._session)) if self._region.busy_since is None else None
             if why is not None:
-                told = t("it waits, because this process cannot run the session: {problem}", problem=retell(why))
+                told = t("queued: this process cannot run the session: {problem}", problem=retell(why))
                 self._note(told)
 
     async def _take_command(self, slash: Slash, prepared: Prepared) -> Moved | Left | None:
@@ -162,7 +162,7 @@ class Dialogue:
             await self._put_off(typed)  # the person began the line before the ask opened
             return None
         if sent.ask != first.ask.id:
-            told = t("that question is decided, and this is another one; nothing was answered")
+            told = t("that question has already been answered, and this is another one; your answer was not sent")
             return self._give_back(sent.text, told)
         line, answered = split_all(typed.text, self._visit.asks.batch)
         try:

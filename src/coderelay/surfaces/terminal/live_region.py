@@ -71,7 +71,7 @@ class Region:
 
     def _busy(self) -> str:
         if self._is_asked():
-            return f" {_YELLOW}? {t('waits for you')}{_PLAIN}"
+            return f" {_YELLOW}? {t('waiting for you')}{_PLAIN}"
         if self.busy_since is None:
             return ""
         seconds = time.monotonic() - self.busy_since
@@ -84,7 +84,7 @@ class Region:
     def _waiting_lines(self, width: int) -> list[str]:
         prompts = list(self.waiting)
         lines = [
-            cut(f"⧖ {t('steers') if each.steer else t('queued')}: {_one_line(each.said)}", width - 1)
+            cut(f"⧖ {t('for this turn') if each.steer else t('queued')}: {_one_line(each.said)}", width - 1)
             for each in prompts[:_WAITING_SHOWN]
         ]
         if len(prompts) > _WAITING_SHOWN:
@@ -96,7 +96,7 @@ class Region:
         if asked is None or self.asks is None:
             return []
         together = len(self.asks.batch)
-        more = f" · {t('{number} wait: y all, n all', number=together)}" if together > 1 else ""
+        more = f" · {t('{number} waiting: y all, n all', number=together)}" if together > 1 else ""
         return [f"{_YELLOW}{cut(self.answering.hint(asked.ask) + more, width - 1)}{_PLAIN}"]
 
 

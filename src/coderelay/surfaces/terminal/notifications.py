@@ -46,7 +46,7 @@ class Attention:
         self._is_asking = True
         self._show()
         if not self._screen.is_looked_at:
-            self._screen.ring(t("coder asks: {name}", name=self._name))
+            self._screen.ring(t("coder needs your answer: {name}", name=self._name))
 
     def nothing_asked(self) -> None:
         if self._is_asking:

@@ -58,7 +58,7 @@ class Picker:
         first = max(0, min(self._index - _ROWS // 2, len(left) - _ROWS))
         shown = left[first : first + _ROWS]
         column = min(_WIDEST, max((width_of(_one_line(each.name)) for each in shown), default=0))
-        help_line = t("↑ ↓ choose · Enter takes it · Esc leaves · typing narrows it down")
+        help_line = t("↑ ↓ move · Enter selects · Esc cancels · type to filter")
         lines = [f"{_BOLD}{self._heading}{_PLAIN} {_DIM}{len(left)}/{len(self._choices)} · {help_line}{_PLAIN}"]
         for number, each in enumerate(shown, first):
             name = cut(_one_line(each.name), column)
@@ -91,7 +91,7 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
         case Slash("sessions", text):
             heading, choices = localize(SESSIONS), await _sessions(client, session, ListSessions(text=text))
         case Slash("rewind", ""):
-            heading, choices = t("Go back before"), await _turns(client, session)
+            heading, choices = t("Go back to before this prompt"), await _turns(client, session)
         case _:
             return None
     return Picker(heading, choices) if choices else None

@@ -46,13 +46,13 @@ class ToldLines:
             case TurnUndone() if event.by != self._by:
                 write(t("(the last turn was undone in {via} by {who})", via=event.by.via, who=event.by.who) + "\n")
             case HistoryCompacted():
-                write(f"{t('(summed up)')}\n{event.summary}\n" if event.summary else "")
+                write(f"{t('(context compacted)')}\n{event.summary}\n" if event.summary else "")
             case CallStarted() if event.call_id not in self._own:
                 write(f"• {self._titles.pop((None, event.call_id), '')}\n")
             case CallEnded():
                 self._tell_end(event)
             case TurnProlonged():
-                write(t("(going on: {reason})", reason=retell(event.reason, event.said)) + "\n")
+                write(t("(continuing: {reason})", reason=retell(event.reason, event.said)) + "\n")
             case BackgroundEnded():
                 self._end_line()
                 how = retell(background.in_words(event.end))

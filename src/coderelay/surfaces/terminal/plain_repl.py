@@ -45,9 +45,9 @@ from coderelay.surfaces.terminal.open_asks import Change, Closed, OpenAsk, OpenA
 from coderelay.surfaces.terminal.plain_renderer import ToldLines, write
 
 _KEYS = """\
-Enter sends the line, and so does Ctrl+D; on an empty line Ctrl+D leaves, and the session stays.
-While a turn runs, what you send is queued behind it. Ctrl+C stops the turn, in the middle of an answer too.
-!COMMAND runs a command of your own, without the agent."""
+Enter or Ctrl+D sends the line; Ctrl+D on an empty line exits, and the session is kept.
+Prompts that you send while a turn is running are queued. Ctrl+C stops the turn, even in the middle of an answer.
+!COMMAND runs your own shell command, without the agent."""
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 Ending = Literal["left", "parked", "stopped"]
 
@@ -153,7 +153,7 @@ class LineLoop:
         facts = [summary.model, summary.mode, t("sandbox: {sandbox}", sandbox=sandbox), summary.cwd]
         write(f"coder · {' · '.join(facts)}\n{t('session {session}', session=self.session)}\n")
         if self._carrying_on:
-            write(t("(carrying on what was cut off)") + "\n")
+            write(t("(continuing the interrupted turn)") + "\n")
         else:
             self._show_prompt()
 
@@ -267,7 +267,7 @@ class LineLoop:
         steer = False
         if self._busy():
             if self._while_running == "ignore":
-                write(t("(left out: a turn is running)") + "\n")
+                write(t("(ignored: a turn is running)") + "\n")
                 return
             if self._while_running == "stop":
                 await self._stop()
@@ -309,7 +309,7 @@ class LineLoop:
                     self._show_ask()
             case Void(asked):
                 if asked[0].session != self.session:  # for our own session, the end of the turn is printed
-                    write(f"\n{t('(no longer asked)')}\n")
+                    write(f"\n{t('(this request is no longer open)')}\n")
                     self._show_ask()
             case None:
                 pass
@@ -338,7 +338,7 @@ class LineLoop:
         self._outstanding.discard(self._turn or PromptId(""))
         if event.ending == "stopped" and self._outstanding:
             count = len(self._outstanding)
-            write(t("({count} queued; they go on with the next line you send)", count=count) + "\n")
+            write(t("({count} queued; they start when you send the next line)", count=count) + "\n")
             self._outstanding.clear()
         if self._interrupted:
             self._ending = "stopped"

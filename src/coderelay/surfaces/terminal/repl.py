@@ -206,7 +206,7 @@ class Repl:
         try:
             return await self._dialogue.take(sent)
         except StoreFailed as error:
-            told = f"{error_in_words(error)}\n{t('not sent: it stands in the input again')}"
+            told = f"{error_in_words(error)}\n{t('not sent; the text is back in the input')}"
             self._screen.print(error_line(told, self._screen.width))
             self._screen.write("\n".join(filter(None, [sent.text, self._screen.buffer.text])))
             return GivenBack()
@@ -230,7 +230,7 @@ class Repl:
         own = [each for each in waiting if each.by == self._by and each.task == "prompt"]
         await self._take_back(session, own)
         if others := len(waiting) - len(own):
-            told = t("{count} queued; they go on with the next line you send", count=others)
+            told = t("{count} queued; they start when you send the next line", count=others)
             self._screen.print(note(told, self._screen.width))
 
     async def _take_back(self, session: SessionId, prompts: Iterable[PromptAdmitted]) -> None:
@@ -301,9 +301,9 @@ class Repl:
             pass  # the snapshot may wait for a locked log; leaving must not
         except CoderError:  # the session or its folder is gone
             return
-        told = t("`coder resume {session}` goes on here", session=row.id)
+        told = t("continue this session with `coder resume {session}`", session=row.id)
         if len(self._visit.asks):
-            told = t("the question stays open; `coder resume {session}` shows it again", session=row.id)
+            told = t("the question stays open; show it again with `coder resume {session}`", session=row.id)
         self._screen.print(note(told, self._screen.width))
 
     def _soon(self, work: Coroutine[Any, Any, object]) -> None:

@@ -135,7 +135,7 @@ class Visit:
         answer = AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
         outcome = await self._client.send(answer)
         if isinstance(outcome, Answered) and outcome.by is not None and outcome.by != self._by:
-            told = t("{who} in {via} was faster", who=outcome.by.who, via=outcome.by.via)
+            told = t("{who} has already answered in {via}", who=outcome.by.who, via=outcome.by.via)
             self._screen.print(note(told, self._screen.width))
 
     async def follow(self) -> None:
@@ -220,7 +220,7 @@ class Visit:
                 if change.was_first:
                     self._show_first(0, replaced=change.asked.ask.id if change.by != here else None)
             case Void():
-                self._screen.print(note(t("no longer asked"), self._screen.width))
+                self._screen.print(note(t("this request is no longer open"), self._screen.width))
                 if change.was_first:
                     self._show_first(0, replaced=change.asked[0].ask.id)
             case None:

@@ -68,7 +68,7 @@ def ask_card(ask: Ask, width: int, task: str = "") -> str:
 
 def batch_list(asks: Sequence[Ask], width: int) -> str:
     """A list of the asks that are open together, one per line."""
-    lines = [paint(t("{number} things to decide:", number=len(asks)), f"{BOLD};{YELLOW}")]
+    lines = [paint(t("{number} requests wait for your answer:", number=len(asks)), f"{BOLD};{YELLOW}")]
     lines += [cut(f"{number}. {headline(ask)}", within(width)) for number, ask in enumerate(asks, 1)]
     return "".join(f"{row}\n" for row in ["", *behind_bar(lines, YELLOW, _BAR)])
 
@@ -103,7 +103,9 @@ def _permission(ask: PermissionAsk, width: int) -> list[str]:
         rows = wrapped(t("{tool} wants to run:", tool=visible(need.tool)), width, heading)
         rows += drawn_command(shortened(need.command), width)
     else:
-        rows = wrapped(visible(t("{tool} wants: {title}", tool=need.tool, title=need.title)), width, heading)
+        rows = wrapped(
+            visible(t("{tool} asks for permission: {title}", tool=need.tool, title=need.title)), width, heading
+        )
     reason = wrapped(visible(retell(ask.reason, ask.said)), width, YELLOW)
     diff = drawn_diff(need.diff, width) if need.diff else []
     if len(diff) > _LONG:  # the heading above has scrolled off by the time of the answer, so it is repeated

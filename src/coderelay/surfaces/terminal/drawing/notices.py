@@ -15,7 +15,7 @@ _ENDINGS: dict[Ending, tuple[str, str, str]] = {
     "done": ("✓", GREEN, ""),
     "failed": ("✗", RED, "failed"),
     "stopped": ("■", YELLOW, "stopped"),
-    "step_limit": ("■", YELLOW, "the step limit is reached"),
+    "step_limit": ("■", YELLOW, "the step limit was reached"),
 }
 _FIRST, _NEXT = "$ ", "  "
 
@@ -56,7 +56,7 @@ def greeting(summary: Summary, sandbox: str, width: int, version: str = "") -> s
     facts = [summary.model, summary.mode, *([t("sandbox: {sandbox}", sandbox=sandbox)] if sandbox else [])]
     name = f"coder {version}".rstrip()
     told = [f"{name} · {printable(' · '.join(facts))}", printable(summary.cwd)]
-    told.append(t("session {session} · /help shows what there is", session=summary.id))
+    told.append(t("session {session} · /help lists all commands", session=summary.id))
     rows = [row for line in told for row in wrapped(line, width, DIM)]
     rows[0] = paint(name, BOLD) + rows[0].replace(name, "", 1)
     return "".join(f"{row}\n" for row in rows)

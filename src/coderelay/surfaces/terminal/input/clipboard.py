@@ -42,7 +42,9 @@ async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
     """Raises BadInput if the clipboard holds no image, or no program can read it."""
     found = [(way, program) for way in _WAYS if (program := _program(way, env)) is not None]
     if not found:
-        told = t("images of the clipboard need wl-paste, xclip or pngpaste; drag the file here, or name it with @")
+        told = t(
+            "pasting images needs wl-paste, xclip or pngpaste; you can also drag the file here or mention it with @"
+        )
         raise BadInput(told)
     try:
         async with asyncio.timeout(_SECONDS):
@@ -50,7 +52,7 @@ async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
                 if data := await _image(way, program, env):
                     return picture_of(data, t("clipboard"))
     except TimeoutError as error:
-        raise BadInput(t("the clipboard does not answer")) from error
+        raise BadInput(t("the clipboard does not respond")) from error
     raise BadInput(t("there is no image in the clipboard"))
 
 

@@ -172,7 +172,7 @@ def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
             actions.leave()
         else:
             warned = "leave"
-            actions.hint(t("Ctrl+C again leaves; the session stays"))
+            actions.hint(t("press Ctrl+C again to exit; the session is kept"))
 
     @keys.add("escape", filter=~is_searching)
     def _(event: KeyPressEvent) -> None:
@@ -187,7 +187,7 @@ def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
             _clear(buffer)
         elif buffer.text:
             warned = "clear"
-            actions.hint(t("Esc again clears the line"))
+            actions.hint(t("press Esc again to clear the input"))
 
 
 def _bind_moving(keys: KeyBindings, actions: Actions) -> None:
@@ -287,7 +287,7 @@ def _run_first(editors: Sequence[list[str]], path: str) -> None:
         except OSError:  # not installed
             continue
         if code != 0:
-            raise BadInput(t("{editor} ended with {code}; the text is as before", editor=command[0], code=code))
+            raise BadInput(t("{editor} exited with code {code}; the text is unchanged", editor=command[0], code=code))
         return
     raise BadInput(t("no editor was found; set EDITOR"))
 
@@ -297,4 +297,4 @@ def _editors(env: Mapping[str, str]) -> list[list[str]]:
     try:
         return [*map(shlex.split, named), *([each] for each in _OTHERS)]
     except ValueError as error:
-        raise BadInput(t("EDITOR cannot be understood: {why}", why=error)) from error
+        raise BadInput(t("EDITOR is not a valid command: {why}", why=error)) from error

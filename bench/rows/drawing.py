@@ -10,7 +10,7 @@ from bench.answer import pieces
 from bench.compare import alternate
 from bench.stopwatch import Took, stopwatch
 from bench.table import Row, at_most
-from coderelay.surfaces.terminal.drawing.markdown_stream import Written
+from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream
 
 TOKENS = 20_000
 WIDTH, TAIL_ROWS, FRAME = 100, 10, 0.1
@@ -25,7 +25,7 @@ def measure() -> list[Row]:
 
 def _drawn(answer: list[str]) -> Took:
     screen = io.StringIO()
-    written, painted = Written(), time.monotonic()
+    written, painted = MarkdownStream(), time.monotonic()
     with stopwatch() as took:
         for piece in answer:
             written.feed(piece)

@@ -14,8 +14,8 @@ from bench.table import INFORMATIONAL, Line, Missing, Row, at_most_over
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
-from coderelay.workspace.sandbox.confinement import Rung
-from coderelay.workspace.sandbox.detect import WAYS
+from coderelay.workspace.sandbox.confinement import SandboxBackend
+from coderelay.workspace.sandbox.detect import BACKENDS
 from coderelay.workspace.sandbox.probe import probe
 from coderelay.workspace.sandbox.sandbox import Sandbox
 
@@ -24,9 +24,9 @@ ARGV = ["bash", "--noprofile", "--norc", "-c", "true"]
 
 
 class Scene:
-    def __init__(self, place: Path, rung: Rung, runner: asyncio.Runner) -> None:
+    def __init__(self, place: Path, backend: SandboxBackend, runner: asyncio.Runner) -> None:
         self._home, self._work = str(place / "home"), str(place / "work")
-        self._rung: Rung = rung
+        self._backend: SandboxBackend = backend
         self._runner = runner
         self._plain = Processes()
         self._environment = command_environment(os.environ)
@@ -48,7 +48,7 @@ class Scene:
 
     def probe(self) -> float:
         began = time.perf_counter()
-        assert probe(self._rung, self._home) == ""
+        assert probe(self._backend, self._home) == ""
         return (time.perf_counter() - began) * 1000
 
     def idle_megabytes(self) -> float:
@@ -66,7 +66,9 @@ class Scene:
         self._runner.run(self._plain.close())
 
     def _new(self) -> Sandbox:
-        return Sandbox(coder_home=self._home, folders=(self._work,), environment=self._environment, rung=self._rung)
+        return Sandbox(
+            coder_home=self._home, folders=(self._work,), environment=self._environment, backend=self._backend
+        )
 
     def _commands_in(self, sandbox: Sandbox) -> Commands:
         return Commands(
@@ -83,25 +85,25 @@ class Scene:
 
 
 def measure() -> list[Line]:
-    return [line for rung in WAYS for line in _rows(rung)]
+    return [line for backend in BACKENDS for line in _rows(backend)]
 
 
-def _rows(rung: Rung) -> list[Line]:
+def _rows(backend: SandboxBackend) -> list[Line]:
     with tempfile.TemporaryDirectory(prefix="coder-bench-") as folder, asyncio.Runner() as runner:
-        if reason := probe(rung, folder):
-            return [Missing(f"a command in {rung}", reason)]
-        scene = Scene(Path(folder), rung, runner)
+        if reason := probe(backend, folder):
+            return [Missing(f"a command in {backend}", reason)]
+        scene = Scene(Path(folder), backend, runner)
         commands = alternate(TIMES, scene.inside, scene.outside, warm_up=3).median(float)
         first = sorted(scene.first() for _ in range(STARTS))[STARTS // 2]
         tried = sorted(scene.probe() for _ in range(STARTS))[STARTS // 2]
         idle = scene.idle_megabytes()
         scene.close()
-    is_best = rung == WAYS[0]
+    is_best = backend == BACKENDS[0]
     return [
-        Row(f"a command in {rung}", "ms", *commands, at_most_over(8, "ms") if is_best else INFORMATIONAL),
-        Row(f"the first command in {rung}", "ms", first, None, INFORMATIONAL),
-        Row(f"trying {rung}, once for a machine", "ms", tried, None, INFORMATIONAL),
-        Row(f"an idle {rung}, for a minute", "MB", idle, None, INFORMATIONAL),
+        Row(f"a command in {backend}", "ms", *commands, at_most_over(8, "ms") if is_best else INFORMATIONAL),
+        Row(f"the first command in {backend}", "ms", first, None, INFORMATIONAL),
+        Row(f"trying {backend}, once for a machine", "ms", tried, None, INFORMATIONAL),
+        Row(f"an idle {backend}, for a minute", "MB", idle, None, INFORMATIONAL),
     ]
 
 

@@ -17,7 +17,7 @@ from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
 from coderelay.config.settings import Settings
 from coderelay.host.context import HostContext
-from coderelay.host.folder import Folders
+from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.host import Host
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.mcp_servers import NoServers, Servers
@@ -37,7 +37,7 @@ from coderelay.store.sqlite.open_file import when_unlocked
 from coderelay.store.store import Store
 from coderelay.tools.all_tools import TOOLS
 from coderelay.tools.bash import Bash, BashLimits
-from coderelay.tools.skill import Skill
+from coderelay.tools.skill import SkillTool
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.tools.web_fetch import Fetch, WebFetch
@@ -63,7 +63,7 @@ class App:
         self.env = env
         self.processes = Processes()
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
-        self.folders = Folders(CurrentConfig(config, env), env, self.processes, self.secrets)
+        self.folders = ConfiguredFolders(CurrentConfig(config, env), env, self.processes, self.secrets)
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes)
         self._server_pool: ServerPool | None = None
         self._providers: list[tuple[object, Providers]] = []
@@ -87,7 +87,7 @@ class App:
             Bash: partial(Bash, self.bash_limits),
             WebFetch: partial(WebFetch, self.page_fetch),
         }
-        return [lent.get(each, each)() for each in TOOLS if each is not Skill]
+        return [lent.get(each, each)() for each in TOOLS if each is not SkillTool]
 
     def bash_limits(self, cwd: str) -> BashLimits:
         settings = self.folders.of(cwd).settings.bash
@@ -131,7 +131,7 @@ class App:
         return WorkflowSettings(wanted.require_todo_for_complex, verification, language)
 
     def skill_tool(self) -> Tool[Any]:
-        return Skill(lambda cwd, name: self.folders.texts(cwd).load_skill(name))
+        return SkillTool(lambda cwd, name: self.folders.texts(cwd).load_skill(name))
 
     def models(self, cwd: str) -> Models:
         return self.providers(cwd)

@@ -15,7 +15,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
 from coderelay.app import App
-from coderelay.client.ask_text import understand
+from coderelay.client.ask_text import parse_answer
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
 from coderelay.config.detect.detect import detect
@@ -189,7 +189,7 @@ class Coder:
     async def answer(self, ask: AskRow, answer: str | Decision) -> Outcome:
         """Answer an ask with a Decision, or with the words that `coder answer` accepts. If the ask was already
         answered elsewhere, the result is an Answered that says by whom."""
-        decision = understand(ask.ask, [answer]) if isinstance(answer, str) else answer
+        decision = parse_answer(ask.ask, [answer]) if isinstance(answer, str) else answer
         return await self.client.send(AnswerAsk(session=ask.session, ask=ask.ask.id, decision=decision, by=self._by))
 
     async def stop(self, session: SessionId) -> Outcome:

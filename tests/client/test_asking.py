@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coderelay.client.ask_text import choices, headline, in_words, understand
+from coderelay.client.ask_text import choices, headline, in_words, parse_answer
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -37,7 +37,7 @@ def question(*asked: Question) -> QuestionAsk:
 
 
 def answered(ask: QuestionAsk, *texts: str) -> list[str]:
-    decision = understand(ask, texts)
+    decision = parse_answer(ask, texts)
     assert isinstance(decision, Answers)
     assert list(decision.answers) == [each.question for each in ask.questions]
     return list(decision.answers.values())
@@ -56,7 +56,7 @@ WORDS: list[tuple[str, Decision]] = [
 @pytest.mark.quick
 @pytest.mark.parametrize(("word", "decision"), WORDS)
 def test_x03_a_permission_in_a_word(word: str, decision: Decision) -> None:
-    assert understand(PERMISSION, [word]) == decision
+    assert parse_answer(PERMISSION, [word]) == decision
 
 
 @pytest.mark.quick
@@ -64,7 +64,7 @@ def test_x03_a_permission_in_a_word(word: str, decision: Decision) -> None:
 def test_promise_5_anything_else_allows_nothing(texts: list[str]) -> None:
     """Symptom: `coder answer ID allow nothing` allowed it."""
     with pytest.raises(BadInput) as refused:
-        understand(PERMISSION, texts)
+        parse_answer(PERMISSION, texts)
     assert refused.value.hint == "allow? y / n / a(lways) / s(top)"
 
 
@@ -143,24 +143,24 @@ def test_several_questions_take_one_text_each() -> None:
     assert answered(ask, "relay", "2", "1,3") == ["relay", "Light Blue", "Red, Green"]
     for texts in ([], ["relay"], ["relay", "2"], ["relay", "2", "1", "3"]):
         with pytest.raises(BadInput, match=f"there are 3 questions, and {len(texts)} answers were given"):
-            understand(ask, texts)
+            parse_answer(ask, texts)
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("texts", [[""], [" \t"], [","], [" ，, "], []])
 def test_nothing_is_no_answer(texts: list[str]) -> None:
     with pytest.raises(BadInput, match="has no answer"):
-        understand(question(SEVERAL), texts)
+        parse_answer(question(SEVERAL), texts)
     with pytest.raises(BadInput, match="'Which colour\\?' has no answer"):
-        understand(question(NAME, COLOUR), ["relay", ""])
+        parse_answer(question(NAME, COLOUR), ["relay", ""])
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize(("word", "decision"), [("deny", Deny()), ("stop", DenyAndStop()), (" Stop ", DenyAndStop())])
 def test_x03_questions_can_be_refused_at_any_of_them(word: str, decision: Decision) -> None:
-    assert understand(question(NAME), [word]) == decision
-    assert understand(question(NAME, COLOUR), [word]) == decision
-    assert understand(question(NAME, COLOUR), ["relay", word]) == decision
+    assert parse_answer(question(NAME), [word]) == decision
+    assert parse_answer(question(NAME, COLOUR), [word]) == decision
+    assert parse_answer(question(NAME, COLOUR), ["relay", word]) == decision
 
 
 @pytest.mark.quick
@@ -169,7 +169,7 @@ def test_b60_an_option_called_stop_can_be_chosen() -> None:
     ask = question(Question("Then what?", options=(Option("Go on"), Option("Stop"), Option("Deny"))), NAME)
     assert answered(ask, "stop", "x") == ["Stop", "x"]
     assert answered(ask, "DENY", "x") == ["Deny", "x"]
-    assert understand(ask, ["1", "stop"]) == DenyAndStop()
+    assert parse_answer(ask, ["1", "stop"]) == DenyAndStop()
 
 
 PLANS: list[tuple[str, Decision]] = [
@@ -185,20 +185,20 @@ PLANS: list[tuple[str, Decision]] = [
 @pytest.mark.quick
 @pytest.mark.parametrize(("text", "decision"), PLANS)
 def test_a62_x22_a_plan_in_words(text: str, decision: Decision) -> None:
-    assert understand(PLAN, [text]) == decision
+    assert parse_answer(PLAN, [text]) == decision
 
 
 @pytest.mark.quick
 def test_a62_feedback_in_several_texts_is_kept_whole() -> None:
     """Symptom: `coder answer ID use tabs` told the agent "use"."""
-    assert understand(PLAN, ["use", "tabs", "everywhere"]) == PlanDecision("feedback", "use tabs everywhere")
+    assert parse_answer(PLAN, ["use", "tabs", "everywhere"]) == PlanDecision("feedback", "use tabs everywhere")
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("texts", [[], [""], [" \n"]])
 def test_a62_silence_decides_no_plan(texts: list[str]) -> None:
     with pytest.raises(BadInput):
-        understand(PLAN, texts)
+        parse_answer(PLAN, texts)
 
 
 ASKS: list[Ask] = [PERMISSION, PLAN, question(NAME), question(COLOUR), question(SEVERAL), question(NAME, SEVERAL)]
@@ -216,7 +216,7 @@ def test_x37_whatever_is_typed_is_a_fitting_answer_or_refused(ask: Ask, texts: l
 
 def _understood(ask: Ask, texts: list[str]) -> Decision | BadInput:
     try:
-        return understand(ask, texts)
+        return parse_answer(ask, texts)
     except BadInput as refused:
         return refused
 

@@ -14,7 +14,15 @@ from msgspec.structs import replace
 
 from coderelay.app import App
 from coderelay.client.slash_commands import COMMANDS, REMOTE_NAMES, SessionCommands
-from coderelay.client.slash_line import ChangedFiles, Left, Moved, Prompted, Slash, Told, classify
+from coderelay.client.slash_line import (
+    ChangedFiles,
+    LeftSession,
+    PromptToSend,
+    Slash,
+    SlashResult,
+    SwitchedSession,
+    classify,
+)
 from coderelay.config.load import load
 from coderelay.protocol.commands import ConfigureSession, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError
@@ -46,7 +54,7 @@ class Typist:
     def _keep(self, folder: str, model: str) -> None:
         self.kept.append((folder, model))
 
-    async def types(self, line: str) -> Told:
+    async def types(self, line: str) -> SlashResult:
         slash = classify(line)
         assert isinstance(slash, Slash)
         return await self._commands.run(slash)
@@ -56,9 +64,9 @@ class Typist:
         assert isinstance(told, str | ChangedFiles)
         return str(told)
 
-    async def moves(self, line: str) -> Moved:
+    async def moves(self, line: str) -> SwitchedSession:
         told = await self.types(line)
-        assert isinstance(told, Moved)
+        assert isinstance(told, SwitchedSession)
         return told
 
     async def is_refused(self, line: str) -> str:
@@ -183,7 +191,7 @@ async def test_c27_resume_by_id_beginning_title_and_number(tmp_path: Path) -> No
         ]:
             moved = await typist.moves(f"/resume {name}")
             row = await coder.host.get(ShowSession(ids[title]))
-            assert moved == Moved(
+            assert moved == SwitchedSession(
                 row.id, row.head, f"session {row.id} · openai:scripted · default · {coder.folder}\n{title}"
             )
         listed = await typist.reads("/resume")
@@ -298,7 +306,7 @@ async def test_exit_and_quit_leave(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
         typist = Typist(coder)
-        assert [await typist.types("/exit"), await typist.types("/quit")] == [Left(), Left()]
+        assert [await typist.types("/exit"), await typist.types("/quit")] == [LeftSession(), LeftSession()]
 
 
 @story
@@ -636,7 +644,7 @@ async def test_cost_context_and_status_say_the_same_number_after_undo(tmp_path: 
 async def test_x08_steer_is_a_prompt_when_nothing_runs(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
-        assert await Typist(coder).types("/steer hi there") == Prompted("hi there")
+        assert await Typist(coder).types("/steer hi there") == PromptToSend("hi there")
 
 
 @story
@@ -648,7 +656,7 @@ async def test_a_line_that_begins_with_a_path_is_a_prompt(tmp_path: Path) -> Non
         typist = Typist(coder)
         escaped = str(dragged).replace(" ", "\\ ")
         for line in (f"{tmp_path} what is this", f"{escaped} what is this", str(tmp_path)):
-            assert await typist.types(line) == Prompted(line)
+            assert await typist.types(line) == PromptToSend(line)
         assert (await typist.is_refused(f"{tmp_path}/nothing what")).startswith("unknown command ")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.client.slash_line import Prompted, ShellLine, Slash, classify
+from coderelay.client.slash_line import PromptToSend, ShellLine, Slash, classify
 
 pytestmark = pytest.mark.quick
 
@@ -10,13 +10,13 @@ pytestmark = pytest.mark.quick
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("build it", Prompted("build it")),
-        ("  build it\n", Prompted("build it")),
-        ("", Prompted("")),
-        (" \t\n", Prompted("")),
-        ("what does ! do", Prompted("what does ! do")),
-        ("a/b is wrong", Prompted("a/b is wrong")),
-        ("first\n/second", Prompted("first\n/second")),
+        ("build it", PromptToSend("build it")),
+        ("  build it\n", PromptToSend("build it")),
+        ("", PromptToSend("")),
+        (" \t\n", PromptToSend("")),
+        ("what does ! do", PromptToSend("what does ! do")),
+        ("a/b is wrong", PromptToSend("a/b is wrong")),
+        ("first\n/second", PromptToSend("first\n/second")),
         ("!ls -l", ShellLine("ls -l")),
         ("  ! ls -l ", ShellLine("ls -l")),
         ("!", ShellLine("")),
@@ -31,5 +31,5 @@ pytestmark = pytest.mark.quick
         ("/!ls", Slash("!ls")),
     ],
 )
-def test_c01_the_first_sign_decides(line: str, what: ShellLine | Slash | Prompted) -> None:
+def test_c01_the_first_sign_decides(line: str, what: ShellLine | Slash | PromptToSend) -> None:
     assert classify(line) == what

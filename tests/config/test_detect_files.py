@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coderelay.config.detect.other_tools import CLAUDE, IFLOW, Learned, learn
+from coderelay.config.detect.other_tools import CLAUDE, IFLOW, LearnedVariables, learn
 
 KEY = "sk-very-secret-0123456789"
 
@@ -46,7 +46,7 @@ def test_b36_what_is_not_set_is_taken_and_what_is_set_stays(tmp_path: Path) -> N
 
 def test_b36_a_variable_that_is_set_to_nothing_is_set(tmp_path: Path) -> None:
     env = _home(tmp_path, claude={"env": {"ANTHROPIC_MODEL": "opus"}}) | {"ANTHROPIC_MODEL": ""}
-    assert learn(env) == Learned()
+    assert learn(env) == LearnedVariables()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_b36_a_variable_that_is_set_to_nothing_is_set(tmp_path: Path) -> None:
     ids=lambda content: repr(content[:40]),
 )
 def test_b36_a_file_that_makes_no_sense_says_nothing(tmp_path: Path, content: bytes) -> None:
-    assert learn(_home(tmp_path, claude=content, iflow=content)) == Learned()
+    assert learn(_home(tmp_path, claude=content, iflow=content)) == LearnedVariables()
 
 
 def test_b36_neither_a_fifo_nor_a_folder_nor_a_device_holds_anyone_up(tmp_path: Path) -> None:
@@ -79,15 +79,15 @@ def test_b36_neither_a_fifo_nor_a_folder_nor_a_device_holds_anyone_up(tmp_path: 
         (tmp_path / name).mkdir()
     os.mkfifo(tmp_path / ".claude" / "settings.json")
     (tmp_path / ".iflow" / "settings.json").mkdir()
-    assert learn({"HOME": str(tmp_path)}) == Learned()
+    assert learn({"HOME": str(tmp_path)}) == LearnedVariables()
     (tmp_path / ".claude" / "settings.json").unlink()
     (tmp_path / ".claude" / "settings.json").symlink_to("/dev/zero")
-    assert learn({"HOME": str(tmp_path)}) == Learned()
+    assert learn({"HOME": str(tmp_path)}) == LearnedVariables()
 
 
 @pytest.mark.parametrize("env", [{}, {"HOME": ""}, {"HOME": "/nowhere/at/all"}, {"HOME": "a\0b"}])
 def test_b36_without_a_home_there_is_nothing(env: dict[str, str]) -> None:
-    assert learn(env) == Learned()
+    assert learn(env) == LearnedVariables()
 
 
 def test_the_key_a_person_gave_iflow_is_taken_with_its_address(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_the_key_a_person_gave_iflow_is_taken_with_its_address(tmp_path: Path) -
     }
     values = {"IFLOW_API_KEY": KEY, "IFLOW_BASE_URL": "https://relay.example/v1", "IFLOW_MODEL_NAME": "kimi"}
     env = _home(tmp_path, iflow=settings)
-    assert learn(env) == Learned(values, dict.fromkeys(values, IFLOW))
-    assert learn(env | {"IFLOW_API_KEY": "mine"}) == Learned()
+    assert learn(env) == LearnedVariables(values, dict.fromkeys(values, IFLOW))
+    assert learn(env | {"IFLOW_API_KEY": "mine"}) == LearnedVariables()
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_the_key_a_person_gave_iflow_is_taken_with_its_address(tmp_path: Path) -
     ],
 )
 def test_a_login_of_iflow_itself_is_never_lifted(tmp_path: Path, settings: dict[str, Any]) -> None:
-    assert learn(_home(tmp_path, iflow=settings)) == Learned()
+    assert learn(_home(tmp_path, iflow=settings)) == LearnedVariables()

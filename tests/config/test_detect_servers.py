@@ -12,7 +12,7 @@ from coderelay.models.local.running_servers import PROVIDERS, RunningServer, fin
 from coderelay.models.provider import ProviderSettings
 from coderelay.models.providers import Providers
 from tests.guide.nobody import nobody_listens
-from tests.models.raw import Talk, Visit, answers, in_loop, raw_server
+from tests.models.raw import RawConnection, Talk, answers, in_loop, raw_server
 from tests.patience import PATIENCE
 
 PATIENT = PATIENCE  # where an answer is expected
@@ -32,28 +32,28 @@ def _tags(*names: str) -> Talk:
     return _http({"models": [{"name": name, "model": name, "size": 1} for name in names]})
 
 
-async def _says_nothing(visit: Visit) -> None:
-    await visit.left()
+async def _says_nothing(connection: RawConnection) -> None:
+    await connection.left()
 
 
-async def _trickles(visit: Visit) -> None:
-    await visit.request()
-    await visit.send(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
-    while not visit.writer.is_closing():
-        await visit.send(b" ")
+async def _trickles(connection: RawConnection) -> None:
+    await connection.request()
+    await connection.send(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
+    while not connection.writer.is_closing():
+        await connection.send(b" ")
         await asyncio.sleep(0.005)
 
 
-async def _trickles_headers(visit: Visit) -> None:
-    await visit.request()
-    await visit.send(b"HTTP/1.1 200 OK\r\n")
-    while not visit.writer.is_closing():
-        await visit.send(b"x: y\r\n")
+async def _trickles_headers(connection: RawConnection) -> None:
+    await connection.request()
+    await connection.send(b"HTTP/1.1 200 OK\r\n")
+    while not connection.writer.is_closing():
+        await connection.send(b"x: y\r\n")
         await asyncio.sleep(0.005)
 
 
-async def _hangs_up(visit: Visit) -> None:
-    await visit.request()
+async def _hangs_up(connection: RawConnection) -> None:
+    await connection.request()
 
 
 def _settings(addresses: Mapping[str, str]) -> dict[str, ProviderSettings]:
@@ -85,8 +85,8 @@ async def test_all_four_are_found_in_their_order() -> None:
 async def test_what_is_asked_is_a_list_and_nothing_else() -> None:
     asked: list[bytes] = []
 
-    async def listens(visit: Visit) -> None:
-        asked.append((await visit.request()).partition(b"\r\n")[0])
+    async def listens(connection: RawConnection) -> None:
+        asked.append((await connection.request()).partition(b"\r\n")[0])
 
     await _find(listens, listens)
     assert sorted(asked) == [b"GET /api/tags HTTP/1.1", b"GET /v1/models HTTP/1.1"]

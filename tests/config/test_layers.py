@@ -10,11 +10,11 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from coderelay.config.config_files import Layered, layer
+from coderelay.config.config_files import LayeredSettings, layer
 from coderelay.config.folder_limits import RULES, theirs
 from coderelay.config.load import Config
 from coderelay.config.parse_config import read_document
-from coderelay.config.settings import AgentSettings, Settings, Tools
+from coderelay.config.settings import AgentConfig, Settings, ToolsConfig
 from tests.config.test_keys import KEYS
 from tests.config.written import Places
 
@@ -189,9 +189,9 @@ UNTOUCHED: dict[str, Callable[[Settings], Any]] = {
     "disk": lambda now: now.bash.free_bytes,
     "habits": lambda now: (now.input_while_running, now.persist_partials),
     "agents": lambda now: {
-        name: replace(agent, tools=Tools())
+        name: replace(agent, tools=ToolsConfig())
         for name, agent in now.agents.items()
-        if agent != AgentSettings(tools=agent.tools)
+        if agent != AgentConfig(tools=agent.tools)
     },
 }
 UNTOUCHED_IF_SET: dict[str, Callable[[Settings], Any]] = {"checks": lambda now: now.workflow.verify_commands}
@@ -262,6 +262,6 @@ def _loosened(mine: Settings, now: Settings) -> list[str]:
     ]
 
 
-def _layer(person: dict[str, Any], folder: dict[str, Any]) -> tuple[Settings, Layered]:
+def _layer(person: dict[str, Any], folder: dict[str, Any]) -> tuple[Settings, LayeredSettings]:
     mine = read_document(msgspec.json.encode(person), "person")[1]
     return mine, layer(mine, read_document(msgspec.json.encode(folder), "folder")[0])

@@ -23,7 +23,7 @@ from coderelay.protocol.events import TurnUndone
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListSessions
 from coderelay.session import decide
-from coderelay.workspace.trees.tree_files import Beneath
+from coderelay.workspace.trees.tree_files import FolderFiles
 from tests.crash.crashing import CrashingHouse, Failpoint
 
 BY = By("anne", "test")
@@ -57,14 +57,14 @@ async def _undo_log_first(house: CrashingHouse, host: Host, session: SessionId) 
 
 
 def _fail_around_files(failpoint: Failpoint) -> None:
-    remove, write = Beneath.remove, Beneath.write
+    remove, write = FolderFiles.remove, FolderFiles.write
 
-    def failing_remove(self: Beneath, path: bytes) -> None:
+    def failing_remove(self: FolderFiles, path: bytes) -> None:
         failpoint.reach("before", "file.undone")
         remove(self, path)
         failpoint.reach("after", "file.undone")
 
-    def failing_write(self: Beneath, path: bytes, mode: str, pieces: Iterable[bytes]) -> None:
+    def failing_write(self: FolderFiles, path: bytes, mode: str, pieces: Iterable[bytes]) -> None:
         def failing_pieces() -> Generator[bytes]:
             yield from pieces
             failpoint.reach("after", "file.written")
@@ -73,7 +73,7 @@ def _fail_around_files(failpoint: Failpoint) -> None:
         write(self, path, mode, failing_pieces())
         failpoint.reach("after", "file.undone")
 
-    Beneath.remove, Beneath.write = failing_remove, failing_write
+    FolderFiles.remove, FolderFiles.write = failing_remove, failing_write
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 import pytest
 
 from coderelay.agents.guide.guide import plan_for, replay
-from coderelay.agents.guide.replies import Words
+from coderelay.agents.guide.replies import GuideReplies
 from coderelay.agents.guide.turn_scripts import Proposal
 
 
 def _first(text: str) -> Proposal | str | None:
-    return replay(plan_for(text, Words(text, list)), [])
+    return replay(plan_for(text, GuideReplies(text, list)), [])
 
 
 def _bash(command: str) -> Proposal:
@@ -134,7 +134,7 @@ def test_words_become_one_argument_and_never_a_command(text: str, command: str) 
 
 def test_what_it_offers_it_understands() -> None:
     """Every example of its help, and every choice of its question."""
-    for words, there in ((Words("", list), "help"), (Words("帮助", list), "帮助")):
+    for words, there in ((GuideReplies("", list), "help"), (GuideReplies("帮助", list), "帮助")):
         offered = [line.removeprefix("- ") for line in words.say("help").splitlines()[1:]]
         for text in [*offered, *words.say("choices").split("|"), there]:
             for each in text.replace("，git", ", git").split(", "):

@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from coderelay.client.ask_text import agrees, choices, refuses, understand
+from coderelay.client.ask_text import agrees, choices, parse_answer, refuses
 from coderelay.client.language import retell, speak, t
 from coderelay.protocol.asks import (
     Allow,
@@ -53,14 +53,14 @@ OFFERS = QuestionAsk(AskId("5"), CallId("c"), (Question("怎么办？", options=
     ],
 )
 def test_c35_chinese_words_are_answers(ask: Ask, words: tuple[str, ...], decision: Decision) -> None:
-    assert [understand(ask, [word]) for word in words] == [decision] * len(words)
+    assert [parse_answer(ask, [word]) for word in words] == [decision] * len(words)
 
 
 @pytest.mark.parametrize("words", ["", "不知道", "允许吗", "总"])
 def test_silence_and_doubt_are_no_consent(words: str) -> None:
     for ask in (PERMISSION, BUDGET):
         with pytest.raises(BadInput):
-            understand(ask, [words])
+            parse_answer(ask, [words])
     assert not agrees(words)
 
 

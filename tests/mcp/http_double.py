@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from tests.models.raw import RawServer, Visit, raw_server
+from tests.models.raw import RawConnection, RawServer, raw_server
 
 Json = dict[str, Any]
 Say = Callable[[Json], bytes]
@@ -21,7 +21,7 @@ class HttpDouble:
         self.bodies: list[Json] = []
         self.call_headers = ""  # instead of an answer to a call
         self.listens = False
-        self._listener: asyncio.Future[Visit] = asyncio.get_running_loop().create_future()
+        self._listener: asyncio.Future[RawConnection] = asyncio.get_running_loop().create_future()
 
     @property
     def url(self) -> str:
@@ -35,52 +35,54 @@ class HttpDouble:
         """Something that nobody asked for, where the client listens for it."""
         await (await self._listener).send(event({"jsonrpc": "2.0", **message}))
 
-    async def talk(self, visit: Visit) -> None:
-        while request := await visit.request():
+    async def talk(self, connection: RawConnection) -> None:
+        while request := await connection.request():
             head, _, body = request.partition(b"\r\n\r\n")
             lines = head.decode().split("\r\n")
             self.heads.append(dict(line.lower().split(": ", 1) for line in lines[1:]) | {"": lines[0]})
             if lines[0].startswith("GET"):
-                await self._listen(visit)
+                await self._listen(connection)
             else:
                 self.bodies.append(json.loads(body))
-                await self._answer(visit, self.bodies[-1], self.heads[-1])
+                await self._answer(connection, self.bodies[-1], self.heads[-1])
 
-    async def _listen(self, visit: Visit) -> None:
+    async def _listen(self, connection: RawConnection) -> None:
         if not self.listens:
-            await visit.send(b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n")
+            await connection.send(b"HTTP/1.1 405 Method Not Allowed\r\ncontent-length: 0\r\n\r\n")
             return
-        await visit.send(STREAM)
-        self._listener.set_result(visit)
-        await visit.left()
+        await connection.send(STREAM)
+        self._listener.set_result(connection)
+        await connection.left()
 
-    async def _answer(self, visit: Visit, body: Json, head: dict[str, str]) -> None:
+    async def _answer(self, connection: RawConnection, body: Json, head: dict[str, str]) -> None:
         method = body.get("method", "")
         if method != "initialize" and head.get("mcp-session-id") != self.session:
-            await visit.send(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+            await connection.send(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
         elif "id" not in body or not method:
-            await visit.send(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+            await connection.send(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
         elif method == "initialize":
             greeting: Json = {"protocolVersion": body["params"]["protocolVersion"], "capabilities": {"tools": {}}}
-            await visit.send(plain(result(body, greeting), f"mcp-session-id: {self.session}\r\n"))
+            await connection.send(plain(result(body, greeting), f"mcp-session-id: {self.session}\r\n"))
         elif method == "tools/list":
-            await visit.send(STREAM + event(result(body, {"tools": [{"name": name} for name in self.tools]})) + END)
+            await connection.send(
+                STREAM + event(result(body, {"tools": [{"name": name} for name in self.tools]})) + END
+            )
         elif method == "tools/call":
-            await self._call(visit, body)
+            await self._call(connection, body)
         else:
-            await visit.send(plain(result(body, {})))
+            await connection.send(plain(result(body, {})))
 
-    async def _call(self, visit: Visit, body: Json) -> None:
+    async def _call(self, connection: RawConnection, body: Json) -> None:
         if self.call_headers:
-            await visit.send(self.call_headers.encode())
+            await connection.send(self.call_headers.encode())
         elif body["params"]["name"] == "hang":
-            await visit.left()
+            await connection.left()
         elif body["params"]["name"] == "break":
-            await visit.send(STREAM + END)
+            await connection.send(STREAM + END)
         else:
             text = {"type": "text", "text": json.dumps(body["params"]["arguments"])}
             whole = event(result(body, {"content": [text]}), lines=True)
-            await visit.send(STREAM + event({"jsonrpc": "2.0", "method": "notifications/message"}) + whole + END)
+            await connection.send(STREAM + event({"jsonrpc": "2.0", "method": "notifications/message"}) + whole + END)
 
 
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"

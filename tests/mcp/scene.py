@@ -9,7 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
 
-from coderelay.config.settings import McpServer
+from coderelay.config.settings import McpServerConfig
 from coderelay.http.client import HttpClient
 from coderelay.tools.mcp.server import ServerLimits
 from coderelay.tools.mcp.servers import McpServers
@@ -86,7 +86,7 @@ class McpScene:
 async def mcp_scene(
     root: Path,
     *kinds: str,
-    settings: Mapping[str, McpServer] | None = None,
+    settings: Mapping[str, McpServerConfig] | None = None,
     limits: ServerLimits | None = None,
 ) -> AsyncGenerator[McpScene]:
     """Doubles of these kinds, each by its own name, and servers with other `settings`."""
@@ -110,8 +110,8 @@ async def mcp_scene(
         await processes.close()
 
 
-def double(kind: str, notes: Path) -> McpServer:
-    return McpServer(command=sys.executable, args=(str(DOUBLE), kind), env={"DOUBLE_NOTES": str(notes)})
+def double(kind: str, notes: Path) -> McpServerConfig:
+    return McpServerConfig(command=sys.executable, args=(str(DOUBLE), kind), env={"DOUBLE_NOTES": str(notes)})
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coderelay.client.overview import tools_in_words
-from coderelay.config.settings import McpServer
+from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.queries import ListTools
 from coderelay.protocol.session_info import ToolShown
 from coderelay.tools.mcp.listing import ServerRows
@@ -26,11 +26,11 @@ DOUBLE = Path(__file__).with_name("listing_double.py")
 TWINS = tool_names([("tracker", "delete"), ("tracker", "Delete")])
 
 
-def server(root: Path, tools: Sequence[Any] | str, behaviour: str = "", name: str = "server") -> McpServer:
+def server(root: Path, tools: Sequence[Any] | str, behaviour: str = "", name: str = "server") -> McpServerConfig:
     """`tools` are names, whole descriptions, or the text of a list."""
     described: list[Any] = [{"name": each} if isinstance(each, str) else each for each in tools]
     (root / f"{name}.json").write_text(tools if isinstance(tools, str) else json.dumps(described))
-    return McpServer(
+    return McpServerConfig(
         command=sys.executable,
         args=(str(DOUBLE), str(root / f"{name}.json"), str(root / f"{name}.called"), behaviour),
     )

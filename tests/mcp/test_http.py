@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.settings import McpServer
+from coderelay.config.settings import McpServerConfig
 from tests.mcp.http_double import HttpDouble, http_double
 from tests.mcp.scene import in_loop, mcp_scene, until
 
 
-def remote(double: HttpDouble) -> dict[str, McpServer]:
-    return {"remote": McpServer(url=double.url, headers={"Authorization": "Bearer of good news"})}
+def remote(double: HttpDouble) -> dict[str, McpServerConfig]:
+    return {"remote": McpServerConfig(url=double.url, headers={"Authorization": "Bearer of good news"})}
 
 
 @pytest.mark.quick

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from coderelay.app import App
-from coderelay.config.settings import McpServer
+from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.asks import Allow, Deny, PermissionAsk
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.commands import ConfigureSession
@@ -31,18 +31,18 @@ class PatientHouse(App):
         return ServerLimits(patience=60.0, start=60.0, ping=60.0)
 
 
-def configure(root: Path, servers: Mapping[str, McpServer], **more: Any) -> None:
+def configure(root: Path, servers: Mapping[str, McpServerConfig], **more: Any) -> None:
     home = root / "home"
     home.mkdir(exist_ok=True)
     entries = {name: _written(each) for name, each in servers.items()}
     (home / "config.json").write_text(json.dumps({"mcp_servers": entries, **more}))
 
 
-def _written(server: McpServer) -> dict[str, Any]:
+def _written(server: McpServerConfig) -> dict[str, Any]:
     return {name: value for name, value in msgspec.to_builtins(server).items() if value}
 
 
-def good(root: Path) -> McpServer:
+def good(root: Path) -> McpServerConfig:
     return double("good", root / "notes.txt")
 
 
@@ -171,7 +171,7 @@ async def test_a_server_whose_settings_change_is_another_one_with_the_next_step_
         await coder.prompt("first")
         await coder.ended()
         before = pids(tmp_path)
-        new = McpServer(command=good(tmp_path).command, args=good(tmp_path).args, env={"COLOUR": "red"})
+        new = McpServerConfig(command=good(tmp_path).command, args=good(tmp_path).args, env={"COLOUR": "red"})
         configure(tmp_path, keep | {"new": new})
         await coder.prompt("second")
         await coder.ended(2)
@@ -239,7 +239,7 @@ async def test_a_session_that_may_use_none_of_them_starts_no_server(tmp_path: Pa
 @in_loop
 async def test_what_a_server_is_given_is_hidden_in_what_it_says(tmp_path: Path) -> None:
     given = good(tmp_path)
-    secret = McpServer(command=given.command, args=given.args, env={**given.env, "SERVICE_TOKEN": SECRET})
+    secret = McpServerConfig(command=given.command, args=given.args, env={**given.env, "SERVICE_TOKEN": SECRET})
     configure(tmp_path, {"good": secret})
     async with house(
         tmp_path, script(proposes(call("mcp__good__environment")), says("ok")), build=PatientHouse

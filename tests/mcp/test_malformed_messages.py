@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from coderelay.tools.mcp.json_rpc import Peer
-from coderelay.tools.mcp.transport import Hear, Lose, ServerFailed, ServerRefused
+from coderelay.tools.mcp.transport import OnLost, OnMessage, ServerFailed, ServerRefused
 
 
 class LoopLine:
@@ -23,7 +23,7 @@ class LoopLine:
         self.sent: list[dict[str, Any]] = []
         self.closed = False
 
-    async def open(self, hear: Hear, lose: Lose) -> None:
+    async def open(self, hear: OnMessage, lose: OnLost) -> None:
         self._hear = hear
 
     async def send(self, message: bytes) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.settings import McpServer
+from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Image
 from tests.mcp.scene import McpScene, in_loop, mcp_scene
@@ -21,14 +21,17 @@ REFERENCE = str(Path(__file__).with_name("reference.py"))
 
 @in_loop
 async def test_the_reference_server_as_a_child_process(tmp_path: Path) -> None:
-    child = {"ref": McpServer(command=sys.executable, args=(REFERENCE, "stdio"))}
+    child = {"ref": McpServerConfig(command=sys.executable, args=(REFERENCE, "stdio"))}
     async with mcp_scene(tmp_path, settings=child) as scene:
         await everything(scene)
 
 
 @in_loop
 async def test_the_reference_server_at_an_address(tmp_path: Path) -> None:
-    async with reference_at_address() as url, mcp_scene(tmp_path, settings={"ref": McpServer(url=url)}) as scene:
+    async with (
+        reference_at_address() as url,
+        mcp_scene(tmp_path, settings={"ref": McpServerConfig(url=url)}) as scene,
+    ):
         await everything(scene)
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from coderelay.config.redaction import hide_secrets
-from coderelay.config.settings import McpServer
+from coderelay.config.settings import McpServerConfig
 from coderelay.tools.all_tools import SPECS
-from coderelay.tools.mcp.settings import filled, mark_of, private_values
+from coderelay.tools.mcp.settings import fill_variables, mark_of, private_values
 from coderelay.tools.mcp.transport import ServerFailed
 
 VARIABLES = {"TOKEN": "t0ken", "PLACE": "here"}
@@ -13,36 +13,36 @@ VARIABLES = {"TOKEN": "t0ken", "PLACE": "here"}
 
 def test_a_reference_is_a_variable_and_nothing_else_is() -> None:
     values = {"a": "Bearer ${TOKEN}", "b": "$TOKEN ${} ${A B}", "c": "${PLACE}/${TOKEN}"}
-    assert filled(values, VARIABLES) == {"a": "Bearer t0ken", "b": "$TOKEN ${} ${A B}", "c": "here/t0ken"}
+    assert fill_variables(values, VARIABLES) == {"a": "Bearer t0ken", "b": "$TOKEN ${} ${A B}", "c": "here/t0ken"}
 
 
 def test_every_variable_that_is_missing_is_named_once() -> None:
     with pytest.raises(ServerFailed) as failed:
-        filled({"a": "${NO} ${TOKEN}", "b": "${NEITHER} ${NO}"}, VARIABLES)
+        fill_variables({"a": "${NO} ${TOKEN}", "b": "${NEITHER} ${NO}"}, VARIABLES)
     assert failed.value.what == "needs NO, NEITHER, which is not set in the environment"
 
 
 def test_what_may_be_a_secret_is_known_without_the_word_before_it() -> None:
-    server = McpServer(url="https://far.example", headers={"Authorization": "Bearer ${TOKEN}", "X-Key": "abc"})
+    server = McpServerConfig(url="https://far.example", headers={"Authorization": "Bearer ${TOKEN}", "X-Key": "abc"})
     assert private_values(server, VARIABLES) == {"Authorization": "t0ken", "X-Key": "abc"}
 
 
 def test_a_mark_is_of_the_program_with_all_that_makes_it_another_one() -> None:
     others = [
-        McpServer(command="a", args=("b",)),
-        McpServer(command="a", args=("b",), env={"NODE_OPTIONS": "--require ./evil.js"}),
-        McpServer(command="a", args=("b",), env={"PATH": "./bin"}),
-        McpServer(command="a b"),
-        McpServer(command="a"),
-        McpServer(url="https://a"),
-        McpServer(url="https://a", headers={"X-Tenant": "b"}),
+        McpServerConfig(command="a", args=("b",)),
+        McpServerConfig(command="a", args=("b",), env={"NODE_OPTIONS": "--require ./evil.js"}),
+        McpServerConfig(command="a", args=("b",), env={"PATH": "./bin"}),
+        McpServerConfig(command="a b"),
+        McpServerConfig(command="a"),
+        McpServerConfig(url="https://a"),
+        McpServerConfig(url="https://a", headers={"X-Tenant": "b"}),
     ]
     assert len({mark_of(each, "/here") for each in others}) == len(others)
     assert [mark_of(each, "/here") for each in others] == [mark_of(each, "/there") for each in others]
 
 
 def test_a_program_by_a_relative_path_is_another_one_elsewhere() -> None:
-    relative, absolute = McpServer(command="./server"), McpServer(command="/bin/server")
+    relative, absolute = McpServerConfig(command="./server"), McpServerConfig(command="/bin/server")
     assert mark_of(relative, "/here") != mark_of(relative, "/there")
     assert mark_of(absolute, "/here") == mark_of(absolute, "/there")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.config.settings import McpServer
+from coderelay.config.settings import McpServerConfig
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.content import Image
 from coderelay.tools.mcp.server import ServerLimits
@@ -116,7 +116,7 @@ async def test_resources_and_prompts(tmp_path: Path) -> None:
 
 @in_loop
 async def test_bad_servers_leave_a_note_and_the_good_one_its_tools(tmp_path: Path) -> None:
-    missing = {"absent": McpServer(command="no-such-program")}
+    missing = {"absent": McpServerConfig(command="no-such-program")}
     bad = ("dies", "floods", "rubbish", "endless", "future")
     async with mcp_scene(tmp_path, *bad, "good", settings=missing) as scene:
         assert scene.servers.notes == [
@@ -324,7 +324,7 @@ SHELL = 'setsid sleep 3600 >&2 & echo "started $!" >>"$DOUBLE_NOTES"; "$@"; true
 async def test_nothing_of_a_server_is_left_when_it_is_closed(tmp_path: Path) -> None:
     """It was started through a shell, and left another process behind in a session of its own."""
     good = double("good", tmp_path / "notes.txt")
-    shell = McpServer(command="bash", args=("-c", SHELL, "bash", good.command or "", *good.args), env=good.env)
+    shell = McpServerConfig(command="bash", args=("-c", SHELL, "bash", good.command or "", *good.args), env=good.env)
     async with mcp_scene(tmp_path, settings={"good": shell}) as scene:
         pids = scene.pids()
         assert [is_running(pid) for pid in pids] == [True, True]

@@ -43,7 +43,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-class Visit:
+class RawConnection:
     """One connection, seen from the server."""
 
     def __init__(self, number: int, reader: StreamReader, writer: StreamWriter) -> None:
@@ -70,14 +70,14 @@ class Visit:
                 pass
 
 
-Talk = Callable[[Visit], Awaitable[None]]
+Talk = Callable[[RawConnection], Awaitable[None]]
 
 
 class RawServer:
     def __init__(self, talk: Talk) -> None:
         self.port = 0
         self.requests: list[bytes] = []
-        self.visits = 0
+        self.connections = 0
         self.ended = 0
         self._talk = talk
         self._tasks: set[asyncio.Task[None]] = set()
@@ -91,11 +91,11 @@ class RawServer:
     async def all_left(self, but: int = 0) -> None:
         """Until the client has closed every connection `but` so many, or the script has."""
         async with self._change:
-            await self._change.wait_for(lambda: self.visits - self.ended == but)
+            await self._change.wait_for(lambda: self.connections - self.ended == but)
 
-    def visit(self, reader: StreamReader, writer: StreamWriter) -> None:
-        self.visits += 1
-        task = asyncio.create_task(self._serve(Visit(self.visits, reader, writer)))
+    def connect(self, reader: StreamReader, writer: StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.create_task(self._serve(RawConnection(self.connections, reader, writer)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         self._writers.add(writer)
@@ -108,12 +108,12 @@ class RawServer:
             with suppress(AttributeError):  # of Python 3.11, if it was closed with something left to send
                 writer.transport.abort()  # an encrypted one would wait for the client's farewell
 
-    async def _serve(self, visit: Visit) -> None:
+    async def _serve(self, connection: RawConnection) -> None:
         try:
             with suppress(ConnectionError):
-                await self._talk(visit)
+                await self._talk(connection)
         finally:
-            visit.writer.close()
+            connection.writer.close()
             async with self._change:
                 self.ended += 1
                 self._change.notify_all()
@@ -124,7 +124,7 @@ async def raw_server(
     talk: Talk, *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
 ) -> AsyncGenerator[RawServer]:
     server = RawServer(talk)
-    listener = await asyncio.start_server(server.visit, host, 0, ssl=tls)
+    listener = await asyncio.start_server(server.connect, host, 0, ssl=tls)
     server.port = listener.sockets[0].getsockname()[1]
     try:
         yield server
@@ -137,18 +137,18 @@ async def raw_server(
 def answers(*each: bytes) -> Talk:
     """On every connection: one answer per request, in order, and then the end of the connection."""
 
-    async def talk(visit: Visit) -> None:
+    async def talk(connection: RawConnection) -> None:
         for answer in each:
-            if await visit.request():
-                await visit.send(answer)
+            if await connection.request():
+                await connection.send(answer)
 
     return talk
 
 
 def keeps_answering(answer: bytes = OK) -> Talk:
-    async def talk(visit: Visit) -> None:
-        while await visit.request():
-            await visit.send(answer)
+    async def talk(connection: RawConnection) -> None:
+        while await connection.request():
+            await connection.send(answer)
 
     return talk
 

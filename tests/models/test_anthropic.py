@@ -46,7 +46,7 @@ from tests.models.claude import (
     text,
     thought,
 )
-from tests.models.raw import Visit, answers, in_loop, raw_server, settle
+from tests.models.raw import RawConnection, answers, in_loop, raw_server, settle
 
 
 @pytest.mark.quick
@@ -93,15 +93,15 @@ async def test_one_connection_serves_all_steps_of_a_turn() -> None:
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     body = events(START, *text("hi"), finish(), STOP)
 
-    async def talk(visit: Visit) -> None:
-        while await visit.request():
-            await visit.send(head + b"%x\r\n%b\r\n" % (len(body), body))
+    async def talk(connection: RawConnection) -> None:
+        while await connection.request():
+            await connection.send(head + b"%x\r\n%b\r\n" % (len(body), body))
             await settle()
-            await visit.send(b"0\r\n\r\n")  # the end of the body comes after the last word
+            await connection.send(b"0\r\n\r\n")  # the end of the body comes after the last word
 
     async with raw_server(talk) as server, claude(server.url) as model:
         assert [(await complete(model)).stop_reason for _ in range(3)] == ["end_turn"] * 3
-        assert server.visits == 1
+        assert server.connections == 1
 
 
 @in_loop
@@ -428,7 +428,7 @@ async def test_a_refusal_says_why_and_whether_to_try_again(
 
 @in_loop
 async def test_a_silent_server_is_given_up() -> None:
-    async with raw_server(Visit.left) as server, claude(server.url, idle_seconds=0.05) as model:
+    async with raw_server(RawConnection.left) as server, claude(server.url, idle_seconds=0.05) as model:
         with pytest.raises(ModelFailed, match=r"was silent for 0\.05 s"):
             await complete(model)
 
@@ -443,11 +443,11 @@ async def test_a_server_that_falls_silent_in_the_middle_is_given_up() -> None:
 
 @in_loop
 async def test_leaving_in_the_middle_closes_the_connection() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(HEAD + events(START, *HELLO))
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(HEAD + events(START, *HELLO))
         heard.set()
-        await visit.left()
+        await connection.left()
 
     heard = asyncio.Event()
     async with raw_server(talk) as server, claude(server.url) as model:

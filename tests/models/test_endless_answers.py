@@ -12,7 +12,7 @@ from coderelay.protocol.errors import ModelFailed
 from tests.models.chat import HEAD, KEY, asking, complete
 from tests.models.endless import ENDLESS, Endless
 from tests.models.forms import FORMS
-from tests.models.raw import Talk, Visit, in_loop, raw_server
+from tests.models.raw import RawConnection, Talk, in_loop, raw_server
 
 MADE: dict[str, Callable[[str, Card, Endpoint], Model]] = {form.name: form.made for form in FORMS} | {
     "schema": SchemaChat
@@ -34,10 +34,10 @@ async def test_an_endless_answer_fails_once_and_for_good(form: str, what: str) -
 
 
 def _talk(endless: Endless) -> Talk:
-    async def talk(visit: Visit) -> None:
-        if await visit.request():
-            await visit.send(HEAD)
+    async def talk(connection: RawConnection) -> None:
+        if await connection.request():
+            await connection.send(HEAD)
             for piece in endless():
-                await visit.send(piece)
+                await connection.send(piece)
 
     return talk

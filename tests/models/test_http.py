@@ -12,8 +12,8 @@ from coderelay.protocol.errors import ModelFailed
 from tests.model_server import hangs, model_server, says, script
 from tests.models.raw import (
     OK,
+    RawConnection,
     Talk,
-    Visit,
     answers,
     client,
     fetch,
@@ -112,9 +112,9 @@ async def test_a_broken_answer_is_a_failure_that_names_the_server(answer: bytes,
 
 @in_loop
 async def test_a_server_that_waits_after_a_foreign_greeting_is_found_out_at_once() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.send(b"SSH-2.0-")
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.send(b"SSH-2.0-")
+        await connection.left()
 
     async with raw_server(talk) as server:
         with pytest.raises(ModelFailed, match=r"does not speak HTTP/1\.1"):
@@ -127,14 +127,14 @@ async def test_a_huge_answer_waits_for_its_reader() -> None:
     parts, part = 512, b"10000\r\n" + b"x" * 65536 + b"\r\n"
     sent = 0
 
-    async def talk(visit: Visit) -> None:
+    async def talk(connection: RawConnection) -> None:
         nonlocal sent
-        await visit.request()
-        await visit.send(CHUNKED)
+        await connection.request()
+        await connection.send(CHUNKED)
         for _ in range(parts):
-            await visit.send(part)
+            await connection.send(part)
             sent += 1
-        await visit.send(b"0\r\n\r\n")
+        await connection.send(b"0\r\n\r\n")
 
     async with (
         raw_server(talk) as server,
@@ -153,7 +153,7 @@ async def test_one_connection_carries_one_request_after_the_other() -> None:
     async with raw_server(keeps_answering()) as server:
         async with client(server.url) as opened:
             assert [await fetch(opened) for _ in range(3)] == [b"ok"] * 3
-            assert server.visits == 1
+            assert server.connections == 1
         await server.all_left()
 
 
@@ -172,7 +172,7 @@ async def test_a_connection_that_cannot_go_on_is_closed(answer: bytes) -> None:
     async with raw_server(keeps_answering(answer)) as server, client(server.url) as opened:
         assert [await fetch(opened), await fetch(opened)] == [b"ok", b"ok"]
         await server.all_left()
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @pytest.mark.parametrize(
@@ -189,15 +189,15 @@ async def test_a_connection_that_cannot_go_on_is_closed(answer: bytes) -> None:
 async def test_a_connection_that_can_go_on_is_kept(answer: bytes) -> None:
     async with raw_server(keeps_answering(answer)) as server, client(server.url) as opened:
         assert await fetch(opened) == await fetch(opened)
-        assert server.visits == 1
+        assert server.connections == 1
 
 
 @in_loop
 async def test_an_answer_left_unread_leaves_no_connection_behind() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(CHUNKED + b"2\r\nok\r\n")
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(CHUNKED + b"2\r\nok\r\n")
+        await connection.left()
 
     async with raw_server(talk) as server, client(server.url) as opened:
         async with opened.post("/chat", {}, b"") as response:
@@ -206,7 +206,7 @@ async def test_an_answer_left_unread_leaves_no_connection_behind() -> None:
         async with opened.post("/chat", {}, b"") as response:
             assert await response.receive() == b"ok"
         await server.all_left()
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @in_loop
@@ -215,14 +215,14 @@ async def test_two_requests_at_a_time_leave_one_connection() -> None:
         assert await asyncio.gather(fetch(opened), fetch(opened)) == [b"ok", b"ok"]
         await server.all_left(but=1)
         assert await fetch(opened) == b"ok"
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @in_loop
 async def test_a_connection_that_lay_idle_for_long_is_not_trusted() -> None:
     async with raw_server(keeps_answering()) as server, client(server.url, keep_seconds=0.0) as opened:
         assert [await fetch(opened), await fetch(opened)] == [b"ok", b"ok"]
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @pytest.mark.quick
@@ -232,23 +232,23 @@ async def test_a_server_that_closed_an_idle_connection_is_asked_again() -> None:
         assert await fetch(opened) == b"ok"
         await server.all_left()  # the client may have noticed, or not yet
         assert await fetch(opened) == b"ok"
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @in_loop
 async def test_a_server_that_closes_as_the_request_comes_is_asked_again_once() -> None:
-    async def talk(visit: Visit) -> None:
-        while await visit.request():
-            if visit.number == 2 or server.requests:
+    async def talk(connection: RawConnection) -> None:
+        while await connection.request():
+            if connection.number == 2 or server.requests:
                 return  # without a byte
             server.requests.append(b"answered")
-            await visit.send(OK)
+            await connection.send(OK)
 
     async with raw_server(talk) as server, client(server.url) as opened:
         assert await fetch(opened) == b"ok"
         with pytest.raises(ModelFailed, match="closed the connection without an answer"):
             await fetch(opened)
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @pytest.mark.parametrize("begun", [b"HTTP/1.1 2", b"HTTP/1.1 100 Continue\r\n\r\n"])
@@ -258,18 +258,18 @@ async def test_a_request_is_not_repeated_once_a_byte_of_its_answer_came(begun: b
         assert await fetch(opened) == b"ok"
         with pytest.raises(ModelFailed, match="broke off in the head"):
             await fetch(opened)
-        assert server.visits == 1
+        assert server.connections == 1
 
 
 @in_loop
 async def test_what_a_server_says_on_an_idle_connection_is_not_an_answer() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(OK)
-        if visit.number == 1:
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(OK)
+        if connection.number == 1:
             await idle.wait()
-            await visit.send(b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 4\r\n\r\nlate")
-        await visit.left()
+            await connection.send(b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 4\r\n\r\nlate")
+        await connection.left()
 
     idle = asyncio.Event()
     async with raw_server(talk) as server, client(server.url) as opened:
@@ -277,17 +277,17 @@ async def test_what_a_server_says_on_an_idle_connection_is_not_an_answer() -> No
         idle.set()
         await settle()
         assert await fetch(opened) == b"ok"
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @in_loop
 async def test_an_answer_before_the_request_was_all_sent_is_heard() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.reader.readuntil(b"\r\n\r\n")
-        await visit.send(b"HTTP/1.1 413 Too Large\r\ncontent-length: 4\r\n\r\nlong")
-        if visit.number == 1:
+    async def talk(connection: RawConnection) -> None:
+        await connection.reader.readuntil(b"\r\n\r\n")
+        await connection.send(b"HTTP/1.1 413 Too Large\r\ncontent-length: 4\r\n\r\nlong")
+        if connection.number == 1:
             await gone.wait()  # reads no more of it
-        await visit.left()
+        await connection.left()
 
     gone = asyncio.Event()
     async with raw_server(talk) as server, client(server.url) as opened:
@@ -296,16 +296,16 @@ async def test_an_answer_before_the_request_was_all_sent_is_heard() -> None:
         gone.set()
         await server.all_left()
         assert await fetch(opened) == b"long"
-        assert server.visits == 2
+        assert server.connections == 2
 
 
 @in_loop
 async def test_a_server_that_has_said_all_may_still_listen_to_the_end() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.reader.readuntil(b"\r\n\r\n")
-        await visit.send(b"HTTP/1.1 413 Too Large\r\ncontent-length: 4\r\n\r\nlong")
-        visit.writer.write_eof()
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.reader.readuntil(b"\r\n\r\n")
+        await connection.send(b"HTTP/1.1 413 Too Large\r\ncontent-length: 4\r\n\r\nlong")
+        connection.writer.write_eof()
+        await connection.left()
 
     async with (
         raw_server(talk) as server,
@@ -380,27 +380,27 @@ async def test_a_server_that_falls_silent_is_given_up(pieces: int) -> None:
 
 @in_loop
 async def test_a_server_that_never_answers_is_given_up() -> None:
-    async with raw_server(Visit.left) as server:
+    async with raw_server(RawConnection.left) as server:
         with pytest.raises(ModelFailed, match=r"was silent for 0\.05 s"):
             await fetch_from(server.url, idle_seconds=0.05)
         await server.all_left()
 
 
-async def _silent(visit: Visit) -> None:
-    await visit.request()
-    await visit.left()
+async def _silent(connection: RawConnection) -> None:
+    await connection.request()
+    await connection.left()
 
 
-async def _half(visit: Visit) -> None:
-    await visit.request()
-    await visit.send(HEAD + b"content-length: 9\r\n\r\nhal")
-    await visit.left()
+async def _half(connection: RawConnection) -> None:
+    await connection.request()
+    await connection.send(HEAD + b"content-length: 9\r\n\r\nhal")
+    await connection.left()
 
 
-async def _half_head(visit: Visit) -> None:
-    await visit.request()
-    await visit.send(b"HTTP/1.1 200 O")
-    await visit.left()
+async def _half_head(connection: RawConnection) -> None:
+    await connection.request()
+    await connection.send(b"HTTP/1.1 200 O")
+    await connection.left()
 
 
 @pytest.mark.parametrize(
@@ -416,9 +416,9 @@ async def _half_head(visit: Visit) -> None:
 async def test_cancelling_closes_the_connection(talk: Talk, url: str) -> None:
     arrived = asyncio.Event()
 
-    async def watched(visit: Visit) -> None:
+    async def watched(connection: RawConnection) -> None:
         arrived.set()
-        await talk(visit)
+        await talk(connection)
 
     async with raw_server(watched) as server, client(url.format(server.port)) as opened:
         asking = asyncio.create_task(fetch(opened))
@@ -443,10 +443,10 @@ async def test_cancelling_while_connecting_leaves_nothing_behind() -> None:
 
 @in_loop
 async def test_a_reset_in_the_middle_is_a_failure_like_any_other_end() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(HEAD + b"content-length: 9\r\n\r\nhal")
-        visit.writer.transport.abort()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(HEAD + b"content-length: 9\r\n\r\nhal")
+        connection.writer.transport.abort()
 
     async with raw_server(talk) as server:
         with pytest.raises(ModelFailed, match="broke off in the middle"):
@@ -455,12 +455,12 @@ async def test_a_reset_in_the_middle_is_a_failure_like_any_other_end() -> None:
 
 @in_loop
 async def test_finishing_reads_the_end_or_gives_up() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(CHUNKED + b"2\r\nok\r\n")
-        if visit.number == 1:
-            await visit.send(b"0\r\n\r\n")
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(CHUNKED + b"2\r\nok\r\n")
+        if connection.number == 1:
+            await connection.send(b"0\r\n\r\n")
+        await connection.left()
 
     async with raw_server(talk) as server, client(server.url, keep_seconds=0.0) as opened:
         async with opened.post("/chat", {}, b"") as response:
@@ -488,9 +488,9 @@ async def test_finishing_reads_the_end_or_gives_up() -> None:
 )
 @in_loop
 async def test_the_address_becomes_a_request(base: str, line: bytes, host: bytes) -> None:
-    async def talk(visit: Visit) -> None:
-        server.requests.append(await visit.request())
-        await visit.send(OK)
+    async def talk(connection: RawConnection) -> None:
+        server.requests.append(await connection.request())
+        await connection.send(OK)
 
     async with raw_server(talk) as server:
         assert await fetch_from(base.format(server.port)) == b"ok"
@@ -502,9 +502,9 @@ async def test_the_address_becomes_a_request(base: str, line: bytes, host: bytes
 
 @in_loop
 async def test_an_ipv6_address_in_brackets_is_an_address() -> None:
-    async def talk(visit: Visit) -> None:
-        server.requests.append(await visit.request())
-        await visit.send(OK)
+    async def talk(connection: RawConnection) -> None:
+        server.requests.append(await connection.request())
+        await connection.send(OK)
 
     if not _has_ipv6():
         pytest.skip("no IPv6 on this machine")
@@ -552,10 +552,10 @@ async def test_a_header_that_cannot_be_sent_is_refused_without_showing_it(value:
 
 
 def byte_by_byte(answer: bytes) -> Talk:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
         for at in range(len(answer)):
-            await visit.send(answer[at : at + 1])
+            await connection.send(answer[at : at + 1])
             await asyncio.sleep(0)
 
     return talk

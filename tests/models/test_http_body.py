@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coderelay.http.body import ChunkedBody, SizedBody, body_of, parse_head
-from coderelay.http.errors import Broken
+from coderelay.http.errors import ServerMisbehaved
 
 Chunk = tuple[bytes, bytes, bytes]  # data, extension, end of line
 
@@ -64,7 +64,7 @@ def test_a_chunked_body_that_ends_early_is_broken(parts: list[Chunk], keep: int)
     if kept := whole[: min(keep, len(whole) - 1)]:
         body.feed(kept)
     assert not body.finished
-    with pytest.raises(Broken, match="broke off in the middle"):
+    with pytest.raises(ServerMisbehaved, match="broke off in the middle"):
         body.feed(b"")
 
 
@@ -76,7 +76,7 @@ def test_a_chunked_body_that_ends_early_is_broken(parts: list[Chunk], keep: int)
 def test_no_bytes_whatever_raise_anything_but_broken(pieces: list[bytes]) -> None:
     try:
         taken_apart(pieces)
-    except Broken:
+    except ServerMisbehaved:
         pass  # the only way it may fail
 
 
@@ -84,19 +84,19 @@ def test_no_bytes_whatever_raise_anything_but_broken(pieces: list[bytes]) -> Non
     "size", [b"", b"-5", b"+5", b"0x5", b"1_0", b" 5", b"zz", b"5 5", b"\xef\xbc\x95", b"f" * 16, b"-", b"5,5"]
 )
 def test_a_chunk_size_is_hexadecimal_digits_and_nothing_else(size: bytes) -> None:
-    with pytest.raises(Broken, match="a chunk without a size"):
+    with pytest.raises(ServerMisbehaved, match="a chunk without a size"):
         ChunkedBody().feed(size + b"\r\nhello\r\n0\r\n\r\n")
 
 
 def test_a_chunk_that_is_longer_than_it_says_is_broken() -> None:
-    with pytest.raises(Broken, match="longer than it says"):
+    with pytest.raises(ServerMisbehaved, match="longer than it says"):
         ChunkedBody().feed(b"2\r\nhello\r\n")
 
 
 def test_a_size_that_never_ends_is_broken_before_it_fills_the_memory() -> None:
     body = ChunkedBody()
     assert [body.feed(b"0" * 1000) for _ in range(16)] == [b""] * 16
-    with pytest.raises(Broken, match="a chunk without a size"):
+    with pytest.raises(ServerMisbehaved, match="a chunk without a size"):
         body.feed(b"0" * 1000)
 
 
@@ -121,5 +121,5 @@ def test_a_sized_body_ends_where_it_says() -> None:
 @pytest.mark.parametrize("length", ["-1", "+1", "abc", "1 2", "5, 6", "", "９", "9" * 30, "0x5", "1_0", "²"])
 def test_a_length_that_is_no_number_is_broken(length: str) -> None:
     head = parse_head(b"HTTP/1.1 200 OK\r\ncontent-length: " + length.encode())
-    with pytest.raises(Broken, match="without a usable length"):
+    with pytest.raises(ServerMisbehaved, match="without a usable length"):
         body_of(head)

@@ -7,7 +7,7 @@ import pytest
 from coderelay.protocol.errors import ModelFailed
 from tests.model_server import http_error, says, script
 from tests.models.chat import HEAD, KEY, answered, chat, complete, delta, events, scripted
-from tests.models.raw import Visit, in_loop, raw_server
+from tests.models.raw import RawConnection, in_loop, raw_server
 
 
 def refused(status: int, body: bytes, *headers: bytes) -> bytes:
@@ -103,10 +103,10 @@ async def test_a_reason_that_cannot_be_read_does_not_hide_the_status(answer: byt
 
 @in_loop
 async def test_a_reason_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(b"HTTP/1.1 429 No\r\ncontent-length: 500\r\n\r\nslow")
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(b"HTTP/1.1 429 No\r\ncontent-length: 500\r\n\r\nslow")
+        await connection.left()
 
     monkeypatch.setattr("coderelay.models.http_error._READ_SECONDS", 0.02)
     async with raw_server(talk) as server, chat(server.url, idle_seconds=60.0) as model:

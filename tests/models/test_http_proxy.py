@@ -12,7 +12,7 @@ from coderelay.http.address import parse_address
 from coderelay.http.dial import proxy_for
 from coderelay.protocol.errors import ModelFailed
 from tests.models.certificates import Certificate
-from tests.models.raw import RawServer, Visit, client, fetch, fetch_from, in_loop, keeps_answering, raw_server
+from tests.models.raw import RawConnection, RawServer, client, fetch, fetch_from, in_loop, keeps_answering, raw_server
 
 BASIC = b"proxy-authorization: Basic bWU6cEBzcw=="  # me:p@ss
 
@@ -21,30 +21,30 @@ BASIC = b"proxy-authorization: Basic bWU6cEBzcw=="  # me:p@ss
 async def proxy(refusal: bytes = b"", tls: SSLContext | None = None) -> AsyncGenerator[RawServer]:
     """Forwards to a port of this machine, whatever the host is called. `requests` has what it was asked."""
 
-    async def talk(visit: Visit) -> None:
-        head = await visit.reader.readuntil(b"\r\n\r\n")
+    async def talk(connection: RawConnection) -> None:
+        head = await connection.reader.readuntil(b"\r\n\r\n")
         server.requests.append(head)
         if refusal:
-            await visit.send(refusal)
+            await connection.send(refusal)
         else:
-            await _forward(head, visit)
+            await _forward(head, connection)
 
     async with raw_server(talk, tls=tls) as server:
         yield server
 
 
-async def _forward(head: bytes, visit: Visit) -> None:
+async def _forward(head: bytes, connection: RawConnection) -> None:
     method, target, _ = head.split(b" ", 2)
     host = target if method == b"CONNECT" else target.split(b"/")[2]
     reader, writer = await asyncio.open_connection("127.0.0.1", int(host.rpartition(b":")[2]))
     try:
         if method == b"CONNECT":
-            await visit.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await connection.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:
             writer.write(head)
         async with asyncio.TaskGroup() as both:
-            both.create_task(_copy(visit.reader, writer))
-            both.create_task(_copy(reader, visit.writer))
+            both.create_task(_copy(connection.reader, writer))
+            both.create_task(_copy(reader, connection.writer))
     finally:
         writer.transport.abort()
 
@@ -59,10 +59,10 @@ async def _copy(reader: StreamReader, writer: StreamWriter) -> None:
 
 @asynccontextmanager
 async def model(tls: SSLContext | None = None) -> AsyncGenerator[RawServer]:
-    async def talk(visit: Visit) -> None:
-        while request := await visit.request():
+    async def talk(connection: RawConnection) -> None:
+        while request := await connection.request():
             server.requests.append(request)
-            await visit.send(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
+            await connection.send(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")
 
     async with raw_server(talk, tls=tls) as server:
         yield server
@@ -75,7 +75,7 @@ async def test_a_plain_request_goes_through_the_proxy_in_full_form() -> None:
         env = {"HTTP_PROXY": f"http://me:p%40ss@127.0.0.1:{between.port}"}
         async with client(f"http://model.test:{server.port}/v1", env=env) as opened:
             assert [await fetch(opened), await fetch(opened)] == [b"ok", b"ok"]
-            assert (between.visits, server.visits) == (1, 1)
+            assert (between.connections, server.connections) == (1, 1)
         line, host, *fields = between.requests[0].splitlines()
         assert line == b"POST http://model.test:%d/v1/chat HTTP/1.1" % server.port
         assert host == b"host: model.test:%d" % server.port
@@ -161,7 +161,7 @@ async def test_a_proxy_that_is_not_there_is_blamed(scheme: str) -> None:
 
 @in_loop
 async def test_a_proxy_that_never_opens_the_tunnel_is_given_up() -> None:
-    async with raw_server(Visit.left) as between:
+    async with raw_server(RawConnection.left) as between:
         env = {"HTTPS_PROXY": f"http://127.0.0.1:{between.port}"}
         with pytest.raises(ModelFailed, match=r"within 0\.05 s through the proxy at 127\.0\.0\.1"):
             await fetch_from("https://model.test/v1", env=env, connect_seconds=0.05)
@@ -172,10 +172,10 @@ async def test_a_proxy_that_never_opens_the_tunnel_is_given_up() -> None:
 async def test_cancelling_closes_the_connection_to_the_proxy() -> None:
     asked = asyncio.Event()
 
-    async def talk(visit: Visit) -> None:
-        await visit.request()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
         asked.set()
-        await visit.left()
+        await connection.left()
 
     async with raw_server(talk) as between:
         env = {"HTTPS_PROXY": f"http://127.0.0.1:{between.port}"}

@@ -7,7 +7,17 @@ import pytest
 
 from coderelay.protocol.errors import ModelFailed
 from tests.models.certificates import Certificate
-from tests.models.raw import OK, Visit, answers, client, fetch, fetch_from, in_loop, keeps_answering, raw_server
+from tests.models.raw import (
+    OK,
+    RawConnection,
+    answers,
+    client,
+    fetch,
+    fetch_from,
+    in_loop,
+    keeps_answering,
+    raw_server,
+)
 
 
 @pytest.mark.quick
@@ -31,7 +41,7 @@ async def test_a_certificate_named_by_ssl_cert_file_is_trusted(certificate: Cert
     async with raw_server(keeps_answering(), tls=certificate.server) as server:
         async with client(f"https://127.0.0.1:{server.port}", env=certificate.trusted) as opened:
             assert [await fetch(opened), await fetch(opened)] == [b"ok", b"ok"]
-            assert server.visits == 1
+            assert server.connections == 1
         await server.all_left()
 
 
@@ -54,10 +64,10 @@ async def test_a_certificate_for_another_name_is_refused(tmp_path: Path) -> None
 
 @in_loop
 async def test_a_server_without_tls_is_told_apart(certificate: Certificate) -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.reader.read(100)
-        await visit.send(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.reader.read(100)
+        await connection.send(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+        await connection.left()
 
     async with raw_server(talk) as server:
         with pytest.raises(ModelFailed, match="does not speak TLS as it should: wrong version number") as failure:
@@ -68,8 +78,8 @@ async def test_a_server_without_tls_is_told_apart(certificate: Certificate) -> N
 
 @in_loop
 async def test_a_server_that_hangs_up_in_the_handshake_cannot_be_reached() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.reader.read(100)
+    async def talk(connection: RawConnection) -> None:
+        await connection.reader.read(100)
 
     async with raw_server(talk) as server:
         with pytest.raises(ModelFailed, match="cannot be reached: ") as failure:
@@ -79,7 +89,7 @@ async def test_a_server_that_hangs_up_in_the_handshake_cannot_be_reached() -> No
 
 @in_loop
 async def test_a_handshake_that_does_not_end_is_given_up() -> None:
-    async with raw_server(Visit.left) as server:
+    async with raw_server(RawConnection.left) as server:
         with pytest.raises(ModelFailed, match=r"did not accept a connection within 0\.05 s"):
             await fetch_from(f"https://127.0.0.1:{server.port}", connect_seconds=0.05)
         await server.all_left()
@@ -87,7 +97,7 @@ async def test_a_handshake_that_does_not_end_is_given_up() -> None:
 
 @in_loop
 async def test_a_certificate_file_that_is_not_there_is_named(nowhere: str) -> None:
-    async with raw_server(Visit.left) as server:
+    async with raw_server(RawConnection.left) as server:
         with pytest.raises(ModelFailed) as failure:
             await fetch_from(f"https://127.0.0.1:{server.port}", env={"SSL_CERT_FILE": nowhere})
         assert failure.value.message == (
@@ -102,7 +112,7 @@ async def test_a_certificate_file_that_is_not_there_is_named(nowhere: str) -> No
 async def test_a_file_without_a_certificate_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty.pem").write_text("nothing here")
     env = {"SSL_CERT_FILE": str(tmp_path / "empty.pem")}
-    async with raw_server(Visit.left) as server:
+    async with raw_server(RawConnection.left) as server:
         with pytest.raises(ModelFailed, match=r"empty\.pem cannot be read"):
             await fetch_from(f"https://127.0.0.1:{server.port}", env=env)
 
@@ -143,10 +153,10 @@ async def test_an_encrypted_connection_that_drops_is_a_failure(
 async def test_cancelling_closes_an_encrypted_connection(certificate: Certificate) -> None:
     asked = asyncio.Event()
 
-    async def talk(visit: Visit) -> None:
-        await visit.request()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
         asked.set()
-        await visit.left()
+        await connection.left()
 
     async with raw_server(talk, tls=certificate.server) as server:
         asking = asyncio.create_task(fetch_from(f"https://127.0.0.1:{server.port}", env=certificate.trusted))

@@ -44,7 +44,7 @@ from tests.models.chat import (
     scripted,
     shown,
 )
-from tests.models.raw import Visit, answers, in_loop, raw_server, settle
+from tests.models.raw import RawConnection, answers, in_loop, raw_server, settle
 
 BY = "chat/m"
 THOUGHT = Seal(BY, "reasoning_content")
@@ -95,15 +95,15 @@ async def test_one_connection_serves_all_steps_of_a_turn() -> None:
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     body = events(HELLO, STOP, b"data: [DONE]\n\n")
 
-    async def talk(visit: Visit) -> None:
-        while await visit.request():
-            await visit.send(head + b"%x\r\n%b\r\n" % (len(body), body))
+    async def talk(connection: RawConnection) -> None:
+        while await connection.request():
+            await connection.send(head + b"%x\r\n%b\r\n" % (len(body), body))
             await settle()
-            await visit.send(b"0\r\n\r\n")  # the end of the body comes after the last word
+            await connection.send(b"0\r\n\r\n")  # the end of the body comes after the last word
 
     async with raw_server(talk) as server, chat(server.url) as model:
         assert [(await complete(model)).stop_reason for _ in range(3)] == ["end_turn"] * 3
-        assert server.visits == 1
+        assert server.connections == 1
 
 
 @in_loop
@@ -430,10 +430,10 @@ def test_characters_and_lines_may_be_split_across_reads(sizes: list[int], crlf: 
 
 @in_loop
 async def test_a_server_that_stays_on_the_line_after_its_last_word_does_not_hold_us_up() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(HEAD + events(HELLO, STOP, b"data: [DONE]\n\n"))
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(HEAD + events(HELLO, STOP, b"data: [DONE]\n\n"))
+        await connection.left()
 
     async with raw_server(talk) as server, chat(server.url) as model:
         assert (await complete(model)).blocks == (Text("héllo 你好 🎉"),)
@@ -487,18 +487,18 @@ async def test_an_event_of_another_shape_is_a_failure(event: bytes) -> None:
 
 @in_loop
 async def test_a_silent_server_is_given_up() -> None:
-    async with raw_server(Visit.left) as server, chat(server.url, idle_seconds=0.05) as model:
+    async with raw_server(RawConnection.left) as server, chat(server.url, idle_seconds=0.05) as model:
         with pytest.raises(ModelFailed, match=r"was silent for 0\.05 s"):
             await complete(model)
 
 
 @in_loop
 async def test_leaving_in_the_middle_closes_the_connection() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(HEAD + events(HELLO))
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(HEAD + events(HELLO))
         heard.set()
-        await visit.left()
+        await connection.left()
 
     heard = asyncio.Event()
     async with raw_server(talk) as server, chat(server.url) as model:

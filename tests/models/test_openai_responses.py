@@ -23,7 +23,7 @@ from coderelay.protocol.ids import CallId
 from tests.model_server import says, script
 from tests.models.chat import HEAD, KEY, complete, events, pieces_of
 from tests.models.forms import FORMS
-from tests.models.raw import Visit, answers, in_loop, raw_server
+from tests.models.raw import RawConnection, answers, in_loop, raw_server
 
 BY = "responses/m"
 RESPONSES = FORMS[1]
@@ -347,10 +347,10 @@ def test_events_may_be_split_across_reads(sizes: list[int]) -> None:
 
 @in_loop
 async def test_a_server_that_stays_on_the_line_after_its_last_word_does_not_hold_us_up() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(HEAD + events(said("hi there"), completed()))
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(HEAD + events(said("hi there"), completed()))
+        await connection.left()
 
     async with raw_server(talk) as server, responses(server.url) as model:
         assert await complete(model) == HI

@@ -13,7 +13,7 @@ from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from tests.model_server import says, script
 from tests.models.chat import HEAD, STOP, asking, complete, delta, events, scripted
-from tests.models.raw import Visit, in_loop, raw_server
+from tests.models.raw import RawConnection, in_loop, raw_server
 
 ENV = {"OPENAI_API_KEY": "sk-1"}
 
@@ -99,9 +99,9 @@ async def test_the_key_and_the_address_come_from_the_environment() -> None:
 
 @in_loop
 async def test_the_proxy_comes_from_the_environment_that_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def talk(visit: Visit) -> None:
-        server.requests.append(await visit.request())
-        await visit.send(HEAD + events(delta(content="hi"), STOP))
+    async def talk(connection: RawConnection) -> None:
+        server.requests.append(await connection.request())
+        await connection.send(HEAD + events(delta(content="hi"), STOP))
 
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # of this process, and none of its business
     async with raw_server(talk) as server:
@@ -127,10 +127,10 @@ async def sent_and_told(model: str, env: dict[str, str], own: ProviderSettings |
     """What a server gets whose address is `{server}` in the environment, or that of the person's `own` provider, and
     what a person is told when it refuses and repeats all of it."""
 
-    async def talk(visit: Visit) -> None:
-        server.requests.append(await visit.request())
+    async def talk(connection: RawConnection) -> None:
+        server.requests.append(await connection.request())
         body = b"you said " + server.requests[-1].partition(b"\r\n\r\n")[0]
-        await visit.send(b"HTTP/1.1 401 No\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+        await connection.send(b"HTTP/1.1 401 No\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
 
     async with raw_server(talk) as server:
         here = f"127.0.0.1:{server.port}"

@@ -34,7 +34,7 @@ from tests.model_server import (
     script,
 )
 from tests.models.chat import HEAD, KEY, STOP, delta, events
-from tests.models.raw import Visit, answers, in_loop, raw_server
+from tests.models.raw import RawConnection, answers, in_loop, raw_server
 
 
 def tool(name: str, description: str, *required: str, **optional: str) -> ToolSpec:
@@ -330,18 +330,18 @@ async def test_a_server_that_refuses_says_why() -> None:
 
 @in_loop
 async def test_a_silent_server_is_given_up() -> None:
-    async with raw_server(Visit.left) as server, schema_chat(server.url, idle_seconds=0.05) as model:
+    async with raw_server(RawConnection.left) as server, schema_chat(server.url, idle_seconds=0.05) as model:
         with pytest.raises(ModelFailed, match=r"was silent for 0\.05 s"):
             await pieces_of(model)
 
 
 @in_loop
 async def test_leaving_in_the_middle_closes_the_connection() -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(HEAD + events(delta(content='{"answer": "one')))
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(HEAD + events(delta(content='{"answer": "one')))
         heard.set()
-        await visit.left()
+        await connection.left()
 
     heard = asyncio.Event()
     async with raw_server(talk) as server, schema_chat(server.url) as model:

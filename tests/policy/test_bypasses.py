@@ -285,10 +285,10 @@ def test_a_rule_on_words_leaves_other_words_alone() -> None:
 def test_an_approval_in_a_sandbox_counted_without_one() -> None:
     need = Need(tool="bash", kind="command", title="make", command="make", sandbox="bubblewrap")
     approval = approval_of(PermissionAsk(AskId("a"), CallId("c"), need, "why"), "person", "/ws")
-    rungs = ("bubblewrap", "sandlock", "none", "")
-    assert [covers(approval, replace(need, sandbox=rung)) for rung in rungs] == [True, True, False, False]
+    backends = ("bubblewrap", "sandlock", "none", "")
+    assert [covers(approval, replace(need, sandbox=backend)) for backend in backends] == [True, True, False, False]
     open_one = replace(approval, sandbox="none")
-    assert [covers(open_one, replace(need, sandbox=rung)) for rung in rungs] == [True] * 4
+    assert [covers(open_one, replace(need, sandbox=backend)) for backend in backends] == [True] * 4
     out = replace(need, command="CODER_SANDBOX=0 make", rights=("outside",))
     outside = approval_of(PermissionAsk(AskId("a"), CallId("c"), out, "why"), "person", "/ws")
     assert covers(outside, replace(out, sandbox="none"))

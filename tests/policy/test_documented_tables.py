@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.policy.preset_tables import PRESETS, Table, in_words, table_of
+from coderelay.policy.preset_tables import PRESETS, ModeTable, in_words, table_of
 
 PLAN, YOLO = table_of("plan", "balanced"), table_of("yolo", "balanced")
 
 pytestmark = pytest.mark.quick
 
 DOCS = Path(__file__).parents[2] / "docs" / "permissions.md"
-COLUMNS: dict[str, Table] = {
+COLUMNS: dict[str, ModeTable] = {
     "`plan`": PLAN,
     "strict": PRESETS["strict"],
     "balanced": PRESETS["balanced"],

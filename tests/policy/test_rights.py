@@ -226,9 +226,9 @@ def test_c08_tests_and_builds_run_unasked_because_of_the_sandbox() -> None:
         "npm run build",
         "python -m pytest x",
     )
-    for rung, verdict in (("bubblewrap", "allow"), ("sandlock", "allow"), ("none", "ask"), ("", "ask")):
-        assert [one(bash(each, rung), "auto-edit").verdict for each in commands] == [verdict] * 5
-        assert [one(bash(each, rung), preset="auto-edit").verdict for each in commands] == [verdict] * 5
+    for backend, verdict in (("bubblewrap", "allow"), ("sandlock", "allow"), ("none", "ask"), ("", "ask")):
+        assert [one(bash(each, backend), "auto-edit").verdict for each in commands] == [verdict] * 5
+        assert [one(bash(each, backend), preset="auto-edit").verdict for each in commands] == [verdict] * 5
     assert one(bash("make", "none"), "auto-edit").reason == "make is not known to only read; there is no sandbox"
     for command in ("pytest --basetemp=/home", "make -f /x", "npm run deploy", "python x.py", "pytest /etc"):
         assert one(bash(command), "auto-edit").verdict == "ask"

@@ -12,7 +12,7 @@ from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import FinishedCommand, Processes, RunningCommand
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.sandbox import IDLE_SECONDS, Sandbox
 
 
@@ -46,7 +46,7 @@ def _argv(script: str) -> list[str]:
 @asynccontextmanager
 async def confined(
     root: Path,
-    rung: Rung,
+    backend: SandboxBackend,
     *,
     home: Path | None = None,
     work: Path | None = None,
@@ -61,7 +61,7 @@ async def confined(
         coder_home=str(coder_home),
         folders=(str(work),),
         environment=environment,
-        rung=rung,
+        backend=backend,
         idle_seconds=idle_seconds,
     )
     plain = Processes()

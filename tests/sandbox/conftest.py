@@ -5,22 +5,22 @@ from functools import cache
 
 import pytest
 
-from coderelay.workspace.sandbox.confinement import Rung
-from coderelay.workspace.sandbox.detect import WAYS
+from coderelay.workspace.sandbox.confinement import SandboxBackend
+from coderelay.workspace.sandbox.detect import BACKENDS
 from coderelay.workspace.sandbox.probe import probe
 
 
 @cache
-def why_not(rung: Rung, coder_home: str) -> str:
-    return probe(rung, coder_home)
+def why_not(backend: SandboxBackend, coder_home: str) -> str:
+    return probe(backend, coder_home)
 
 
-def checked(rung: Rung, coder_home: str) -> Rung:
-    if reason := why_not(rung, coder_home):
+def checked(backend: SandboxBackend, coder_home: str) -> SandboxBackend:
+    if reason := why_not(backend, coder_home):
         if os.environ.get("CI") == "true":
-            pytest.fail(f"{rung}: {reason}")
-        pytest.skip(f"{rung}: {reason}")
-    return rung
+            pytest.fail(f"{backend}: {reason}")
+        pytest.skip(f"{backend}: {reason}")
+    return backend
 
 
 @pytest.fixture(scope="session")
@@ -28,11 +28,11 @@ def coder_home_for_probes(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("probes"))
 
 
-@pytest.fixture(params=WAYS)
-def rung(request: pytest.FixtureRequest, coder_home_for_probes: str) -> Rung:
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest, coder_home_for_probes: str) -> SandboxBackend:
     return checked(request.param, coder_home_for_probes)
 
 
 @pytest.fixture
-def bubblewrap(coder_home_for_probes: str) -> Rung:
+def bubblewrap(coder_home_for_probes: str) -> SandboxBackend:
     return checked("bubblewrap", coder_home_for_probes)

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from tests.house import story
 from tests.sandbox.confined import Confined, confined
 
@@ -51,11 +51,11 @@ async def attempt(inside: Confined, facts: dict[str, object]) -> dict[str, str]:
 
 @story
 async def test_nothing_outside_can_be_reached_read_or_changed(
-    tmp_path: Path, rung: Rung, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, backend: SandboxBackend, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
     abstract = f"coder-{uuid4().hex}"
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         secrets = [plant(inside.home / name) for name in CREDENTIALS]
         secrets.append(plant(inside.coder_home / "trust.json"))
         with ExitStack() as stack:
@@ -125,12 +125,12 @@ async def test_the_attempts_succeed_outside_of_a_sandbox(tmp_path: Path):
 
 
 @story
-async def test_credentials_stay_hidden_when_home_itself_is_the_workspace(tmp_path: Path, rung: Rung):
+async def test_credentials_stay_hidden_when_home_itself_is_the_workspace(tmp_path: Path, backend: SandboxBackend):
     home = tmp_path / "person"
     for name in CREDENTIALS:
         plant(home / name)
     (home / "notes.txt").write_text("mine")
-    async with confined(tmp_path, rung, home=home, work=home) as inside:
+    async with confined(tmp_path, backend, home=home, work=home) as inside:
         seen = await inside.bash(f"cat notes.txt; cat {' '.join(CREDENTIALS)}; echo new > made.txt")
         assert (seen.output.startswith("mine"), SECRET in seen.output) == (True, False)
     assert (home / "made.txt").read_text() == "new\n"
@@ -138,7 +138,7 @@ async def test_credentials_stay_hidden_when_home_itself_is_the_workspace(tmp_pat
 
 
 @story
-async def test_the_root_itself_can_be_the_workspace(tmp_path: Path, bubblewrap: Rung):
+async def test_the_root_itself_can_be_the_workspace(tmp_path: Path, bubblewrap: SandboxBackend):
     home = tmp_path / "person"
     plant(home / ".ssh/id_ed25519")
     async with confined(tmp_path, bubblewrap, home=home, work=Path("/")) as inside:
@@ -147,7 +147,7 @@ async def test_the_root_itself_can_be_the_workspace(tmp_path: Path, bubblewrap: 
 
 
 @story
-async def test_a_hidden_file_still_reads_as_one(tmp_path: Path, bubblewrap: Rung):
+async def test_a_hidden_file_still_reads_as_one(tmp_path: Path, bubblewrap: SandboxBackend):
     """Tools fail on a configuration that is not even well-formed."""
     async with confined(tmp_path, bubblewrap) as inside:
         for name in (".docker/config.json", ".m2/settings.xml", ".npmrc"):
@@ -157,10 +157,10 @@ async def test_a_hidden_file_still_reads_as_one(tmp_path: Path, bubblewrap: Rung
 
 
 @story
-async def test_the_environment_of_a_command_is_its_own(tmp_path: Path, rung: Rung):
+async def test_the_environment_of_a_command_is_its_own(tmp_path: Path, backend: SandboxBackend):
     runtime = tmp_path / "person/runtime"
     plant(runtime / "bus")
-    async with confined(tmp_path, rung, env={"XDG_RUNTIME_DIR": str(runtime)}) as inside:
+    async with confined(tmp_path, backend, env={"XDG_RUNTIME_DIR": str(runtime)}) as inside:
         seen = dict(line.split("=", 1) for line in (await inside.output("env")).splitlines())
         assert "XDG_RUNTIME_DIR" not in seen
         own = [seen[name] for name in ("XDG_CACHE_HOME", "PIP_CACHE_DIR", "npm_config_cache", "GOCACHE")]

@@ -7,31 +7,31 @@ import msgspec
 import pytest
 
 from coderelay.workspace.sandbox import bubblewrap, detect
-from coderelay.workspace.sandbox.confinement import Rung
-from coderelay.workspace.sandbox.detect import DetectedSandbox, find_rung, rung_here
+from coderelay.workspace.sandbox.confinement import SandboxBackend
+from coderelay.workspace.sandbox.detect import DetectedSandbox, detect_sandbox, sandbox_backend
 from coderelay.workspace.sandbox.failure_hints import sandbox_hint
 from coderelay.workspace.sandbox.probe import probe
 
 
-def test_the_best_way_that_works_is_taken_and_kept(tmp_path: Path, bubblewrap: Rung):
-    assert rung_here(str(tmp_path)) == bubblewrap
+def test_the_best_way_that_works_is_taken_and_kept(tmp_path: Path, bubblewrap: SandboxBackend):
+    assert sandbox_backend(str(tmp_path)) == bubblewrap
     kept = msgspec.json.decode((tmp_path / "sandboxes/rung.json").read_bytes())
     assert kept["found"] == {"rung": "bubblewrap", "why_not": {}}
     assert sorted(os.listdir(tmp_path / "sandboxes")) == [".lock", "rung.json"]
 
 
-def test_what_is_kept_is_not_believed_when_anything_has_changed(tmp_path: Path, rung: Rung):
+def test_what_is_kept_is_not_believed_when_anything_has_changed(tmp_path: Path, backend: SandboxBackend):
     (tmp_path / "sandboxes").mkdir()
     wrong: dict[str, object] = {"key": "another machine", "found": {"rung": "none", "why_not": {}}}
     (tmp_path / "sandboxes/rung.json").write_bytes(msgspec.json.encode(wrong))
-    assert rung_here(str(tmp_path)) != "none"
+    assert sandbox_backend(str(tmp_path)) != "none"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"key": 1}'])
-def test_a_damaged_file_is_no_obstacle(tmp_path: Path, bubblewrap: Rung, content: bytes):
+def test_a_damaged_file_is_no_obstacle(tmp_path: Path, bubblewrap: SandboxBackend, content: bytes):
     (tmp_path / "sandboxes").mkdir()
     (tmp_path / "sandboxes/rung.json").write_bytes(content)
-    assert rung_here(str(tmp_path)) == bubblewrap
+    assert sandbox_backend(str(tmp_path)) == bubblewrap
 
 
 def test_a_wrapper_that_confines_nothing_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -48,11 +48,13 @@ def test_why_there_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2; exit 1\n")
     fake.chmod(0o755)
     monkeypatch.setattr(bubblewrap, "_SYSTEM", (str(tmp_path),))
-    found = find_rung(str(tmp_path / "coder"))
+    found = detect_sandbox(str(tmp_path / "coder"))
     assert found.why_not["bubblewrap"] == "bwrap: setting up uid map: Permission denied"
     monkeypatch.setattr(bubblewrap, "_SYSTEM", ())
-    monkeypatch.setattr(detect, "WAYS", ("bubblewrap",))
-    assert find_rung(str(tmp_path / "coder")) == DetectedSandbox("none", {"bubblewrap": "bwrap is not installed"})
+    monkeypatch.setattr(detect, "BACKENDS", ("bubblewrap",))
+    assert detect_sandbox(str(tmp_path / "coder")) == DetectedSandbox(
+        "none", {"bubblewrap": "bwrap is not installed"}
+    )
 
 
 NETWORK = "CODER_NETWORK=1"
@@ -60,7 +62,7 @@ OUTSIDE = "CODER_SANDBOX=0"
 
 
 @pytest.mark.parametrize(
-    ("output", "rung", "hinted"),
+    ("output", "backend", "hinted"),
     [
         ("curl: (6) Could not resolve host: example.org", "bubblewrap", NETWORK),
         ("connect: Network is unreachable", "bubblewrap", NETWORK),
@@ -74,8 +76,10 @@ OUTSIDE = "CODER_SANDBOX=0"
         ("touch: cannot touch '/etc/x': Read-only file system", "none", ""),
     ],
 )
-def test_a_failure_that_looks_like_the_sandbox_says_how_to_ask_for_more(output: str, rung: Rung, hinted: str):
-    hint = sandbox_hint(output, rung)
+def test_a_failure_that_looks_like_the_sandbox_says_how_to_ask_for_more(
+    output: str, backend: SandboxBackend, hinted: str
+):
+    hint = sandbox_hint(output, backend)
     assert (hinted in hint, bool(hint)) == (True, bool(hinted))
 
 

@@ -13,7 +13,7 @@ import pytest
 from coderelay.workspace.processes.find_program import find_program, outside_path
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.sandbox.caches import cache_folder
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.profile import credential_places
 from coderelay.workspace.trees.snapshots import Snapshot, Trees
@@ -46,7 +46,7 @@ while True:
 
 
 @story
-async def test_a_link_in_place_of_a_folder_of_git_opens_nothing_outside(tmp_path: Path, bubblewrap: Rung):
+async def test_a_link_in_place_of_a_folder_of_git_opens_nothing_outside(tmp_path: Path, bubblewrap: SandboxBackend):
     toolchain = tmp_path / "person/.nvm"
     toolchain.mkdir(parents=True)
     make_repository(toolchain)
@@ -65,7 +65,7 @@ async def test_a_link_in_place_of_a_folder_of_git_opens_nothing_outside(tmp_path
 
 @story
 async def test_a_linked_folder_of_settings_that_came_with_a_clone_opens_nothing_outside(
-    tmp_path: Path, bubblewrap: Rung
+    tmp_path: Path, bubblewrap: SandboxBackend
 ):
     cargo, work = tmp_path / "person/.cargo", tmp_path / "work"
     cargo.mkdir(parents=True)
@@ -80,7 +80,7 @@ async def test_a_linked_folder_of_settings_that_came_with_a_clone_opens_nothing_
 
 @story
 async def test_a_link_that_comes_and_goes_while_a_sandbox_starts_opens_nothing_outside(
-    tmp_path: Path, bubblewrap: Rung
+    tmp_path: Path, bubblewrap: SandboxBackend
 ):
     plain, work = tmp_path / "person/plain", tmp_path / "work"
     (plain / "hooks").mkdir(parents=True)
@@ -106,22 +106,24 @@ async def test_a_link_that_comes_and_goes_while_a_sandbox_starts_opens_nothing_o
 
 
 @story
-async def test_no_descriptor_can_be_taken_from_those_that_run_a_command(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_no_descriptor_can_be_taken_from_those_that_run_a_command(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         (inside.work / "thief.py").write_text(THIEF)
         assert await inside.output("python3 thief.py") == "0\n"
 
 
 @story
-async def test_a_command_that_stops_its_keeper_is_ended(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_a_command_that_stops_its_keeper_is_ended(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         with pytest.raises(ProcessesLost):
             await inside.bash("kill -STOP $PPID; while :; do date +%N > tick; sleep 0.05; done")
         await inside.output('touch tick; sleep 0.2; seen=$(cat tick); sleep 0.5; test "$seen" = "$(cat tick)"')
 
 
 @story
-async def test_a_command_that_stops_everything_it_sees_does_not_hold_the_end(tmp_path: Path, bubblewrap: Rung):
+async def test_a_command_that_stops_everything_it_sees_does_not_hold_the_end(
+    tmp_path: Path, bubblewrap: SandboxBackend
+):
     async with confined(tmp_path, bubblewrap) as inside:
         with pytest.raises(ProcessesLost):
             await inside.bash("kill -STOP 1 $PPID; sleep 60", seconds=5)
@@ -133,7 +135,7 @@ async def test_a_command_that_stops_everything_it_sees_does_not_hold_the_end(tmp
 
 
 @story
-async def test_a_git_that_a_command_has_written_is_not_run_outside(tmp_path: Path, bubblewrap: Rung):
+async def test_a_git_that_a_command_has_written_is_not_run_outside(tmp_path: Path, bubblewrap: SandboxBackend):
     """In an environment of the workspace that the person has activated."""
     work = tmp_path / "work"
     make_repository(work)
@@ -174,7 +176,7 @@ def test_no_program_of_the_workspace_is_taken_for_one_of_the_machine(tmp_path: P
 )
 @story
 async def test_the_persons_next_git_runs_nothing_that_a_command_has_named(
-    tmp_path: Path, bubblewrap: Rung, prepared: str, attack: str
+    tmp_path: Path, bubblewrap: SandboxBackend, prepared: str, attack: str
 ):
     work = tmp_path / "work"
     prepare(work, prepared)
@@ -206,7 +208,7 @@ def prepare(work: Path, prepared: str) -> None:
 
 
 @story
-async def test_a_new_repository_keeps_what_names_no_program(tmp_path: Path, bubblewrap: Rung):
+async def test_a_new_repository_keeps_what_names_no_program(tmp_path: Path, bubblewrap: SandboxBackend):
     async with confined(tmp_path, bubblewrap) as inside:
         made = "git init -q; git config user.name Ada; git config user.email a@b; git remote add origin ../other"
         assert await inside.output(f"{made}; touch file; git add .; git commit -qm one") == ""
@@ -214,7 +216,9 @@ async def test_a_new_repository_keeps_what_names_no_program(tmp_path: Path, bubb
 
 
 @story
-async def test_what_is_done_outside_after_a_command_follows_no_link_of_its(tmp_path: Path, bubblewrap: Rung):
+async def test_what_is_done_outside_after_a_command_follows_no_link_of_its(
+    tmp_path: Path, bubblewrap: SandboxBackend
+):
     home = tmp_path / "person"
     tree = home / "other/.git/worktrees/x"
     tree.mkdir(parents=True)
@@ -260,7 +264,7 @@ def test_nothing_is_put_into_what_a_linked_cache_leads_to(tmp_path: Path):
 
 @story
 async def test_no_socket_can_be_reached_however_it_was_named_and_whether_it_listens(
-    tmp_path: Path, bubblewrap: Rung, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, bubblewrap: SandboxBackend, monkeypatch: pytest.MonkeyPatch
 ):
     home = Path(tempfile.mkdtemp(dir=os.path.dirname(tmp_path), prefix="h"))
     monkeypatch.chdir(home)
@@ -278,7 +282,7 @@ async def test_no_socket_can_be_reached_however_it_was_named_and_whether_it_list
 
 
 @story
-async def test_keys_of_the_persons_session_are_not_inherited(tmp_path: Path, bubblewrap: Rung):
+async def test_keys_of_the_persons_session_are_not_inherited(tmp_path: Path, bubblewrap: SandboxBackend):
     number = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
     if number is None or ctypes.CDLL(None).syscall(number, JOIN_SESSION_KEYRING, None) < 0:
         pytest.skip("there are no keyrings here")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.git_obeyed_files import read_file
 from tests.house import story
 from tests.sandbox.confined import confined, git, make_repository
@@ -50,14 +50,14 @@ def guarded(work: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("planted", [PLANTED, {}], ids=["there", "absent"])
 @story
-async def test_no_command_changes_what_is_guarded(tmp_path: Path, rung: Rung, planted: dict[str, str]):
+async def test_no_command_changes_what_is_guarded(tmp_path: Path, backend: SandboxBackend, planted: dict[str, str]):
     work = tmp_path / "work"
     make_repository(work)
     for name, text in planted.items():
         (work / name).parent.mkdir(exist_ok=True)
         (work / name).write_text(text)
     before = guarded(work)
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         await inside.bash(ATTACK)
         await inside.bash(ATTACK)
     assert guarded(work) == before
@@ -77,17 +77,19 @@ async def test_the_attack_works_where_there_is_no_sandbox(tmp_path: Path):
 
 
 @story
-async def test_git_commits(tmp_path: Path, rung: Rung):
+async def test_git_commits(tmp_path: Path, backend: SandboxBackend):
     work = tmp_path / "work"
     make_repository(work)
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         await inside.output("echo one > file; git add file; git commit -qm first; git checkout -qb side; git status")
     assert git(work, "log", "--format=%s %an", "side") == "first Ada"
     assert git(work, "status", "--short") == ""
 
 
 @story
-async def test_git_commits_in_a_folder_of_the_repository_and_in_a_work_tree(tmp_path: Path, bubblewrap: Rung):
+async def test_git_commits_in_a_folder_of_the_repository_and_in_a_work_tree(
+    tmp_path: Path, bubblewrap: SandboxBackend
+):
     repository = tmp_path / "repository"
     make_repository(repository)
     (repository / "inner").mkdir()
@@ -108,7 +110,9 @@ async def test_git_commits_in_a_folder_of_the_repository_and_in_a_work_tree(tmp_
 
 
 @story
-async def test_a_git_file_that_came_with_an_archive_opens_no_other_repository(tmp_path: Path, bubblewrap: Rung):
+async def test_a_git_file_that_came_with_an_archive_opens_no_other_repository(
+    tmp_path: Path, bubblewrap: SandboxBackend
+):
     make_repository(tmp_path / "person")
     work = tmp_path / "work"
     work.mkdir()
@@ -120,9 +124,9 @@ async def test_a_git_file_that_came_with_an_archive_opens_no_other_repository(tm
 
 
 @story
-async def test_what_is_made_to_be_guarded_is_gone_afterwards(tmp_path: Path, rung: Rung):
+async def test_what_is_made_to_be_guarded_is_gone_afterwards(tmp_path: Path, backend: SandboxBackend):
     make_repository(tmp_path / "work")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         assert {*NAMES} <= {*(await inside.output("ls -A")).split()}
         (inside.work / ".vscode/tasks.json").write_text("[]")  # the person's, from outside
         await inside.output("true")
@@ -130,8 +134,8 @@ async def test_what_is_made_to_be_guarded_is_gone_afterwards(tmp_path: Path, run
 
 
 @story
-async def test_a_repository_that_is_made_meanwhile_is_guarded_from_then_on(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_a_repository_that_is_made_meanwhile_is_guarded_from_then_on(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         await inside.output("git init -q . && git config user.name Ada")
         before = guarded(inside.work)[".git/config"]
         await inside.bash("git config core.fsmonitor evil; touch .git/hooks/pre-commit")
@@ -140,7 +144,7 @@ async def test_a_repository_that_is_made_meanwhile_is_guarded_from_then_on(tmp_p
 
 
 @story
-async def test_what_the_person_replaces_meanwhile_is_guarded_again(tmp_path: Path, bubblewrap: Rung):
+async def test_what_the_person_replaces_meanwhile_is_guarded_again(tmp_path: Path, bubblewrap: SandboxBackend):
     """Outside of the sandbox a mount keeps nobody from replacing what it lies on, and ends with it."""
     make_repository(tmp_path / "work")
     async with confined(tmp_path, bubblewrap) as inside:
@@ -151,7 +155,9 @@ async def test_what_the_person_replaces_meanwhile_is_guarded_again(tmp_path: Pat
 
 
 @story
-async def test_two_sessions_in_one_folder_take_away_nothing_from_each_other(tmp_path: Path, bubblewrap: Rung):
+async def test_two_sessions_in_one_folder_take_away_nothing_from_each_other(
+    tmp_path: Path, bubblewrap: SandboxBackend
+):
     async with confined(tmp_path, bubblewrap) as staying:
         await staying.output("true")
         async with confined(tmp_path, bubblewrap) as leaving:
@@ -173,7 +179,9 @@ OBEYED = {
 
 
 @story
-async def test_files_that_other_programs_obey_are_not_changed_by_a_command(tmp_path: Path, bubblewrap: Rung):
+async def test_files_that_other_programs_obey_are_not_changed_by_a_command(
+    tmp_path: Path, bubblewrap: SandboxBackend
+):
     make_repository(tmp_path / "work")
     for name, text in OBEYED.items():
         (tmp_path / "work" / name).parent.mkdir(exist_ok=True)
@@ -187,20 +195,20 @@ async def test_files_that_other_programs_obey_are_not_changed_by_a_command(tmp_p
 
 
 @story
-async def test_sandlock_puts_files_that_other_programs_obey_back(tmp_path: Path, rung: Rung):
+async def test_sandlock_puts_files_that_other_programs_obey_back(tmp_path: Path, backend: SandboxBackend):
     """Commands read them, since package managers obey them in the sandbox too."""
     (tmp_path / "work").mkdir()
     (tmp_path / "work/.npmrc").write_text("x=1\n")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         ran = await inside.bash("cat .npmrc; echo evil > .npmrc")
         assert ran.output.startswith("x=1\n")
         assert (inside.work / ".npmrc").read_text() == "x=1\n"
 
 
 @story
-async def test_a_command_that_makes_what_other_programs_obey_loses_it(tmp_path: Path, rung: Rung):
+async def test_a_command_that_makes_what_other_programs_obey_loses_it(tmp_path: Path, backend: SandboxBackend):
     make_repository(tmp_path / "work")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         for name in OBEYED:
             made = await inside.bash(f"mkdir -p $(dirname {name}); echo evil > {name}")
             assert not (inside.work / name).exists()
@@ -220,26 +228,26 @@ async def test_a_command_that_makes_what_other_programs_obey_loses_it(tmp_path: 
 )
 @story
 async def test_what_other_programs_obey_is_found_behind_a_link_and_an_odd_name(
-    tmp_path: Path, rung: Rung, attack: str, name: str
+    tmp_path: Path, backend: SandboxBackend, attack: str, name: str
 ):
     make_repository(tmp_path / "work")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         assert name in await inside.output(attack)
     assert not os.path.lexists(inside.work / name)
 
 
 @story
-async def test_two_commands_at_once_leave_nothing_that_other_programs_obey(tmp_path: Path, rung: Rung):
+async def test_two_commands_at_once_leave_nothing_that_other_programs_obey(tmp_path: Path, backend: SandboxBackend):
     make_repository(tmp_path / "work")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         await asyncio.gather(inside.output("echo evil > .vimrc"), inside.output("true"))
         assert not os.path.lexists(inside.work / ".vimrc")
 
 
 @story
-async def test_what_a_person_or_a_tool_makes_meanwhile_stays(tmp_path: Path, rung: Rung):
+async def test_what_a_person_or_a_tool_makes_meanwhile_stays(tmp_path: Path, backend: SandboxBackend):
     make_repository(tmp_path / "work")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         running = await inside.start("sleep 100")
         await inside.output("true")
         (inside.work / ".npmrc").write_text("x=1\n")

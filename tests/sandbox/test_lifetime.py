@@ -10,7 +10,7 @@ import pytest
 
 from coderelay.workspace.processes import keeper
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from tests.house import story
 from tests.patience import GROWING_LIMITS, PATIENCE
 from tests.sandbox.confined import confined, eventually
@@ -60,8 +60,10 @@ def processes_with(text: str) -> list[int]:
 
 
 @story
-async def test_killing_the_owner_leaves_no_process_and_the_next_one_takes_away_the_rest(tmp_path: Path, rung: Rung):
-    argv = [sys.executable, "-c", OWNER, str(tmp_path), rung, FAMILY]
+async def test_killing_the_owner_leaves_no_process_and_the_next_one_takes_away_the_rest(
+    tmp_path: Path, backend: SandboxBackend
+):
+    argv = [sys.executable, "-c", OWNER, str(tmp_path), backend, FAMILY]
     owner = await asyncio.create_subprocess_exec(*argv)
     try:
         await eventually(lambda: (tmp_path / "work/ready").exists())
@@ -70,15 +72,15 @@ async def test_killing_the_owner_leaves_no_process_and_the_next_one_takes_away_t
         await owner.wait()
     await eventually(lambda: processes_with(str(tmp_path)) == [])
     assert ".vscode" in os.listdir(tmp_path / "work")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         await inside.output("true")
     assert os.listdir(tmp_path / "work") == ["ready"]
     assert os.listdir(tmp_path / "coder/sandboxes") == [".lock"]
 
 
 @story
-async def test_closing_ends_everything(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_closing_ends_everything(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         task = asyncio.create_task(inside.bash(FAMILY))
         await eventually(lambda: (inside.work / "ready").exists())
     with pytest.raises(ProcessesLost):
@@ -87,8 +89,8 @@ async def test_closing_ends_everything(tmp_path: Path, rung: Rung):
 
 
 @story
-async def test_an_idle_sandbox_is_ended_and_comes_back(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung, idle_seconds=0.05) as inside:
+async def test_an_idle_sandbox_is_ended_and_comes_back(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend, idle_seconds=0.05) as inside:
         await inside.output("echo kept > $TMPDIR/a")
         await eventually(lambda: processes_with(str(inside.coder_home)) == [])
         await eventually(lambda: os.listdir(inside.work) == [])
@@ -96,7 +98,9 @@ async def test_an_idle_sandbox_is_ended_and_comes_back(tmp_path: Path, rung: Run
 
 
 @story
-async def test_a_sandbox_in_use_is_not_idle_and_stays_the_one_of_the_session(tmp_path: Path, bubblewrap: Rung):
+async def test_a_sandbox_in_use_is_not_idle_and_stays_the_one_of_the_session(
+    tmp_path: Path, bubblewrap: SandboxBackend
+):
     async with confined(tmp_path, bubblewrap, idle_seconds=0.02) as inside:
         running = await inside.start(
             "readlink /proc/self/ns/net; until test -e gate; do sleep 0.01; done; echo through"
@@ -113,7 +117,7 @@ async def test_a_sandbox_in_use_is_not_idle_and_stays_the_one_of_the_session(tmp
 
 @pytest.mark.quick
 @story
-async def test_a_sandbox_that_does_not_start_is_an_error_and_nothing_runs(tmp_path: Path, bubblewrap: Rung):
+async def test_a_sandbox_that_does_not_start_is_an_error_and_nothing_runs(tmp_path: Path, bubblewrap: SandboxBackend):
     async with confined(tmp_path, bubblewrap) as inside:
         inside.work.rmdir()
         with pytest.raises(CannotStart) as refused:
@@ -123,8 +127,8 @@ async def test_a_sandbox_that_does_not_start_is_an_error_and_nothing_runs(tmp_pa
 
 
 @story
-async def test_a_home_that_cannot_be_written_is_an_error_and_nothing_runs(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_a_home_that_cannot_be_written_is_an_error_and_nothing_runs(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         (inside.coder_home / "sandboxes").write_text("in the way")
         with pytest.raises(CannotStart) as refused:
             await inside.bash("touch ~/ran")
@@ -132,8 +136,8 @@ async def test_a_home_that_cannot_be_written_is_an_error_and_nothing_runs(tmp_pa
 
 
 @story
-async def test_a_fork_bomb_ends_in_time_and_the_machine_lives(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung, idle_seconds=0.5) as inside:
+async def test_a_fork_bomb_ends_in_time_and_the_machine_lives(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend, idle_seconds=0.5) as inside:
         await inside.output("true")
         try:
             bombed = await inside.bash("exec 2>/dev/null; bomb() { bomb | bomb & }; bomb; sleep 90", seconds=0.5)
@@ -145,8 +149,8 @@ async def test_a_fork_bomb_ends_in_time_and_the_machine_lives(tmp_path: Path, ru
 
 
 @story
-async def test_much_output_is_cut_in_the_middle(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_much_output_is_cut_in_the_middle(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         flood = "echo START; head -c 100000000 /dev/zero | tr '\\0' x; echo END"
         much = await inside.bash(flood, output_bytes=1000, seconds=PATIENCE)
     assert (much.exit_code, much.output[:6], much.output[-4:]) == (0, "START\n", "END\n")
@@ -154,8 +158,8 @@ async def test_much_output_is_cut_in_the_middle(tmp_path: Path, rung: Rung):
 
 
 @story
-async def test_output_without_an_end_is_ended(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_output_without_an_end_is_ended(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         limits = iter(GROWING_LIMITS)
         while not (endless := await inside.bash("exec yes", seconds=next(limits), output_bytes=1000)).output:
             pass  # it had not begun
@@ -164,15 +168,17 @@ async def test_output_without_an_end_is_ended(tmp_path: Path, rung: Rung):
 
 
 @story
-async def test_a_child_that_ends_does_not_fail_what_the_sandbox_answers_meanwhile(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_a_child_that_ends_does_not_fail_what_the_sandbox_answers_meanwhile(
+    tmp_path: Path, backend: SandboxBackend
+):
+    async with confined(tmp_path, backend) as inside:
         (inside.work / "links.py").write_text(LINKS)
         assert await inside.output(f"{sys.executable} -I links.py {keeper.__file__}") == "answered\n"
 
 
 @story
-async def test_what_ignores_being_asked_and_what_left_its_session_is_ended(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_what_ignores_being_asked_and_what_left_its_session_is_ended(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         stubborn = await inside.start(FAMILY)
         await eventually(lambda: (inside.work / "ready").exists())
         await stubborn.stop()
@@ -181,13 +187,13 @@ async def test_what_ignores_being_asked_and_what_left_its_session_is_ended(tmp_p
 
 
 @story
-async def test_input_is_empty_and_can_be_closed(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_input_is_empty_and_can_be_closed(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         assert await inside.output("cat; exec <&-; echo still here") == "still here\n"
 
 
 @story
-async def test_a_file_without_end_is_cut_off(tmp_path: Path, rung: Rung):
-    async with confined(tmp_path, rung) as inside:
+async def test_a_file_without_end_is_cut_off(tmp_path: Path, backend: SandboxBackend):
+    async with confined(tmp_path, backend) as inside:
         limits = await inside.output("ulimit -f; ulimit -c")
         assert limits == f"{8 << 20}\n0\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from coderelay.workspace.sandbox.private_folder import recover
 from tests.coder_process import Coder
 from tests.conftest import Serve
@@ -87,9 +87,11 @@ def git_runs_it(root: Path) -> bool:
 
 @pytest.mark.parametrize("plant", PLANTS)
 @story
-async def test_the_persons_git_runs_nothing_that_a_command_has_planted(tmp_path: Path, rung: Rung, plant: str):
+async def test_the_persons_git_runs_nothing_that_a_command_has_planted(
+    tmp_path: Path, backend: SandboxBackend, plant: str
+):
     attack = prepare(tmp_path, plant)
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         finished = await inside.bash(attack)
         assert "moved aside" in finished.output
         assert not git_runs_it(tmp_path)
@@ -108,9 +110,11 @@ async def test_what_is_planted_would_run(tmp_path: Path, plant: str):
 
 @pytest.mark.parametrize("plant", ["gitlink", "bare", "commondir"])
 @story
-async def test_what_a_background_command_plants_is_moved_aside_while_it_runs(tmp_path: Path, rung: Rung, plant: str):
+async def test_what_a_background_command_plants_is_moved_aside_while_it_runs(
+    tmp_path: Path, backend: SandboxBackend, plant: str
+):
     attack = prepare(tmp_path, plant)
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         running = await inside.start(f"({attack}) 2>/dev/null; touch planted; exec sleep 900")
         await eventually(lambda: (inside.work / "planted").exists() and moved_aside(inside.work) != [])
         assert not git_runs_it(tmp_path)
@@ -122,7 +126,7 @@ async def test_what_a_background_command_plants_is_moved_aside_while_it_runs(tmp
 @pytest.mark.parametrize("plant", ["gitlink", "bare", "commondir"])
 @story
 async def test_what_was_planted_before_the_owner_was_killed_is_moved_aside_at_the_next_start(
-    tmp_path: Path, rung: Rung, plant: str
+    tmp_path: Path, backend: SandboxBackend, plant: str
 ):
     attack = prepare(tmp_path, plant)
     argv = [
@@ -130,7 +134,7 @@ async def test_what_was_planted_before_the_owner_was_killed_is_moved_aside_at_th
         "-c",
         OWNER,
         str(tmp_path),
-        rung,
+        backend,
         f"({attack}) 2>/dev/null; touch planted; exec sleep 900",
     ]
     owner = await asyncio.create_subprocess_exec(*argv)
@@ -140,19 +144,19 @@ async def test_what_was_planted_before_the_owner_was_killed_is_moved_aside_at_th
         owner.kill()
         await owner.wait()
     await eventually(lambda: processes_with(str(tmp_path)) == [])
-    mended = recover(str(tmp_path / "coder"))
+    restored = recover(str(tmp_path / "coder"))
     assert not git_runs_it(tmp_path)
-    assert mended != []
+    assert restored != []
     assert recover(str(tmp_path / "coder")) == []
     assert os.listdir(tmp_path / "coder/sandboxes") == [".lock"]
 
 
 @story
-async def test_what_the_person_did_long_after_the_owner_was_killed_stays(tmp_path: Path, rung: Rung):
+async def test_what_the_person_did_long_after_the_owner_was_killed_stays(tmp_path: Path, backend: SandboxBackend):
     work = tmp_path / "work"
     make_repository(work)
     make_repository(work / "nested")
-    argv = [sys.executable, "-c", OWNER, str(tmp_path), rung, "touch planted; exec sleep 900"]
+    argv = [sys.executable, "-c", OWNER, str(tmp_path), backend, "touch planted; exec sleep 900"]
     owner = await asyncio.create_subprocess_exec(*argv)
     try:
         await eventually(lambda: (work / "planted").exists())
@@ -174,7 +178,7 @@ async def test_what_the_person_did_long_after_the_owner_was_killed_stays(tmp_pat
 
 @story
 async def test_coder_that_was_killed_while_a_command_ran_mends_and_tells_at_its_next_start(
-    tmp_path: Path, bubblewrap: Rung, serve: Serve
+    tmp_path: Path, bubblewrap: SandboxBackend, serve: Serve
 ):
     attack = prepare(tmp_path, "commondir")
     (tmp_path / "work/plant.sh").write_text(f"({attack}) 2>/dev/null; touch planted; exec sleep 900\n")
@@ -195,11 +199,11 @@ async def test_coder_that_was_killed_while_a_command_ran_mends_and_tells_at_its_
 
 
 @story
-async def test_repositories_made_by_commands_keep_working(tmp_path: Path, rung: Rung):
+async def test_repositories_made_by_commands_keep_working(tmp_path: Path, backend: SandboxBackend):
     make_repository(tmp_path / "work")
     git(tmp_path / "work", "commit", "-q", "--allow-empty", "-m", "one")
     person = "-c user.name=Ada -c user.email=ada@example.org"
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         made = await inside.output(
             f"set -e; git init -q one; cd one; git config user.name Ada; git {person} commit -q --allow-empty -m one"
             "; cd ..; git clone -q one two; git init -q --bare three.git; git -C two remote add three ../three.git"
@@ -215,7 +219,9 @@ async def test_repositories_made_by_commands_keep_working(tmp_path: Path, rung: 
 
 
 @story
-async def test_a_known_repository_keeps_its_settings_and_gets_back_what_was_replaced(tmp_path: Path, rung: Rung):
+async def test_a_known_repository_keeps_its_settings_and_gets_back_what_was_replaced(
+    tmp_path: Path, backend: SandboxBackend
+):
     make_repository(tmp_path / "work")
     nested = tmp_path / "work/nested"
     make_repository(nested)
@@ -223,7 +229,7 @@ async def test_a_known_repository_keeps_its_settings_and_gets_back_what_was_repl
     hook = nested / ".git/hooks/pre-commit"
     hook.write_text("#!/bin/sh\nexit 0\n")
     hook.chmod(0o755)
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         allowed = await inside.output("cd nested; git config user.name Eve; git commit -q --allow-empty -m one")
         assert "moved aside" not in allowed
         await inside.bash("cd nested; git config filter.lfs.clean evil; echo evil > .git/hooks/pre-commit")
@@ -236,13 +242,13 @@ async def test_a_known_repository_keeps_its_settings_and_gets_back_what_was_repl
 @pytest.mark.parametrize("name", ["nested/.git", ".bare", "repository.git"])
 @story
 async def test_a_repository_that_was_there_works_on_after_something_was_planted_in_it(
-    tmp_path: Path, rung: Rung, name: str, attack: str
+    tmp_path: Path, backend: SandboxBackend, name: str, attack: str
 ):
     make_repository(tmp_path / "work")
     known = tmp_path / "work" / name
     git(tmp_path, "init", "-q", "--bare", str(known))
     git(known, "remote", "add", "origin", "https://example.org/r.git")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         assert "moved aside" in await inside.output(f"cd {name}; {attack}")
     assert git(known, "--git-dir=.", "remote", "get-url", "origin") == "https://example.org/r.git"
     assert "evil" not in (known / "config").read_text()
@@ -250,11 +256,11 @@ async def test_a_repository_that_was_there_works_on_after_something_was_planted_
 
 
 @story
-async def test_settings_that_other_programs_add_to_nested_repositories_stay(tmp_path: Path, rung: Rung):
+async def test_settings_that_other_programs_add_to_nested_repositories_stay(tmp_path: Path, backend: SandboxBackend):
     make_repository(tmp_path / "work")
     make_repository(tmp_path / "work/one")
     git(tmp_path / "work/one", "commit", "-q", "--allow-empty", "-m", "one")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         made = await inside.output(
             "set -e; git clone -q --mirror one two.git; cd one; git config branch.main.vscode-merge-base origin/main"
             "; git config remote.origin.gh-resolved base; git config commit.gpgsign false"
@@ -266,7 +272,7 @@ async def test_settings_that_other_programs_add_to_nested_repositories_stay(tmp_
 
 @story
 async def test_a_background_command_plants_nothing_in_a_configuration_that_the_person_has_replaced(
-    tmp_path: Path, bubblewrap: Rung
+    tmp_path: Path, bubblewrap: SandboxBackend
 ):
     """Git replaces the file, and the mount that guards it ends with the old one."""
     work = tmp_path / "work"
@@ -287,7 +293,7 @@ async def test_a_background_command_plants_nothing_in_a_configuration_that_the_p
 
 @story
 async def test_the_person_configures_the_repository_and_adds_hooks_while_a_command_runs(
-    tmp_path: Path, bubblewrap: Rung
+    tmp_path: Path, bubblewrap: SandboxBackend
 ):
     work = tmp_path / "work"
     make_repository(work)
@@ -301,13 +307,13 @@ async def test_the_person_configures_the_repository_and_adds_hooks_while_a_comma
 
 
 @story
-async def test_a_rebase_that_a_command_has_left_starts_no_program(tmp_path: Path, rung: Rung):
+async def test_a_rebase_that_a_command_has_left_starts_no_program(tmp_path: Path, backend: SandboxBackend):
     work = tmp_path / "work"
     make_repository(work)
     git(work, "commit", "-q", "--allow-empty", "-m", "one")
     git(work, "commit", "-q", "--allow-empty", "-m", "two")
     todo = rf"break\n x touch {tmp_path}/canary\n"
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         left = await inside.output(f"GIT_SEQUENCE_EDITOR=\"printf '{todo}' >\" git rebase -i HEAD~1 2>&1")
         assert "rebase-merge/git-rebase-todo" in left
     with pytest.raises(subprocess.CalledProcessError):
@@ -317,7 +323,9 @@ async def test_a_rebase_that_a_command_has_left_starts_no_program(tmp_path: Path
 
 
 @story
-async def test_a_folder_of_hooks_that_is_a_link_into_the_workspace_is_guarded(tmp_path: Path, rung: Rung):
+async def test_a_folder_of_hooks_that_is_a_link_into_the_workspace_is_guarded(
+    tmp_path: Path, backend: SandboxBackend
+):
     work = tmp_path / "work"
     make_repository(work)
     for hook in (work / ".git/hooks").iterdir():
@@ -325,7 +333,7 @@ async def test_a_folder_of_hooks_that_is_a_link_into_the_workspace_is_guarded(tm
     (work / ".git/hooks").rmdir()
     (work / "githooks").mkdir()
     (work / ".git/hooks").symlink_to("../githooks")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         assert (await inside.bash("echo evil > githooks/post-index-change")).exit_code == 1
     assert os.listdir(work / "githooks") == []
 
@@ -349,7 +357,7 @@ def moved_aside(work: Path) -> list[str]:
 @pytest.mark.parametrize("whose", ["repository", "person"])
 @story
 async def test_what_gits_configuration_names_in_the_workspace_is_guarded(
-    tmp_path: Path, rung: Rung, setting: str, place: str, exists: bool, whose: str
+    tmp_path: Path, backend: SandboxBackend, setting: str, place: str, exists: bool, whose: str
 ):
     work, named = tmp_path / "work", tmp_path / "work" / place
     make_repository(work)
@@ -363,7 +371,7 @@ async def test_what_gits_configuration_names_in_the_workspace_is_guarded(
     if exists:
         named.parent.mkdir(parents=True)
         named.write_text("")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         await inside.bash(f"mkdir -p {named.parent}; echo evil > {place}; rm {place}; echo evil > {place}")
         assert await inside.output("git status >/dev/null 2>&1 && echo works") == "works\n"
     assert (named.read_text() if named.exists() else None) == ("" if exists else None)

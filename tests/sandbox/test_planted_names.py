@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from tests.house import story
 from tests.sandbox.confined import confined, git, make_repository
 from tests.sandbox.test_planted_git import moved_aside
@@ -113,10 +113,10 @@ def as_the_person(root: Path, script: str, *, check: bool = False) -> None:
 @pytest.mark.parametrize("name", PLANTS)
 @story
 async def test_the_persons_git_runs_nothing_that_a_command_has_given_a_name_of_its_configuration(
-    tmp_path: Path, rung: Rung, name: str
+    tmp_path: Path, backend: SandboxBackend, name: str
 ):
     prepare(tmp_path, PLANTS[name])
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         assert "moved aside" in (await inside.bash(PLANTS[name].command)).output
         (tmp_path / "canary").unlink(missing_ok=True)
         as_the_person(tmp_path, PLANTS[name].person)
@@ -136,7 +136,7 @@ async def test_what_has_such_a_name_would_run(tmp_path: Path, name: str):
 
 
 @story
-async def test_work_trees_of_a_project_with_hooks_keep_them(tmp_path: Path, rung: Rung):
+async def test_work_trees_of_a_project_with_hooks_keep_them(tmp_path: Path, backend: SandboxBackend):
     """With the same hooks as in the first work tree, and while the person changes those."""
     work = tmp_path / "work"
     make_repository(work)
@@ -146,12 +146,12 @@ async def test_work_trees_of_a_project_with_hooks_keep_them(tmp_path: Path, rung
     git(work, "add", ".husky/pre-commit")
     git(work, "commit", "-q", "-m", "one")
     git(work, "config", "core.hooksPath", ".husky/_")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         install = r"mkdir one/.husky/_; printf '#!/bin/sh\n. .husky/pre-commit\n' > one/.husky/_/pre-commit"
         made = await inside.output(f"git worktree add -q one; {install}")
         assert "moved aside" not in made
         running = await inside.start("sleep 900")
-        if rung == "bubblewrap":  # the other one puts it back
+        if backend == "bubblewrap":  # the other one puts it back
             (work / ".husky/pre-commit").write_text("#!/bin/sh\nexit 2\n")
         again = await inside.output("git worktree add -q two; git worktree remove --force one; git worktree list")
         assert "moved aside" not in again
@@ -161,7 +161,7 @@ async def test_work_trees_of_a_project_with_hooks_keep_them(tmp_path: Path, rung
 
 
 @story
-async def test_a_hook_that_is_put_back_can_be_run(tmp_path: Path, rung: Rung):
+async def test_a_hook_that_is_put_back_can_be_run(tmp_path: Path, backend: SandboxBackend):
     work = tmp_path / "work"
     make_repository(work)
     git(work, "commit", "-q", "--allow-empty", "-m", "one")
@@ -171,19 +171,19 @@ async def test_a_hook_that_is_put_back_can_be_run(tmp_path: Path, rung: Rung):
     hook.parent.mkdir()
     hook.write_text("#!/bin/sh\nexit 0\n")
     hook.chmod(0o755)
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         assert "moved aside" in await inside.output("echo evil > other/tools/pre-commit")
     assert (hook.read_text(), os.access(hook, os.X_OK)) == ("#!/bin/sh\nexit 0\n", True)
 
 
 @story
-async def test_files_in_folders_that_other_programs_obey_stay_as_they_were(tmp_path: Path, rung: Rung):
+async def test_files_in_folders_that_other_programs_obey_stay_as_they_were(tmp_path: Path, backend: SandboxBackend):
     work = tmp_path / "work"
     make_repository(work)
     for name in (".devcontainer", ".husky", ".zed"):
         (work / name).mkdir()
         (work / name / "file").write_text("good")
-    async with confined(tmp_path, rung) as inside:
+    async with confined(tmp_path, backend) as inside:
         await inside.bash(
             "echo evil > .devcontainer/file; echo evil > .husky/new; ln -s ../evil .husky/_; mkdir .husky/in"
             "; echo evil > .husky/in/new; mv .zed other; mkdir .zed; echo evil > .zed/file"

@@ -10,7 +10,7 @@ from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.session_events import Mode
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 
@@ -54,7 +54,7 @@ def configure(root: Path, settings: dict[str, object]) -> None:
 )
 @story
 async def test_x17_the_mode_and_the_configuration_say_whether_there_is_one(
-    tmp_path: Path, bubblewrap: Rung, mode: Mode, sandbox: dict[str, object], escapes: bool
+    tmp_path: Path, bubblewrap: SandboxBackend, mode: Mode, sandbox: dict[str, object], escapes: bool
 ):
     configure(tmp_path, {"sandbox": sandbox})
     async with house(tmp_path, script(proposes(bash(TRY)), says("done"))) as coder:
@@ -63,7 +63,7 @@ async def test_x17_the_mode_and_the_configuration_say_whether_there_is_one(
 
 
 @story
-async def test_an_ask_shows_what_the_command_would_run_in(tmp_path: Path, bubblewrap: Rung):
+async def test_an_ask_shows_what_the_command_would_run_in(tmp_path: Path, bubblewrap: SandboxBackend):
     async with house(tmp_path, script(proposes(bash(f"CODER_SANDBOX=0 {TRY}")), says("done"))) as coder:
         await coder.create("default")
         await coder.prompt("go")

@@ -7,7 +7,7 @@ from coderelay.protocol.events import AnyEvent, CallEnded, CallStarted, Judged, 
 from coderelay.protocol.ids import AskId
 from coderelay.session import turn_events
 from coderelay.session.state import CallState, State
-from coderelay.session.turn_events import End, settled
+from coderelay.session.turn_events import End, outcome_without_running
 from tests.session.mutants import Mutant, started
 
 
@@ -50,7 +50,7 @@ class ChangesJoinReads(OthersStart):
     breaks = "changes something started beside"
 
     def choose(self, due: list[CallState], rest: list[CallState]) -> list[CallState]:
-        joins = _reads(due[0]) and rest and settled(rest[0]) is None
+        joins = _reads(due[0]) and rest and outcome_without_running(rest[0]) is None
         return [*due, rest[0]] if joins else due
 
 
@@ -58,7 +58,7 @@ class ReadsJoinChanges(OthersStart):
     breaks = "changes something started beside"
 
     def choose(self, due: list[CallState], rest: list[CallState]) -> list[CallState]:
-        joins = not _reads(due[0]) and rest and _reads(rest[0]) and settled(rest[0]) is None
+        joins = not _reads(due[0]) and rest and _reads(rest[0]) and outcome_without_running(rest[0]) is None
         return [*due, rest[0]] if joins else due
 
 
@@ -66,7 +66,12 @@ class CommandsThatReadJoinReads(OthersStart):
     breaks = "changes something started beside"
 
     def choose(self, due: list[CallState], rest: list[CallState]) -> list[CallState]:
-        joins = _reads(due[0]) and rest and rest[0].judged.need.kind == "read" and settled(rest[0]) is None
+        joins = (
+            _reads(due[0])
+            and rest
+            and rest[0].judged.need.kind == "read"
+            and outcome_without_running(rest[0]) is None
+        )
         return [*due, rest[0]] if joins else due
 
 
@@ -82,7 +87,7 @@ class ReadsPassByWhatWasRefused(OthersStart):
     breaks = "calls out of order"
 
     def choose(self, due: list[CallState], rest: list[CallState]) -> list[CallState]:
-        left = [each for each in rest if settled(each) is None]
+        left = [each for each in rest if outcome_without_running(each) is None]
         joins = _reads(due[0]) and left and _reads(left[0])
         return [*due, left[0]] if joins else due
 
@@ -115,7 +120,7 @@ class FirstEndEndsAll(Mutant):
 
     def after_calls(self, state: State, ends: Sequence[End], *, go_on: bool) -> list[AnyEvent]:
         over = {each.call_id for each in ends}
-        left = [each.call.id for each in turn_events.together(state) if each.call.id not in over]
+        left = [each.call.id for each in turn_events.calls_to_run(state) if each.call.id not in over]
         also = [End(each, ends[0].outcome, ends[0].ms) for each in left]
         return super().after_calls(state, [*ends, *also], go_on=go_on)
 
@@ -126,7 +131,12 @@ class FirstEndStartsTheNext(Mutant):
     def after_calls(self, state: State, ends: Sequence[End], *, go_on: bool) -> list[AnyEvent]:
         events = super().after_calls(state, ends, go_on=go_on)
         waiting = [each for each in state.open_calls() if each.started_epoch is None]
-        starts = go_on and waiting and settled(waiting[0]) is None and not isinstance(events[-1], CallStarted)
+        starts = (
+            go_on
+            and waiting
+            and outcome_without_running(waiting[0]) is None
+            and not isinstance(events[-1], CallStarted)
+        )
         stopped = state.turn is not None and state.turn.stop_requested
         return [*events, started(waiting[0])] if starts and not stopped else events
 

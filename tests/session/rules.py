@@ -67,7 +67,7 @@ class Rules:
         return turn_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
 
     def together(self, state: State) -> list[CallState]:
-        return turn_events.together(state)
+        return turn_events.calls_to_run(state)
 
     def after_calls(self, state: State, ends: Sequence[turn_events.End], *, go_on: bool) -> list[AnyEvent]:
         return turn_events.after_calls(state, ends, go_on=go_on)

@@ -40,7 +40,7 @@ from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.state import CallState, State
-from coderelay.session.turn_events import settled
+from coderelay.session.turn_events import outcome_without_running
 from tests.outcomes import in_english
 from tests.session.choices import fitting, unfitting
 from tests.session.play import ANNE, BEN, NOBODY, SESSION, TOO_LATE, Play
@@ -263,7 +263,7 @@ def test_d22_x22_x37_how_a_call_ends_without_running(
     proposed: Proposed, answer: Decision | None, outcome: Outcome | None
 ) -> None:
     judged = replace(proposed, verdict="ask").judged()
-    settles = settled(CallState(proposed.call(), MessageId("m"), judged, answer))
+    settles = outcome_without_running(CallState(proposed.call(), MessageId("m"), judged, answer))
     assert (settles and in_english(settles)) == outcome
 
 

@@ -12,7 +12,7 @@ from coderelay.protocol.ids import CallId, MessageId
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, Wait, next_action
 from coderelay.session.transcript import ToolMessage, transcript
-from coderelay.session.turn_events import settled
+from coderelay.session.turn_events import outcome_without_running
 from tests.session.play import SESSION, Play
 from tests.session.proposals import MAKE, Proposed, allowed, asked, denied, questions
 
@@ -96,11 +96,11 @@ def test_d12_the_first_answer_is_no_answer_to_the_second_ask() -> None:
 
 def test_promise_5_what_was_allowed_before_allows_nothing_now() -> None:
     play = performing(asked("c1"))
-    assert settled(play.state.calls[CallId("c1")]) is None
+    assert outcome_without_running(play.state.calls[CallId("c1")]) is None
     assert play.state.batch is not None
     assert play.state.batch.resumed
     play.ask_again("c1")
-    assert settled(play.state.calls[CallId("c1")]) == Denied("the person did not allow it")
+    assert outcome_without_running(play.state.calls[CallId("c1")]) == Denied("the person did not allow it")
     assert not play.state.batch.resumed
 
 

@@ -19,7 +19,7 @@ from coderelay.protocol.ids import CallId
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, RunCall, next_action
 from coderelay.session.transcript import ToolMessage, transcript
-from coderelay.session.turn_events import side_by_side, together
+from coderelay.session.turn_events import calls_to_run, concurrent_calls
 from tests.session.play import SESSION, Play
 from tests.session.proposals import COLOUR, MAKE, Proposed, broken, questions
 
@@ -219,22 +219,22 @@ def test_a_group_of_which_one_was_cut_short_starts_no_other(outcome: Outcome) ->
     play, _ = opened("rrdrr")
     told(play, play.end_calls(("1", OK), ("2", outcome)))
     assert (running(play), next_action(play.state)) == ([], RunCall(CallId("4")))
-    assert [each.call.id for each in together(play.state)] == ["4", "5"]
+    assert [each.call.id for each in calls_to_run(play.state)] == ["4", "5"]
     assert told(play, play.start_calls("4", "5")) == ["+4", "+5"]
-    assert [each.call.id for each in together(play.state)] == ["4", "5"]
+    assert [each.call.id for each in calls_to_run(play.state)] == ["4", "5"]
 
 
 @pytest.mark.quick
 def test_what_runs_now_is_what_has_started() -> None:
     play, _ = opened("rrr")
     end(play, 1)
-    assert [each.call.id for each in together(play.state)] == ["2", "3"]
+    assert [each.call.id for each in calls_to_run(play.state)] == ["2", "3"]
     assert play.start_calls("2", "3") == []
 
 
 @pytest.mark.quick
 def test_nothing_stands_beside_nothing() -> None:
-    assert side_by_side([]) == []
+    assert concurrent_calls([]) == []
 
 
 LOST: list[tuple[str, tuple[int, ...], list[str]]] = [

@@ -21,7 +21,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
 from coderelay.session.next_action import RunCall, next_action
 from coderelay.session.state import CallState
-from coderelay.session.turn_events import settled
+from coderelay.session.turn_events import outcome_without_running
 from tests.session.play import Play
 from tests.session.proposals import Proposed, allowed, asked, broken, denied, questions
 
@@ -278,7 +278,7 @@ OUTCOMES: list[tuple[Proposed, Decision | None, Outcome | None]] = [
 
 @pytest.mark.parametrize(("proposed", "answer", "outcome"), OUTCOMES)
 def test_only_what_was_allowed_may_run(proposed: Proposed, answer: Decision | None, outcome: Outcome | None) -> None:
-    assert settled(CallState(proposed.call(), MessageId("m"), proposed.judged(), answer)) == outcome
+    assert outcome_without_running(CallState(proposed.call(), MessageId("m"), proposed.judged(), answer)) == outcome
 
 
 def test_a_call_that_ran_when_the_turn_was_stopped_is_told_so() -> None:

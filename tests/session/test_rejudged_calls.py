@@ -17,7 +17,7 @@ pytestmark = pytest.mark.quick
 NO = Denied("no longer")
 
 
-def against(**objections: Denied | PermissionAsk) -> turn_events.SecondLook:
+def against(**objections: Denied | PermissionAsk) -> turn_events.Rejudge:
     def look(state: State, call: CallState) -> Denied | PermissionAsk | None:
         return objections.get(call.call.id)
 
@@ -54,7 +54,7 @@ def brief(events: list[object]) -> list[object]:
     return told
 
 
-def after_first(play: Play, look: turn_events.SecondLook) -> list[object]:
+def after_first(play: Play, look: turn_events.Rejudge) -> list[object]:
     ends = [turn_events.End(CallId("c1"), Finished("x"), 0)]
     return brief([*turn_events.after_calls(play.state, ends, go_on=True, look=look)])[1:]
 

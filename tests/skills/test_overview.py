@@ -12,7 +12,7 @@ from coderelay.app import App
 from coderelay.client.other_commands import completions
 from coderelay.client.overview import context_in_words, tools_in_words
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
-from coderelay.client.slash_line import Prompted, Slash
+from coderelay.client.slash_line import PromptToSend, Slash
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.queries import ListSkills, ListTools, ShowContext
 from coderelay.protocol.session_info import CommandShown, ContextShown, SkillShown, SkillsShown, ToolShown
@@ -184,8 +184,8 @@ async def test_x27_the_agents_commands_come_before_peoples_own_and_two_slashes_f
     async with house(tmp_path, script(), build=WithCommands) as coder:
         await coder.create("default")
         typed = commands(coder)
-        assert await typed.run(Slash("bug", "in a.py")) == Prompted("/bug in a.py")
-        assert await typed.run(Slash("/model", "x")) == Prompted("/model x")
+        assert await typed.run(Slash("bug", "in a.py")) == PromptToSend("/bug in a.py")
+        assert await typed.run(Slash("/model", "x")) == PromptToSend("/model x")
         assert str(await typed.run(Slash("model"))).startswith("openai:scripted\n")
         with pytest.raises(BadInput, match="the agent has no command /tools; its commands: //bug, //model"):
             await typed.run(Slash("/tools"))

@@ -14,7 +14,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, CallId, MessageId, SessionId, TurnId
 from coderelay.protocol.summary import AskRow
-from coderelay.surfaces.terminal.open_asks import Closed, OpenAsk, OpenAsks, OpenedAsk, Void
+from coderelay.surfaces.terminal.open_asks import ClosedAsk, DroppedAsks, OpenAsk, OpenAsks, OpenedAsk
 
 HERE, CHILD = SessionId("here"), SessionId("child")
 ME, OTHER = By("ada", "terminal"), By("bob", "web")
@@ -39,9 +39,9 @@ def test_a_batch_is_asked_in_its_order_and_closed_one_by_one() -> None:
     assert open_asks.take(at(batch(one.ask, two.ask))) == OpenedAsk((one, two))
     assert (open_asks.first, open_asks.batch, len(open_asks)) == (one, [one, two], 2)
     answered = AskAnswered(ask_id=AskId("two"), decision=Allow(), by=OTHER)
-    assert open_asks.take(at(answered)) == Closed(two, Allow(), OTHER, was_first=False)
+    assert open_asks.take(at(answered)) == ClosedAsk(two, Allow(), OTHER, was_first=False)
     answered = AskAnswered(ask_id=AskId("one"), decision=Allow(), by=ME)
-    assert open_asks.take(at(answered)) == Closed(one, Allow(), ME, was_first=True)
+    assert open_asks.take(at(answered)) == ClosedAsk(one, Allow(), ME, was_first=True)
     assert (open_asks.first, len(open_asks)) == (None, 0)
 
 
@@ -49,14 +49,14 @@ def test_deny_and_stop_leaves_nothing_of_its_session_to_decide() -> None:
     open_asks = OpenAsks(HERE)
     open_asks.take(at(batch(ask("one"), ask("two"))))
     stop = AskAnswered(ask_id=AskId("one"), decision=DenyAndStop(), by=ME)
-    assert open_asks.take(at(stop)) == Closed(OpenAsk(ask("one"), HERE), DenyAndStop(), ME, was_first=True)
+    assert open_asks.take(at(stop)) == ClosedAsk(OpenAsk(ask("one"), HERE), DenyAndStop(), ME, was_first=True)
     assert len(open_asks) == 0
 
 
 def test_what_a_stopped_turn_has_asked_is_void() -> None:
     open_asks = OpenAsks(HERE)
     open_asks.take(at(batch(ask("one"))))
-    assert open_asks.take(at(StopRequested(by=OTHER))) == Void((OpenAsk(ask("one"), HERE),))
+    assert open_asks.take(at(StopRequested(by=OTHER))) == DroppedAsks((OpenAsk(ask("one"), HERE),))
     assert open_asks.take(at(TurnEnded(turn_id=TurnId("t"), ending="stopped"))) is None
 
 
@@ -69,7 +69,7 @@ def test_asks_of_a_child_say_what_it_works_on_and_end_with_it() -> None:
     assert open_asks.take(at(batch(theirs.ask), CHILD)) == OpenedAsk((theirs,))
     assert open_asks.batch == [mine]
     ended = TurnEnded(turn_id=TurnId("t"), ending="done")
-    assert open_asks.take(at(ended, CHILD)) == Void((theirs,), was_first=False)
+    assert open_asks.take(at(ended, CHILD)) == DroppedAsks((theirs,), was_first=False)
     assert open_asks.first == mine
 
 

@@ -13,7 +13,7 @@ from coderelay.tools.bash import Bash
 from coderelay.tools.edit import Edit
 from coderelay.tools.glob import GlobFiles
 from coderelay.tools.grep import Grep
-from coderelay.tools.list_files import ListFiles
+from coderelay.tools.list_files import ListFilesTool
 from coderelay.tools.patch import Patch
 from coderelay.tools.read import Read
 from coderelay.tools.tool import Tool
@@ -24,7 +24,7 @@ from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.workspace import Workspace
 from tests.outcomes import in_english
 
-TOOLS: list[Tool[Any]] = [Read(), ListFiles(), GlobFiles(), Grep(), Write(), Edit(), Patch(), Bash()]
+TOOLS: list[Tool[Any]] = [Read(), ListFilesTool(), GlobFiles(), Grep(), Write(), Edit(), Patch(), Bash()]
 
 
 class Scene:

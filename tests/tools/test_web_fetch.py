@@ -20,7 +20,7 @@ from coderelay.tools.web.page_address import IPAddress, is_public
 from coderelay.tools.web.page_fetch import PageFetch
 from coderelay.tools.web_fetch import WebFetch
 from tests.models.certificates import Certificate
-from tests.models.raw import RawServer, Talk, Visit, answers, in_loop, raw_server
+from tests.models.raw import RawConnection, RawServer, Talk, answers, in_loop, raw_server
 from tests.policy.written_rules import read_rules
 from tests.tools.scene import Scene, scene
 
@@ -82,9 +82,9 @@ def leads_to(location: str, status: int = 302) -> bytes:
 
 
 def by_path(pages: Mapping[str, bytes]) -> Talk:
-    async def talk(visit: Visit) -> None:
-        if request := await visit.request():
-            await visit.send(pages[request.split()[1].decode()])
+    async def talk(connection: RawConnection) -> None:
+        if request := await connection.request():
+            await connection.send(pages[request.split()[1].decode()])
 
     return talk
 
@@ -107,9 +107,9 @@ async def refused(root: Path, answer: bytes) -> str:
 @pytest.mark.quick
 @in_loop
 async def test_a_page_is_its_text(tmp_path: Path) -> None:
-    async def talk(visit: Visit) -> None:
-        requests.append((await visit.request()).decode())
-        await visit.send(page(b"<title>Hello</title><h2>You</h2><p>there</p>"))
+    async def talk(connection: RawConnection) -> None:
+        requests.append((await connection.request()).decode())
+        await connection.send(page(b"<title>Hello</title><h2>You</h2><p>there</p>"))
 
     requests: list[str] = []
     async with fetching(tmp_path, talk) as (tools, server):
@@ -151,11 +151,11 @@ async def test_private_places_are_refused_before_anything_is_sent(tmp_path: Path
     async with fetching(tmp_path, answers(page(b"secret")), names=names) as (tools, server):
         inside = await tools.refused("web_fetch", url="http://inside.example/")
         mapped = await tools.refused("web_fetch", url="http://mapped.example/")
-        visits = server.visits
+        connections = server.connections
 
     assert inside == "inside.example leads to 192.168.1.1, which is not on the public network"
     assert mapped == "mapped.example leads to ::ffff:a00:1, which is not on the public network"
-    assert visits == 0
+    assert connections == 0
 
 
 @in_loop
@@ -167,7 +167,7 @@ async def test_without_a_word_from_us_this_machine_is_not_reached(tmp_path: Path
             for host in ("127.0.0.1", "localhost"):
                 said = await tools.refused("web_fetch", url=f"http://{host}:{server.port}/")
                 assert "which is not on the public network" in said
-        assert server.visits == 0
+        assert server.connections == 0
 
 
 @in_loop
@@ -345,11 +345,11 @@ async def test_a_small_answer_that_unpacks_to_a_huge_one(tmp_path: Path) -> None
 
 @in_loop
 async def test_a_page_without_an_end(tmp_path: Path) -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.request()
-        await visit.send(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n")
+    async def talk(connection: RawConnection) -> None:
+        await connection.request()
+        await connection.send(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\n")
         while True:
-            await visit.send(b"more and more " * 10_000)
+            await connection.send(b"more and more " * 10_000)
 
     async with fetching(tmp_path, talk) as (tools, server):
         said = await tools.run("web_fetch", url=f"http://site.example:{server.port}/")
@@ -360,17 +360,17 @@ async def test_a_page_without_an_end(tmp_path: Path) -> None:
 
 @in_loop
 async def test_a_page_that_never_comes(tmp_path: Path) -> None:
-    async def talk(visit: Visit) -> None:
-        await visit.left()
+    async def talk(connection: RawConnection) -> None:
+        await connection.left()
 
     assert await refused_after(tmp_path, talk, seconds=0.2) == "http://site.example:PORT/ took longer than 0.2 s"
 
 
 @in_loop
 async def test_a_stopped_fetch_leaves_no_connection(tmp_path: Path) -> None:
-    async def talk(visit: Visit) -> None:
+    async def talk(connection: RawConnection) -> None:
         asked.set()
-        await visit.left()
+        await connection.left()
 
     asked = asyncio.Event()
     async with fetching(tmp_path, talk) as (tools, server):
@@ -389,9 +389,9 @@ async def test_a_proxy_is_asked_for_names_that_only_it_knows(tmp_path: Path) -> 
                 return ["10.0.0.1"]
             raise OSError(-2, "Name or service not known")
 
-    async def proxy(visit: Visit) -> None:
-        line = (await visit.request()).split(b"\r\n")[0]
-        await visit.send(page(line, "text/plain"))
+    async def proxy(connection: RawConnection) -> None:
+        line = (await connection.request()).split(b"\r\n")[0]
+        await connection.send(page(line, "text/plain"))
 
     async with raw_server(proxy) as listening:
         env = {"http_proxy": f"http://127.0.0.1:{listening.port}"}

@@ -15,7 +15,7 @@ from coderelay.config.load import Config
 from coderelay.protocol.asks import Deny, PermissionAsk
 from coderelay.protocol.commands import Undone, UndoTurn
 from coderelay.protocol.session_events import Mode
-from coderelay.workspace.sandbox.detect import rung_here
+from coderelay.workspace.sandbox.detect import sandbox_backend
 from tests.coder_process import Coder
 from tests.conftest import Serve
 from tests.crash.journey import wait_until
@@ -92,7 +92,7 @@ async def test_x39_a_check_that_the_person_does_not_want_is_not_made(tmp_path: P
 def test_x39_a_check_runs_in_the_sandbox_but_for_mode_yolo(
     tmp_path: Path, serve: Serve, mode: str, confined: bool
 ) -> None:
-    if rung_here(str(tmp_path / "home")) == "none":
+    if sandbox_backend(str(tmp_path / "home")) == "none":
         pytest.skip("there is no sandbox on this machine")
     escape = "import pathlib\n\n\ndef test_it():\n    pathlib.Path('../escaped').write_text('')\n"
     answers = script(proposes(write("a.py", "")), says("done"), says("it cannot be repaired"), says("really"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.agents.native.workflow.verify_intent import wish_of
+from coderelay.agents.native.workflow.verify_intent import verify_intent
 
 
 @pytest.mark.quick
@@ -48,7 +48,7 @@ from coderelay.agents.native.workflow.verify_intent import wish_of
     ],
 )
 def test_c37_a_request_to_verify_is_understood(prompt: str) -> None:
-    assert wish_of([prompt]) == "verify"
+    assert verify_intent([prompt]) == "verify"
 
 
 @pytest.mark.quick
@@ -81,7 +81,7 @@ def test_c37_a_request_to_verify_is_understood(prompt: str) -> None:
     ],
 )
 def test_c37_a_request_not_to_verify_is_understood(prompt: str) -> None:
-    assert wish_of([prompt]) == "leave out"
+    assert verify_intent([prompt]) == "leave out"
 
 
 @pytest.mark.parametrize(
@@ -113,24 +113,24 @@ def test_c37_a_request_not_to_verify_is_understood(prompt: str) -> None:
     ],
 )
 def test_c37_whatever_else_is_said_is_no_wish(prompt: str) -> None:
-    assert wish_of([prompt]) is None
+    assert verify_intent([prompt]) is None
 
 
 def test_c37_the_last_word_counts() -> None:
-    assert wish_of([]) is None
-    assert wish_of(["run the tests", "不要运行测试"]) == "leave out"
-    assert wish_of(["don't run the tests", "now use two files", "ok, run the tests"]) == "verify"
-    assert wish_of(["don't run the tests yet, run the tests at the end"]) == "verify"
+    assert verify_intent([]) is None
+    assert verify_intent(["run the tests", "不要运行测试"]) == "leave out"
+    assert verify_intent(["don't run the tests", "now use two files", "ok, run the tests"]) == "verify"
+    assert verify_intent(["don't run the tests yet, run the tests at the end"]) == "verify"
 
 
 @pytest.mark.parametrize("filling", ["skip{}", "run{}", "don't run{}"])
 def test_c37_a_prompt_full_of_filling_words_is_read_at_once(filling: str) -> None:
     """Bounded by the timeout of the test: quadratic would be hours."""
-    assert wish_of([filling.format(" the" * 250_000)]) is None
-    assert wish_of(["后" + "自动" * 250_000, "不要再" + "自动" * 250_000]) is None
+    assert verify_intent([filling.format(" the" * 250_000)]) is None
+    assert verify_intent(["后" + "自动" * 250_000, "不要再" + "自动" * 250_000]) is None
 
 
 def test_c37_a_long_prompt_is_looked_at_where_it_begins_and_ends() -> None:
     log = "a line of a log\n" * 1000
-    assert wish_of([f"run the tests\n{log}"]) == "verify"
-    assert wish_of([f"{log}不要运行测试"]) == "leave out"
+    assert verify_intent([f"run the tests\n{log}"]) == "verify"
+    assert verify_intent([f"{log}不要运行测试"]) == "leave out"

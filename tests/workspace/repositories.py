@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
 
-from coderelay.workspace.trees.snapshots import NotTaken, Snapshot, Trees
+from coderelay.workspace.trees.snapshots import NoSnapshot, Snapshot, Trees
 from coderelay.workspace.trees.tree_writer import TreeLimits
 from coderelay.workspace.trees.undo import UndoResult, undo
 
@@ -96,13 +96,13 @@ def trees_of(repo: Repo, **limits: int) -> Trees:
 
 async def taken(trees: Trees, folder: Path, also: tuple[str, ...] = ()) -> Snapshot:
     tree = await trees.take(str(folder), also)
-    assert not isinstance(tree, NotTaken), tree.reason
+    assert not isinstance(tree, NoSnapshot), tree.reason
     return tree
 
 
 async def refused(trees: Trees, folder: Path) -> str:
     tree = await trees.take(str(folder))
-    assert isinstance(tree, NotTaken)
+    assert isinstance(tree, NoSnapshot)
     return tree.reason
 
 

@@ -9,7 +9,7 @@ from subprocess import CalledProcessError
 
 import pytest
 
-from coderelay.workspace.trees.snapshots import NotTaken, Snapshot
+from coderelay.workspace.trees.snapshots import NoSnapshot, Snapshot
 from tests.patience import PATIENCE
 from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
@@ -267,4 +267,4 @@ async def test_rules_without_end_do_not_take_all_memory(tmp_path: Path):
     os.truncate(repo.root / ".gitignore", 20 << 30)  # takes no room on disk
     async with asyncio.timeout(PATIENCE):
         result = await trees_of(repo).take(str(repo.root))
-    assert isinstance(result, NotTaken | Snapshot)
+    assert isinstance(result, NoSnapshot | Snapshot)

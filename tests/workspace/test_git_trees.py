@@ -14,7 +14,7 @@ import pytest
 from coderelay.protocol.session_info import FileChange
 from coderelay.workspace.trees.git import GitFailed
 from coderelay.workspace.trees.repository import NoRepository
-from coderelay.workspace.trees.snapshots import LeftOut, NotTaken, Snapshot, Trees
+from coderelay.workspace.trees.snapshots import NoSnapshot, OmittedPath, Snapshot, Trees
 from coderelay.workspace.trees.undo import UndoResult, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
@@ -127,8 +127,8 @@ async def test_x15_submodules_and_their_contents_are_named(tmp_path: Path) -> No
     repo.commit()
     trees = trees_of(repo)
     before = await taken(trees, repo.root)
-    assert before.left_out == (LeftOut("deep/sub", "repository"),)
-    assert (await taken(trees, repo.root / "deep")).left_out == (LeftOut("sub", "repository"),)
+    assert before.left_out == (OmittedPath("deep/sub", "repository"),)
+    assert (await taken(trees, repo.root / "deep")).left_out == (OmittedPath("sub", "repository"),)
     repo.write("deep/sub/file", "turn\n")
     repo.write("deep/beside", "turn\n")
     after = await taken(trees, repo.root)
@@ -168,7 +168,7 @@ async def test_c29_x15_a_submodule_that_was_not_fetched_is_no_change(tmp_path: P
     before = await taken(trees, repo.root)
     repo.git("submodule", "--quiet", "update", "--init")
     after = await taken(trees, repo.root)
-    assert (after.id, after.left_out) == (before.id, (LeftOut("sub", "repository"),))
+    assert (after.id, after.left_out) == (before.id, (OmittedPath("sub", "repository"),))
 
 
 @story
@@ -233,7 +233,7 @@ async def test_x15_files_that_cannot_be_read_are_left_out(tmp_path: Path) -> Non
     repo = _plain(tmp_path)
     repo.write("secret", "x\n", 0o000)
     before = await taken(trees_of(repo), repo.root)
-    assert before.left_out == (LeftOut("secret", "unreadable"),)
+    assert before.left_out == (OmittedPath("secret", "unreadable"),)
 
 
 @story
@@ -243,7 +243,7 @@ async def test_x15_a_fifo_and_a_file_that_became_one(tmp_path: Path) -> None:
     os.unlink(repo.root / "tracked")
     os.mkfifo(repo.root / "tracked")
     tree = await taken(trees_of(repo), repo.root)
-    assert tree.left_out == (LeftOut("tracked", "special"),)
+    assert tree.left_out == (OmittedPath("tracked", "special"),)
 
 
 @story
@@ -356,7 +356,7 @@ async def test_x15_the_repository_is_gone_when_it_is_time_to_undo(tmp_path: Path
     shutil.rmtree(repo.root / ".git")
     with pytest.raises(NoRepository):
         await undo(trees, before, after)
-    assert isinstance(await trees.take(str(repo.root)), NotTaken)
+    assert isinstance(await trees.take(str(repo.root)), NoSnapshot)
 
 
 @story

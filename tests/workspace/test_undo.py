@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.session_info import FileChange
-from coderelay.workspace.trees.snapshots import LeftOut, Snapshot
+from coderelay.workspace.trees.snapshots import OmittedPath, Snapshot
 from coderelay.workspace.trees.undo import KeptFile, UndoResult, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
@@ -283,7 +283,11 @@ async def test_x15_large_files_and_repositories_are_left_out_and_named(repo: Rep
     Repo(repo.root / "unborn").write("file", "x\n")
     repo.write("large.bin", b"1" * 2000)
     before = await taken(trees, repo.root)
-    left_out = (LeftOut("inner", "repository"), LeftOut("large.bin", "large"), LeftOut("unborn", "repository"))
+    left_out = (
+        OmittedPath("inner", "repository"),
+        OmittedPath("large.bin", "large"),
+        OmittedPath("unborn", "repository"),
+    )
     assert before.left_out == left_out
     assert (await taken(trees, repo.root)) == before
     repo.write("large.bin", b"2" * 2000)

@@ -13,8 +13,8 @@ import argparse
 import sys
 
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.open_app import me, run_with_app
-from coderelay.client.ask_text import headline, understand
+from coderelay.cli.startup.open_app import current_person, run_with_app
+from coderelay.client.ask_text import headline, parse_answer
 from coderelay.client.language import retell, t
 from coderelay.host.host import Host
 from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
@@ -41,7 +41,10 @@ def main(arguments: list[str]) -> int:
     async def answer(host: Host) -> int:
         found = await host.get(FindAsk(options.ask))
         command = AnswerAsk(
-            session=found.session, ask=found.ask.id, decision=understand(found.ask, options.answer), by=me()
+            session=found.session,
+            ask=found.ask.id,
+            decision=parse_answer(found.ask, options.answer),
+            by=current_person(),
         )
         outcome = await host.send(command)
         if isinstance(outcome, Answered):
@@ -65,7 +68,7 @@ async def _carry_on_parent(host: Host, session: SessionId, code: int) -> int:
     if await host.get(WhyWaiting(parent.id)) is None or await host.get(WhyNotRun(parent.id)) is not None:
         return code
     sys.stdout.write(t("continuing: {title}", title=parent.title) + "\n")
-    await host.send(OpenSession(session=parent.id, by=me()))
+    await host.send(OpenSession(session=parent.id, by=current_person()))
     return await carry_on(host, parent.id, parent.head)
 
 

@@ -29,7 +29,7 @@ from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
-from coderelay.workspace.sandbox.detect import find_rung
+from coderelay.workspace.sandbox.detect import detect_sandbox
 
 _DATABASE_SECONDS = 3.0
 _SILENCE_SECONDS = 0.3  # longer than at start-up: here the person wants to know
@@ -252,14 +252,14 @@ async def _mcp_servers(config: Config, env: Mapping[str, str], folder: str | Non
     if not config.settings.mcp_servers or folder is None:
         return []
     from coderelay.app import App  # few people have MCP servers
-    from coderelay.cli.mcp import examine_servers, told
+    from coderelay.cli.mcp import examine_servers, server_status
 
     rows = await examine_servers(App(config, env), folder)
     do = "`coder mcp list` tries it again, `coder mcp remove` takes it out"
     return [
-        Finding(f"mcp {each.name}", told(each))
+        Finding(f"mcp {each.name}", server_status(each))
         if each.state == "running"
-        else Finding(f"mcp {each.name}", told(each), "missing", do)
+        else Finding(f"mcp {each.name}", server_status(each), "missing", do)
         for each in rows
     ]
 
@@ -278,12 +278,12 @@ def _sandbox(config: Config) -> Finding:
     if not config.settings.sandbox.enabled:
         return Finding("sandbox", "switched off by sandbox.enabled: commands run without one", "missing")
     with TemporaryDirectory() as scratch:
-        found = find_rung(scratch)
+        found = detect_sandbox(scratch)
     told = "; ".join(f"{way}: {reason}" for way, reason in found.why_not.items())
-    if found.rung == "none":
+    if found.backend == "none":
         do = say("install bubblewrap ({how}); until then you are asked about more commands", how=_INSTALL_SANDBOX)
         return Finding("sandbox", say("none: commands are not confined ({why})", why=told), "missing", do)
-    return Finding("sandbox", f"{found.rung} ({told})" if told else found.rung)
+    return Finding("sandbox", f"{found.backend} ({told})" if told else found.backend)
 
 
 def _folder(folder: str | None) -> Finding:

@@ -137,7 +137,9 @@ async def _list(folder: str) -> int:
     rows = await examine_servers(app, folder)
     width = max((len(each.name) for each in rows), default=0)
     for each in rows:
-        sys.stdout.write(f"{_MARKS[each.state]} {each.name:{width}}  {retell(told(each))}  {escaped(each.where)}\n")
+        sys.stdout.write(
+            f"{_MARKS[each.state]} {each.name:{width}}  {retell(server_status(each))}  {escaped(each.where)}\n"
+        )
     if not rows:
         sys.stdout.write(t("no MCP servers are configured; add one with `coder mcp add NAME -- COMMAND`") + "\n")
     if waiting := untrusted_servers(app.config.untrusted):
@@ -162,7 +164,7 @@ async def examine_servers(app: App, folder: str) -> list[ServerRow]:
         await app.processes.close()
 
 
-def told(row: ServerRow) -> str:
+def server_status(row: ServerRow) -> str:
     if row.state != "running":
         return " ⏎ ".join(row.note.splitlines())
     counts = [

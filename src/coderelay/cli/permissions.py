@@ -11,7 +11,7 @@ import msgspec
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.broad_folder import broad_in_words
 from coderelay.cli.startup.current_folder import is_broad, real_folder
-from coderelay.cli.startup.open_app import me, new_app, run_with_app
+from coderelay.cli.startup.open_app import current_person, new_app, run_with_app
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
         if found is None:
             raise UnknownApproval(options.approval)
         given_in = session if session is not None and found.scope == "session" else APPROVALS
-        await host.send(RevokeApproval(session=given_in, approval=found.id, by=me()))
+        await host.send(RevokeApproval(session=given_in, approval=found.id, by=current_person()))
         sys.stdout.write(t("revoked {tool}: {title}", tool=found.tool, title=escaped(found.title)) + "\n")
         return 0
 

@@ -11,7 +11,7 @@ import msgspec
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.current_folder import real_folder
 from coderelay.cli.startup.interrupts import RaisedInterrupts
-from coderelay.cli.startup.open_app import me, run_with_app
+from coderelay.cli.startup.open_app import current_person, run_with_app
 from coderelay.client.changed_files import changed_line
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak, t
@@ -176,7 +176,7 @@ def _block(block: dict[str, Any]) -> str:
 
 
 async def _delete(host: Host, session: SessionId) -> None:
-    if isinstance(await host.send(DeleteSession(session=session, by=me())), Unchanged):
+    if isinstance(await host.send(DeleteSession(session=session, by=current_person())), Unchanged):
         raise UnknownSession(session)
     sys.stdout.write(t("deleted {session}", session=session) + "\n")
 

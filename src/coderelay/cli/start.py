@@ -6,7 +6,7 @@ import sys
 
 from coderelay import __version__
 from coderelay.cli.startup.arguments import Arguments
-from coderelay.cli.startup.current_folder import gone, is_broad, resolved
+from coderelay.cli.startup.current_folder import folder_gone_message, is_broad, resolved
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
 
@@ -78,9 +78,9 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
         return 1
     if prompt is None and is_terminal():
         from coderelay.cli.startup.interrupts import RaisedInterrupts
-        from coderelay.surfaces.terminal.input.typeahead import typing_kept
+        from coderelay.surfaces.terminal.input.typeahead import preserve_typeahead
 
-        with RaisedInterrupts(), typing_kept():
+        with RaisedInterrupts(), preserve_typeahead():
             from coderelay.cli.startup import repl
 
             return repl.run(options, folder)
@@ -130,7 +130,7 @@ def folder_of(given: str | None) -> str:
     try:
         return resolved(given or "")
     except OSError:
-        parser().error(gone())
+        parser().error(folder_gone_message())
 
 
 def _bytes(argument: str | None) -> bytes | None:

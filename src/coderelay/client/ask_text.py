@@ -55,14 +55,14 @@ class AskShown(Struct, frozen=True):
 
     `headline` becomes one line, `text` is everything a person needs to decide. `choices` says what can be typed and
     `key_hint` what can be pressed. `keys` maps each key that decides without Enter to the words it stands for.
-    `understand` turns what was typed into a decision, or None if it is no answer. Any text answers an `open_ended`
+    `parse` turns what was typed into a decision, or None if it is no answer. Any text answers an `open_ended`
     ask; for the other asks, a text that is no answer may be a new prompt.
     """
 
     headline: str
     text: str
     choices: str
-    understand: Callable[[Sequence[str]], Decision | None]
+    parse: Callable[[Sequence[str]], Decision | None]
     keys: Mapping[str, str] = {}
     key_hint: str = ""
     open_ended: bool = False
@@ -85,7 +85,7 @@ def _permission(ask: PermissionAsk) -> AskShown:
         headline=f"{ask.need.tool}: {ask.need.title}",
         text=f"{permission_in_words(ask)}{_preview(ask.need.diff)}",
         choices=t("allow? y / n / a(lways) / s(top)"),
-        understand=_permit,
+        parse=_permit,
         keys={key: key for key in "ynas"},
         key_hint=t("y allow · n deny · a always · s stop"),
     )
@@ -96,7 +96,7 @@ def _questions(ask: QuestionAsk) -> AskShown:
     several = t("several with commas, ") if any(each.multi_select for each in ask.questions) else ""
     choices = number + several + t("your own words, deny or stop")
 
-    def understand(texts: Sequence[str]) -> Decision:
+    def parse(texts: Sequence[str]) -> Decision:
         given = [_whole(texts)] if len(ask.questions) == 1 else [text.strip() for text in texts]
         return _refusal(ask, given) or _answers(ask, given, choices)
 
@@ -106,7 +106,7 @@ def _questions(ask: QuestionAsk) -> AskShown:
         headline=" / ".join(each.question for each in ask.questions),
         text="\n".join(_question_in_words(each) for each in ask.questions),
         choices=choices,
-        understand=understand,
+        parse=parse,
         keys={str(number): str(number) for number in numbers},
         key_hint=choices,
         open_ended=True,
@@ -114,7 +114,7 @@ def _questions(ask: QuestionAsk) -> AskShown:
 
 
 def _plan(ask: PlanAsk) -> AskShown:
-    def understand(texts: Sequence[str]) -> Decision | None:
+    def parse(texts: Sequence[str]) -> Decision | None:
         text = _whole(texts)
         return _PLAN.get(_word(text)) or (PlanDecision("feedback", text) if text else None)
 
@@ -122,7 +122,7 @@ def _plan(ask: PlanAsk) -> AskShown:
         headline=t("plan: {plan}", plan=ask.plan.strip().partition(chr(10))[0]),
         text=f"{ask.plan.rstrip()}\n{t('Is this plan approved?')}",
         choices=t("smart / default / keep / s(top), or what to change"),
-        understand=understand,
+        parse=parse,
         keys={"1": "smart", "2": "default", "3": "keep"},
         key_hint=t("1 approve, edit freely · 2 approve · 3 keep planning · s + Enter stops · or type what to change"),
         open_ended=True,
@@ -138,7 +138,7 @@ def _budget(ask: BudgetAsk) -> AskShown:
         headline=used,
         text=f"{used}\n  {then}",
         choices=t("allow? y / n"),
-        understand=_permit,
+        parse=_permit,
         keys={"y": "y", "n": "n"},
         key_hint=t("y allow · n deny"),
     )
@@ -160,11 +160,11 @@ def choices(ask: Ask) -> str:
     return shown(ask).choices
 
 
-def understand(ask: Ask, texts: Sequence[str]) -> Decision:
+def parse_answer(ask: Ask, texts: Sequence[str]) -> Decision:
     """Parse what was typed into a decision. `texts` has one text for each question; for an ask with only one thing
     to answer, several texts are joined. Raises BadInput that says what is possible."""
     kind = shown(ask)
-    decision = kind.understand(texts)
+    decision = kind.parse(texts)
     if decision is None:
         given = _whole(texts)
         told = (

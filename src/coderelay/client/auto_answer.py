@@ -15,7 +15,7 @@ Unattended = Literal["park", "deny", "allow"]
 _NOBODY = "nobody was there to allow or answer it"
 
 
-class Nobody:
+class AutoAnswer:
     """Decides asks in place of a person. Silence is never consent: only what was allowed beforehand is allowed, and
     no answer is ever made up."""
 
@@ -48,6 +48,6 @@ class Nobody:
         return Deny(_NOBODY)
 
 
-def unanswered(ask: Ask) -> str:
+def unanswered_line(ask: Ask) -> str:
     """One line that says which ask nobody answered."""
     return f"{headline(ask)}; {t(_NOBODY)}"

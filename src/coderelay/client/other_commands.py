@@ -9,7 +9,7 @@ from itertools import groupby
 from coderelay.client.client import Client
 from coderelay.client.commands.command import SlashCommand
 from coderelay.client.language import localize, retell, t
-from coderelay.client.slash_line import Prompted, Slash
+from coderelay.client.slash_line import PromptToSend, Slash
 from coderelay.client.visible import padded
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
@@ -27,7 +27,7 @@ _WIDTH = 28
 _PATH = re.compile(r"(?:\\.|[^\s\\])+")  # with escapes, as a shell or drag and drop writes it
 
 
-async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCommand], slash: Slash) -> Prompted:
+async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCommand], slash: Slash) -> PromptToSend:
     """The prompt that the line stands for; one that begins with the path of a file is the prompt itself. Raises
     BadInput."""
     known = await client.get(ListCommands(session))
@@ -38,8 +38,8 @@ async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCo
     if found is None and (forced or not _begins_with_path(line)):
         raise _unknown(slash.name, built_in, known, forced)
     if found is None or found.origin == "agent":
-        return Prompted(line)
-    return Prompted(await client.get(ExpandCommand(session, name, slash.rest)))
+        return PromptToSend(line)
+    return PromptToSend(await client.get(ExpandCommand(session, name, slash.rest)))
 
 
 def _begins_with_path(line: str) -> bool:

@@ -17,7 +17,7 @@ def permission_in_words(ask: PermissionAsk) -> str:
     need = ask.need
     title = need.title if need.command is None else shortened(need.command)
     wants = t("{tool} asks for permission: {title}", tool=need.tool, title=title)
-    return "\n  ".join([wants, retell(ask.reason, ask.said), *surroundings(need)])
+    return "\n  ".join([wants, retell(ask.reason, ask.said), *context_lines(need)])
 
 
 def shortened(command: str) -> str:
@@ -39,7 +39,7 @@ def _cut(text: str) -> str:
     return f"{text[:_HEAD]}{left_out}{text[-_TAIL:]}"
 
 
-def surroundings(need: Need) -> list[str]:
+def context_lines(need: Need) -> list[str]:
     if need.kind == "ask":
         return []
     if need.server or need.command is None:

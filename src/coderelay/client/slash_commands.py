@@ -9,7 +9,7 @@ from coderelay.client.commands import export, files, models, modes, prompts, ses
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.other_commands import resolve
-from coderelay.client.slash_line import ChangedFiles, Moved, Prompted, Slash, Told
+from coderelay.client.slash_line import ChangedFiles, PromptToSend, Slash, SlashResult, SwitchedSession
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
@@ -46,14 +46,14 @@ class SessionCommands:
     ) -> None:
         self._here = Context(client, session, by, remember_model, on_prompt, keys, {}, COMMANDS, _BY_NAME["help"])
 
-    async def run(self, slash: Slash) -> Told:
+    async def run(self, slash: Slash) -> SlashResult:
         """Run one command. A name that is not built in is looked up among the agent's commands, custom commands and
         skills. Raises BadInput, or another refusal by the session."""
         told = await self._run(slash)
-        if isinstance(told, Prompted) and not told.text.strip():
+        if isinstance(told, PromptToSend) and not told.text.strip():
             raise BadInput(t("/{name} without arguments gives an empty prompt, so nothing was sent", name=slash.name))
         match told:
-            case Moved():
+            case SwitchedSession():
                 self._here.session = told.session
                 return replace(told, told=visible(told.told))
             case ChangedFiles():
@@ -63,7 +63,7 @@ class SessionCommands:
             case _:
                 return told
 
-    async def _run(self, slash: Slash) -> Told:
+    async def _run(self, slash: Slash) -> SlashResult:
         command = _BY_NAME.get(slash.name)
         if command is None:
             return await resolve(self._here.client, self._here.session, COMMANDS, slash)

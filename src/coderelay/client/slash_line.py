@@ -14,7 +14,7 @@ class Slash(Struct, frozen=True):
     rest: str = ""
 
 
-class Prompted(Struct, frozen=True):
+class PromptToSend(Struct, frozen=True):
     text: str
 
 
@@ -28,7 +28,7 @@ class ChangedFiles(Struct, frozen=True):
         return "\n".join(filter(None, (self.text, self.diff.rstrip("\n"))))
 
 
-class Moved(Struct, frozen=True):
+class SwitchedSession(Struct, frozen=True):
     """The surface shows `session` from now on, following it from `after`. `told` is a message for the person. Asks
     raised before `after` are found among the session's open asks."""
 
@@ -37,16 +37,16 @@ class Moved(Struct, frozen=True):
     told: str
 
 
-class Left(Struct, frozen=True):
+class LeftSession(Struct, frozen=True):
     """The person wants to leave; the session stays."""
 
 
-Told = str | ChangedFiles | Prompted | Moved | Left
+SlashResult = str | ChangedFiles | PromptToSend | SwitchedSession | LeftSession
 """The result of a command: a text for the person, changed files, a prompt for the surface to send, a move to another
 session, or leaving."""
 
 
-def classify(line: str) -> ShellLine | Slash | Prompted:
+def classify(line: str) -> ShellLine | Slash | PromptToSend:
     text = line.strip()
     if text.startswith("!"):
         return ShellLine(text[1:].strip())
@@ -55,4 +55,4 @@ def classify(line: str) -> ShellLine | Slash | Prompted:
         if name.startswith("mcp:"):
             return Slash("mcp", text[len("/mcp:") :])
         return Slash(name, *rest)
-    return Prompted(text)
+    return PromptToSend(text)

@@ -21,7 +21,7 @@ def person_settings(home: str) -> Settings | None:
     return None if content is None else read_document(content, person_file(home))[1]
 
 
-class Layered(Struct, frozen=True):
+class LayeredSettings(Struct, frozen=True):
     """The settings that count in a folder if it is `untrusted`, and if it is `trusted`. `loosening` holds the keys of
     the folder's file, as written there, that count only if the folder is trusted."""
 
@@ -30,7 +30,7 @@ class Layered(Struct, frozen=True):
     loosening: Tree
 
 
-def folder_settings(home: str, folder: str, mine: Settings) -> Layered | None:
+def folder_settings(home: str, folder: str, mine: Settings) -> LayeredSettings | None:
     """None if the folder has no file, or if its file is the person's own because coder's home lies in the folder."""
     if os.path.realpath(os.path.join(folder, OWN_FOLDER)) == os.path.realpath(home):
         return None
@@ -38,7 +38,7 @@ def folder_settings(home: str, folder: str, mine: Settings) -> Layered | None:
     return None if content is None else layer(mine, read_document(content, folder_file(folder))[0])
 
 
-def layer(mine: Settings, folder: Tree) -> Layered:
+def layer(mine: Settings, folder: Tree) -> LayeredSettings:
     """Apply the keys of a folder's file to the person's settings. `folder` must have been checked before."""
     own: Tree = msgspec.to_builtins(mine)
     theirs: Tree = msgspec.to_builtins(msgspec.convert(folder, Settings))
@@ -52,7 +52,7 @@ def layer(mine: Settings, folder: Tree) -> Layered:
         _put(trusted, path, wanted)
         if given != wanted:
             loosening[".".join(path)] = written
-    return Layered(msgspec.convert(untrusted, Settings), msgspec.convert(trusted, Settings), loosening)
+    return LayeredSettings(msgspec.convert(untrusted, Settings), msgspec.convert(trusted, Settings), loosening)
 
 
 def _copy(tree: Tree) -> Tree:

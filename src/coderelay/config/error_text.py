@@ -39,14 +39,14 @@ def about_text(content: bytes, file: str) -> BadInput:
         return BadInput(say("{file} is not UTF-8: byte {number}", file=file, number=error.start + 1))
     except RecursionError:
         return BadInput(f"{file} is nested too deeply")
-    except _Refused as error:
+    except _InvalidJson as error:
         return BadInput(f"{file}: {error}")
     except ValueError:  # a number with thousands of digits
         pass
     return BadInput(f"{file} holds a number that is too large, or half a character")
 
 
-class _Refused(Exception):
+class _InvalidJson(Exception):
     pass
 
 
@@ -54,13 +54,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for name, value in pairs:
         if name in tree:
-            raise _Refused(f"{escaped(name)} is set twice")
+            raise _InvalidJson(f"{escaped(name)} is set twice")
         tree[name] = value
     return tree
 
 
 def _no_constant(word: str) -> Any:
-    raise _Refused(f"{word} is not a number that JSON has")
+    raise _InvalidJson(f"{word} is not a number that JSON has")
 
 
 class Problem(Struct, frozen=True):

@@ -11,7 +11,7 @@ import msgspec
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.json_tree import Tree, count_keys, holds_null
 from coderelay.config.redaction import refuse_secrets
-from coderelay.config.settings import Permissions, Settings
+from coderelay.config.settings import PermissionsConfig, Settings
 from coderelay.policy.rules import EXPECTED, OddRule, read_rule
 from coderelay.protocol.errors import BadInput
 
@@ -88,7 +88,7 @@ def _about_value(tree: Tree, file: str) -> BadInput:
     return about_value(tree, file)
 
 
-def refuse_odd_rules(written: Permissions, file: str) -> None:
+def refuse_odd_rules(written: PermissionsConfig, file: str) -> None:
     """Raises BadInput for a rule that cannot be parsed: such a rule would protect nobody."""
     if not (written.allow or written.ask or written.deny):
         return

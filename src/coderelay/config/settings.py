@@ -28,12 +28,12 @@ Variable = Annotated[
 Address = Annotated[str, Meta(pattern=r"^\w+://[^/@\s]+(/\S*)?\Z", description="an address without a login in it")]
 
 
-class Approval(Struct, frozen=True, forbid_unknown_fields=True):
+class ApprovalConfig(Struct, frozen=True, forbid_unknown_fields=True):
     interactive: bool = True
     unattended: Unattended | None = None
 
 
-class Permissions(Struct, frozen=True, forbid_unknown_fields=True):
+class PermissionsConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """A `deny` rule wins over an `ask` rule, and an `ask` rule over an `allow` rule."""
 
     preset: Preset = "balanced"
@@ -42,20 +42,20 @@ class Permissions(Struct, frozen=True, forbid_unknown_fields=True):
     deny: Texts = ()
 
 
-class Sandbox(Struct, frozen=True, forbid_unknown_fields=True):
+class SandboxConfig(Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     network: bool = False
     yolo: bool = False
 
 
-class Workflow(Struct, frozen=True, forbid_unknown_fields=True):
+class WorkflowConfig(Struct, frozen=True, forbid_unknown_fields=True):
     require_todo_for_complex: bool = True
     auto_verify_after_edit: bool = True
     max_verify_attempts: Count = 2
     verify_commands: Texts = ()
 
 
-class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
+class CompactionConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """`threshold` is the share of the context window that may fill up before the history is compacted; `keep` is how
     many of the last messages stay whole."""
 
@@ -63,41 +63,41 @@ class Compaction(Struct, frozen=True, forbid_unknown_fields=True):
     keep: Count = 12
 
 
-class Tools(Struct, frozen=True, forbid_unknown_fields=True):
+class ToolsConfig(Struct, frozen=True, forbid_unknown_fields=True):
     disabled: Texts = ()
 
 
-class Skills(Struct, frozen=True, forbid_unknown_fields=True):
+class SkillsConfig(Struct, frozen=True, forbid_unknown_fields=True):
     auto_approve: Literal["load", "run"] = "load"
 
 
-class Batch(Struct, frozen=True, forbid_unknown_fields=True):
+class BatchConfig(Struct, frozen=True, forbid_unknown_fields=True):
     release: Literal["together", "each"] = "together"
 
 
-class Bash(Struct, frozen=True, forbid_unknown_fields=True):
+class BashConfig(Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: Positive = 120
     output_bytes: AtLeastOne = 1024 * 1024
     free_bytes: AtLeastOne = 1_000_000_000
 
 
-class Budget(Struct, frozen=True, forbid_unknown_fields=True):
+class BudgetConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """Limits in US dollars; None means no limit."""
 
     session: Positive | None = None
     day: Positive | None = None
 
 
-class Web(Struct, frozen=True, forbid_unknown_fields=True):
+class WebConfig(Struct, frozen=True, forbid_unknown_fields=True):
     profile: Literal["cowork"] | None = None
     port: Port | None = None
 
 
-class Acp(Struct, frozen=True, forbid_unknown_fields=True):
+class AcpConfig(Struct, frozen=True, forbid_unknown_fields=True):
     max_mode: Mode = "default"
 
 
-class Feishu(Struct, frozen=True, forbid_unknown_fields=True):
+class FeishuConfig(Struct, frozen=True, forbid_unknown_fields=True):
     app_id: Text | None = None
     app_secret_env: Variable | None = None
     encrypt_key_env: Variable | None = None
@@ -110,18 +110,18 @@ class Feishu(Struct, frozen=True, forbid_unknown_fields=True):
     input_timeout_s: Positive = 300
 
 
-class AgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
+class AgentConfig(Struct, frozen=True, forbid_unknown_fields=True):
     command: Texts = ()
     url: Address | None = None
     env: dict[Variable, str] = {}
     mode: Mode | None = None
-    tools: Tools = Tools()
+    tools: ToolsConfig = ToolsConfig()
 
     def __repr__(self) -> str:
         return f"AgentSettings({' '.join(self.command) or self.url}, env={[*self.env]})"
 
 
-class McpServer(Struct, frozen=True, forbid_unknown_fields=True):
+class McpServerConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """A program that is started (`command`), or one that listens at `url`."""
 
     command: Text | None = None
@@ -171,24 +171,24 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     lang: Language | None = None
     max_steps: AtLeastOne = 128
     auto_approve_ask: bool = False
-    approval: Approval = Approval()
-    permissions: Permissions = Permissions()
-    sandbox: Sandbox = Sandbox()
-    workflow: Workflow = Workflow()
-    compaction: Compaction = Compaction()
-    tools: Tools = Tools()
-    skills: Skills = Skills()
+    approval: ApprovalConfig = ApprovalConfig()
+    permissions: PermissionsConfig = PermissionsConfig()
+    sandbox: SandboxConfig = SandboxConfig()
+    workflow: WorkflowConfig = WorkflowConfig()
+    compaction: CompactionConfig = CompactionConfig()
+    tools: ToolsConfig = ToolsConfig()
+    skills: SkillsConfig = SkillsConfig()
     input_while_running: Literal["queue", "steer", "stop", "ignore"] = "queue"
     persist_partials: Literal["until_final", "always"] = "until_final"
-    batch: Batch = Batch()
-    bash: Bash = Bash()
-    budget: Budget = Budget()
-    web: Web = Web()
-    acp: Acp = Acp()
-    feishu: Feishu = Feishu()
+    batch: BatchConfig = BatchConfig()
+    bash: BashConfig = BashConfig()
+    budget: BudgetConfig = BudgetConfig()
+    web: WebConfig = WebConfig()
+    acp: AcpConfig = AcpConfig()
+    feishu: FeishuConfig = FeishuConfig()
     providers: dict[Name, ProviderSettings] = {}
-    agents: dict[Name, AgentSettings] = {}
-    mcp_servers: dict[Name, McpServer] = {}
+    agents: dict[Name, AgentConfig] = {}
+    mcp_servers: dict[Name, McpServerConfig] = {}
     hooks: dict[HookEvent, tuple[Text | HookGroup, ...]] = {}
 
     @property

@@ -24,7 +24,7 @@ from coderelay.workspace.files.atomic_write import write_whole
 T = TypeVar("T")
 
 
-class Trusted(Struct, frozen=True, omit_defaults=True):
+class TrustRecords(Struct, frozen=True, omit_defaults=True):
     """`folders` has the digest of each folder's loosening keys; `texts` has the digests of each folder's texts, by
     their paths in it. `broad` lists the folders that hold everything the person has (their home, `/`) and in which
     they agreed to work."""
@@ -60,7 +60,7 @@ def trust(
         raise BadInput(f"{display_path(folder_file(folder))} has just been changed", "Look at it again.")
     real = os.path.realpath(folder)
 
-    def change(known: Trusted) -> Trusted:
+    def change(known: TrustRecords) -> TrustRecords:
         folders = known.folders | {real: _digest(wanted)} if wanted else known.folders
         known_texts = known.texts if texts is None else _without(known.texts, real) | _some(real, texts)
         return replace(known, folders=folders, texts=known_texts)
@@ -84,9 +84,9 @@ def untrust(home: str, folder: str) -> bool:
     if real not in known.folders and real not in known.texts and real not in known.broad:
         return False
 
-    def change(known: Trusted) -> Trusted:
+    def change(known: TrustRecords) -> TrustRecords:
         broad = tuple(each for each in known.broad if each != real)
-        return Trusted(_without(known.folders, real), _without(known.texts, real), broad)
+        return TrustRecords(_without(known.folders, real), _without(known.texts, real), broad)
 
     _change(home, change)
     return True
@@ -106,7 +106,7 @@ def _digest(wanted: Mapping[str, Any]) -> str:
     return sha256(msgspec.json.encode(wanted, order="sorted")).hexdigest()
 
 
-def _change(home: str, change: Callable[[Trusted], Trusted]) -> None:
+def _change(home: str, change: Callable[[TrustRecords], TrustRecords]) -> None:
     path = trust_file(home)
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
@@ -123,13 +123,13 @@ def _change(home: str, change: Callable[[Trusted], Trusted]) -> None:
         raise BadInput("the folder's name is not UTF-8, so it cannot be trusted") from error
 
 
-def _read(home: str) -> Trusted:
+def _read(home: str) -> TrustRecords:
     path = trust_file(home)
     try:
         with open(path, "rb") as file:
-            return msgspec.json.decode(file.read(), type=Trusted)
+            return msgspec.json.decode(file.read(), type=TrustRecords)
     except FileNotFoundError:
-        return Trusted()
+        return TrustRecords()
     except OSError as error:
         raise BadInput(say("{path} cannot be read: {why}", path=display_path(path), why=error.strerror)) from error
     except ValueError as error:

@@ -76,7 +76,7 @@ class SessionBackground:
     def __init__(self, record: Record, all_of_them: Backgrounds) -> None:
         self._record = record
         self._all = all_of_them
-        self._kept: dict[BackgroundId, _Kept] = {}
+        self._kept: dict[BackgroundId, _BackgroundProcess] = {}
         record.watchers.add(self._obey)
 
     def make_room(self) -> None:
@@ -88,14 +88,14 @@ class SessionBackground:
     def keep(self, running: RunningCommand) -> BackgroundId:
         self._forget_the_oldest()
         number = background.next_id(self._record.state)
-        self._kept[number] = _Kept(running)
+        self._kept[number] = _BackgroundProcess(running)
         return number
 
     def look(self, wanted: BackgroundId) -> BackgroundStatus:
         command, kept = self._find(wanted), self._kept.get(wanted)
         if kept is not None:
             return kept.look(command)
-        what = background.told(command)
+        what = background.status_text(command)
         if command.end is None:
             return BackgroundStatus(
                 "", f"{what}, in another process of coder: its output cannot be read here", over=False
@@ -158,7 +158,7 @@ class SessionBackground:
             if command.end is None and kept.telling is None:
                 kept.telling = asyncio.create_task(self._tell_end(number, kept))
 
-    async def _tell_end(self, number: BackgroundId, kept: "_Kept") -> None:
+    async def _tell_end(self, number: BackgroundId, kept: "_BackgroundProcess") -> None:
         await kept.running.wait()
         try:
             await self._record.append(lambda state: background.end(state, number, kept.end()))
@@ -167,7 +167,7 @@ class SessionBackground:
             kept.telling = None  # so it is tried again when the log moves
 
 
-class _Kept:
+class _BackgroundProcess:
     """One running command. The task `telling` waits for its end and writes that to the log; the task `stopping` stops
     it."""
 
@@ -194,7 +194,7 @@ class _Kept:
 
     def look(self, command: BackgroundCommand) -> BackgroundStatus:
         end = command.end or (self.end() if self.running.is_over else None)  # the end may not be in the log yet
-        what = background.told(replace(command, end=end))
+        what = background.status_text(replace(command, end=end))
         if end is None:
             what = f"{what}, for {self.running.seconds:.1f} s now"
         return BackgroundStatus(self._written(over=end is not None), what, over=end is not None)

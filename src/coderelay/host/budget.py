@@ -1,7 +1,7 @@
 """Spending limits: whether a session or a day has used up its budget, and the ask that follows."""
 
 from coderelay.host.family import family_of
-from coderelay.host.folder import Folders
+from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.records import Records
 from coderelay.protocol.asks import BudgetAsk
 from coderelay.protocol.ids import new_ask_id
@@ -14,7 +14,7 @@ _SESSIONS = 20  # how many are read at first; most days have fewer
 class Spending:
     """Decides whether people must be asked before more is spent than a session's folder allows."""
 
-    def __init__(self, records: Records, folders: Folders) -> None:
+    def __init__(self, records: Records, folders: ConfiguredFolders) -> None:
         self._records = records
         self._folders = folders
 

@@ -24,11 +24,11 @@ from coderelay.protocol.ids import CallId, SessionId, child_id
 from coderelay.protocol.modes import mode_spec, stricter_mode
 from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session import background, decide
-from coderelay.session.children import AGENT, TASK, children, open_tasks, rests, task_prompt
+from coderelay.session.children import AGENT, TASK, children, is_at_rest, open_tasks, task_prompt
 from coderelay.session.state import BackgroundCommand, State
 
 MOST_AT_WORK = 8
-TOO_MANY = f"{MOST_AT_WORK} tasks are at work already, and that is the most; give this one when they have ended"
+TOO_MANY_TASKS = f"{MOST_AT_WORK} tasks are at work already, and that is the most; give this one when they have ended"
 _SHOWN_CHARS = 30_000
 _A_WHILE = 60.0
 _STOPPING_MAY_TAKE = 15.0
@@ -50,7 +50,7 @@ class Children:
         if settings.parent is not None:
             raise ToolFailed(tool_specs().spec_of(TASK).not_for_children)
         if all(each.call.id != call for each in open_tasks(parent)[:MOST_AT_WORK]):
-            raise ToolFailed(TOO_MANY)
+            raise ToolFailed(TOO_MANY_TASKS)
         child = child_id(parent.session, call)
         await self._send(
             CreateSession(
@@ -118,7 +118,7 @@ class Children:
         await self.tighten(parent, AGENT)
         for call in open_tasks(parent):
             record = await self._records.record(child_id(parent.session, call.call.id))
-            if rests(record.state):
+            if is_at_rest(record.state):
                 ended = await _ending(record)
                 if ended is not None and ended.ending != "stopped":
                     known[call.call.id] = await self._outcome(record, ended)
@@ -134,7 +134,7 @@ class Children:
         """Restrict every child at work to what its parent may do now."""
         for call in open_tasks(parent):
             record = await self._records.record(child_id(parent.session, call.call.id))
-            await record.append(lambda state: _taken_away(state, parent, by))
+            await record.append(lambda state: _tightening_events(state, parent, by))
 
     async def delete(self, parent: State, by: By) -> None:
         """Delete the children of a session. Called before the session itself is deleted, so that no child is
@@ -152,7 +152,7 @@ class Children:
         looks at the parent knows of them."""
         if record.state.deleted:
             return Failed("the session of this task was deleted before it ended")
-        return _told(ended, await self._end_commands(record))
+        return _task_result(ended, await self._end_commands(record))
 
     async def _end_commands(self, record: Record) -> list[BackgroundCommand]:
         left = background.running(record.state)
@@ -172,7 +172,7 @@ class Children:
 
 
 async def _until_it_rests(record: Record) -> None:
-    while not rests(record.state):
+    while not is_at_rest(record.state):
         await record.moves(record.state.head, _A_WHILE)
 
 
@@ -189,7 +189,7 @@ async def _ending(record: Record) -> TurnEnded | None:
     return None
 
 
-def _taken_away(child: State, parent: State, by: By) -> list[AnyEvent]:
+def _tightening_events(child: State, parent: State, by: By) -> list[AnyEvent]:
     """The events that take from a child what its parent may no longer do. Approvals that a person gave in the child
     itself are kept."""
     own, of_parent = child.settings, parent.settings
@@ -223,7 +223,7 @@ def _tools(allowed: tuple[str, ...]) -> list[str]:
     return [tool for name in allowed for tool in sorted(tool_specs().covered_by(name.strip().lower()))]
 
 
-def _told(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finished | Failed:
+def _task_result(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finished | Failed:
     """The result of the task call, as the parent's model reads it."""
     if ended is None:
         return Failed("the task was stopped before it began")

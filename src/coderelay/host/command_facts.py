@@ -18,7 +18,7 @@ from coderelay.workspace.trees.git_index import indexed_paths
 from coderelay.workspace.trees.repository import read_regular
 
 if TYPE_CHECKING:
-    from coderelay.policy.shell.shown_files import Contents
+    from coderelay.policy.shell.shown_files import ShownContent
 
 _MOST_ENTRIES = 100_000
 _MOST_HOPS = 16
@@ -29,21 +29,21 @@ _GIVES_ACCESS = re.compile(rb"_(?:auth|authToken|password)\s*=\s*(?!\$)\S")
 _OF_OUR_HOME = ("sessions.db", "web.token")
 
 
-class Sought(Struct, frozen=True):
+class DiskLookup(Struct, frozen=True):
     """What to look up for one command, found from the text of the command alone."""
 
     folders: tuple[str, ...]
     home: str = ""
     named: tuple[str, ...] = ()
-    contents: "tuple[Contents, ...]" = ()
+    contents: "tuple[ShownContent, ...]" = ()
     programs: tuple[str, ...] = ()
 
 
 def facts_about(command: str, folders: tuple[str, ...], rules: Rules, home: str) -> DiskFacts:
-    return look_up(sought_for(command, folders, rules, home))
+    return look_up(lookup_for(command, folders, rules, home))
 
 
-def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) -> Sought:
+def lookup_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) -> DiskLookup:
     from coderelay.policy.shell.command_paths import paths_of
     from coderelay.policy.shell.danger import words_in
     from coderelay.policy.shell.shown_files import contents_of  # imported late: most turns run no command
@@ -51,7 +51,7 @@ def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) 
     text = without_rights(command)
     strict = (*rules.commands.deny, *rules.commands.ask)
     programs = {*words_in(text), *(rule[0] for rule in strict if rule)} if strict else set[str]()
-    return Sought(
+    return DiskLookup(
         folders=folders,
         home=home,
         named=tuple(paths_of(text, folders)),
@@ -60,30 +60,30 @@ def sought_for(command: str, folders: tuple[str, ...], rules: Rules, home: str) 
     )
 
 
-def look_up(sought: Sought) -> DiskFacts:
+def look_up(lookup: DiskLookup) -> DiskFacts:
     """Do the lookup. It takes about a second at most, even in a large tree."""
     try:
-        return _look_up(sought)
+        return _look_up(lookup)
     except (OSError, RecursionError):  # links that change meanwhile, or endless chains of links
         return DiskFacts(too_many=True)
 
 
-def _look_up(sought: Sought) -> DiskFacts:
-    search = _Search(sought.folders, time.monotonic() + _SECONDS)
-    secret = next((found for each in sought.contents for found in search.secrets(each)), "")
+def _look_up(lookup: DiskLookup) -> DiskFacts:
+    search = _SecretSearch(lookup.folders, time.monotonic() + _SECONDS)
+    secret = next((found for each in lookup.contents for found in search.secrets(each)), "")
     return DiskFacts(
-        targets=tuple(_targets(sought, search)),
-        programs={word: hops for word in sought.programs if (hops := _hops(word, sought))},
+        targets=tuple(_targets(lookup, search)),
+        programs={word: hops for word in lookup.programs if (hops := _hops(word, lookup))},
         secret=secret,
         too_many=not secret and search.too_many,
     )
 
 
-def _targets(sought: Sought, search: "_Search") -> list[str]:
+def _targets(lookup: DiskLookup, search: "_SecretSearch") -> list[str]:
     """The targets of symlinks inside the session's folders that the command names or that one of its globs could
     match."""
-    found = [path for each in sought.named if _is_inside(each, sought.folders) for path in search.expanded(each)]
-    roots = {os.path.realpath(folder): folder for folder in sought.folders}
+    found = [path for each in lookup.named if _is_inside(each, lookup.folders) for path in search.expanded(each)]
+    roots = {os.path.realpath(folder): folder for folder in lookup.folders}
     targets = {_in_folder(os.path.realpath(path), roots) for path in found}
     return sorted(targets - {os.path.normpath(path) for path in found})
 
@@ -98,13 +98,13 @@ def _in_folder(real: str, roots: Mapping[str, str]) -> str:
     return real if root is None else roots[root] + real[len(root) :]
 
 
-def _hops(word: str, sought: Sought) -> tuple[str, ...]:
+def _hops(word: str, lookup: DiskLookup) -> tuple[str, ...]:
     """The paths that a word stands for as a program or a script, one for each symlink on the way."""
     path = re.sub(r"^\$(?:PWD|\{PWD\})(?=/)", ".", word)
-    path = os.path.join(sought.home, path[2:]) if path.startswith("~/") and sought.home else path
+    path = os.path.join(lookup.home, path[2:]) if path.startswith("~/") and lookup.home else path
     if not re.fullmatch(r"[\w./+@%:,=-]+", path):
         return ()
-    begins = [os.path.join(folder, path) for folder in sought.folders]
+    begins = [os.path.join(folder, path) for folder in lookup.folders]
     if "/" not in path and (program := shutil.which(path)):
         begins.append(program)
     return tuple(dict.fromkeys(hop for begin in begins if os.path.lexists(begin) for hop in _chain(begin)))
@@ -119,7 +119,7 @@ def _chain(path: str) -> Iterator[str]:
     yield os.path.realpath(path)
 
 
-class _Search:
+class _SecretSearch:
     """A search of the disk with a limit on time and entries. `too_many` says that it gave up."""
 
     def __init__(self, folders: tuple[str, ...], until: float) -> None:
@@ -129,7 +129,7 @@ class _Search:
         self._entries_seen = 0
         self.too_many = False
 
-    def secrets(self, contents: "Contents") -> Iterator[str]:
+    def secrets(self, contents: "ShownContent") -> Iterator[str]:
         if not _is_inside(contents.path, self._folders):
             return  # paths outside the session's folders are asked about anyway
         if contents.tracked:
@@ -177,14 +177,14 @@ class _Search:
         itself may be called anything."""
         return secret_place(_below_all(path, (*self._folders, *self._real)))
 
-    def _tracked(self, contents: "Contents") -> Iterator[str]:
+    def _tracked(self, contents: "ShownContent") -> Iterator[str]:
         for path in indexed_paths(self._folders[0], may_name_secret):
             if (secret := self._named(path)) and not is_often_shared(secret):
                 start = os.path.normpath(contents.path)
                 if start == self._folders[0] or path == start or path.startswith(f"{start}/"):
                     yield secret
 
-    def _below(self, start: str, contents: "Contents") -> Iterator[str]:
+    def _below(self, start: str, contents: "ShownContent") -> Iterator[str]:
         folders, seen = [start], {os.path.realpath(start)}
         if {*_below_all(start, self._folders).split("/")} & _OF_OTHERS:
             return
@@ -210,7 +210,7 @@ class _Search:
                     seen.add(real)
 
 
-def _is_looked_at(name: str, contents: "Contents") -> bool:
+def _is_looked_at(name: str, contents: "ShownContent") -> bool:
     return not contents.only or any(fnmatchcase(name.lower(), each.lower()) for each in contents.only)
 
 

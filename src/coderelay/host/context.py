@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from coderelay.agents.agent import Agent
 from coderelay.host.budget import Spending
-from coderelay.host.folder import Folders
+from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.judging import Judging
 from coderelay.host.live_relay import LiveRelay
 from coderelay.host.ownership import Ownership
@@ -35,7 +35,7 @@ class HostContext(Struct, frozen=True, dict=True):
     ownership: Ownership
     live_relay: LiveRelay
     agents: Mapping[str, Agent]
-    folders: Folders
+    folders: ConfiguredFolders
     processes: Processes
     secrets: Secrets
     turn_files: OpenTurnFiles

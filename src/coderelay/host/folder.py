@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 class Folder(Struct, frozen=True, dict=True):
     """The configuration that applies to the sessions of one folder. The object never changes: when a configuration
-    file does, the folder gets a new one. Use it for one step, and ask `Folders` again for the next."""
+    file does, the folder gets a new one. Use it for one step, and ask `ConfiguredFolders` again for the next."""
 
     path: str
     config: Config
@@ -71,9 +71,9 @@ class Folder(Struct, frozen=True, dict=True):
         """The kind of sandbox for commands here. The first caller may have to wait while it is tried out."""
         if not self.settings.sandbox.enabled:
             return "none"
-        from coderelay.workspace.sandbox.detect import rung_here  # imported late, with the first command
+        from coderelay.workspace.sandbox.detect import sandbox_backend  # imported late, with the first command
 
-        return rung_here(self.config.home)
+        return sandbox_backend(self.config.home)
 
     @cached_property
     def hooks(self) -> "Hooks | None":
@@ -86,7 +86,7 @@ class Folder(Struct, frozen=True, dict=True):
         return Hooks(hooks_of(self.settings.hooks), HookProcesses(self.processes, self.env).run, self.secrets)
 
 
-class Folders:
+class ConfiguredFolders:
     """Looks up folders, each with its current configuration."""
 
     def __init__(

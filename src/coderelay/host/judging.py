@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from coderelay.client.tool_specs import tool_specs
-from coderelay.host.command_facts import Sought, look_up, sought_for
+from coderelay.host.command_facts import DiskLookup, look_up, lookup_for
 from coderelay.host.deadlines import now
-from coderelay.host.folder import Folder, Folders
+from coderelay.host.folder import ConfiguredFolders, Folder
 from coderelay.host.open_asks import ask_about
 from coderelay.host.records import Records
 from coderelay.policy.approvals import SANDBOXES, in_force
@@ -24,14 +24,14 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, SessionSettings, State
-from coderelay.session.turn_events import SecondLook, settled
+from coderelay.session.turn_events import Rejudge, outcome_without_running
 from coderelay.workspace.files.folders import is_in, real_path
 
 
 class Judging:
     """Applies the policy of a session's folder, with the approvals in force, to the session's calls."""
 
-    def __init__(self, records: Records, folders: Folders) -> None:
+    def __init__(self, records: Records, folders: ConfiguredFolders) -> None:
         self._records = records
         self._folders = folders
 
@@ -59,9 +59,13 @@ class Judging:
         both = zip(asks, unapproved, verdicts, strict=True)
         return [ask for ask, before, today in both if before.reason == ask.reason and today.verdict == "allow"]
 
-    async def second_look(self, state: State) -> SecondLook:
+    async def rejudge(self, state: State) -> Rejudge:
         """The check of calls that were judged earlier, against the policy of today."""
-        waiting = [each for each in state.open_calls() if each.started_epoch is None and settled(each) is None]
+        waiting = [
+            each
+            for each in state.open_calls()
+            if each.started_epoch is None and outcome_without_running(each) is None
+        ]
         beyond: Sequence[Approval] = ()
         known: dict[str, DiskFacts] = {}
         try:
@@ -130,22 +134,22 @@ class Judging:
         """The disk facts about the commands among the needs, looked up in a thread. Raises BadInput."""
         settings = state.settings
         assert settings is not None
-        sought = [self._sought(settings, need) for need in needs]
-        if not any(sought):
+        lookup = [self._lookup(settings, need) for need in needs]
+        if not any(lookup):
             return [NO_FACTS] * len(needs)
-        return await asyncio.to_thread(lambda: [NO_FACTS if each is None else look_up(each) for each in sought])
+        return await asyncio.to_thread(lambda: [NO_FACTS if each is None else look_up(each) for each in lookup])
 
     def _facts_now(self, state: State, need: Need) -> DiskFacts:
         """The disk facts about a command that were not looked up before, or only in a mode in which nothing is looked
         up."""
-        sought = self._sought(state.settings, need) if state.settings is not None else None
-        return NO_FACTS if sought is None else look_up(sought)
+        lookup = self._lookup(state.settings, need) if state.settings is not None else None
+        return NO_FACTS if lookup is None else look_up(lookup)
 
-    def _sought(self, settings: SessionSettings, need: Need) -> Sought | None:
+    def _lookup(self, settings: SessionSettings, need: Need) -> DiskLookup | None:
         if need.command is None or settings.mode == "yolo":
             return None
         folder = self._folders.of(settings.cwd)
-        return sought_for(need.command, (settings.cwd, *settings.folders), folder.rules, folder.person_home)
+        return lookup_for(need.command, (settings.cwd, *settings.folders), folder.rules, folder.person_home)
 
     def _verdicts(
         self, state: State, needs: Sequence[Need], beyond: Iterable[Approval], facts: Sequence[DiskFacts]

@@ -13,7 +13,7 @@ _FLUSH_SECONDS = 0.12
 _SWEEP_SECONDS = 300.0
 
 
-class Outgoing:
+class OutgoingLive:
     """The follower of one session that collects live pieces for all followers in other processes."""
 
     def __init__(self, record: Record) -> None:
@@ -40,7 +40,7 @@ class LiveRelay:
 
     def __init__(self, file: LiveFile, starts_at: float) -> None:
         self._file = file
-        self._outgoing: dict[SessionId, Outgoing] = {}
+        self._outgoing: dict[SessionId, OutgoingLive] = {}
         self._followed: set[SessionId] = set()
         self._number: int | None = None
         self._shown: dict[SessionId, int] = {}
@@ -78,7 +78,7 @@ class LiveRelay:
 
     def _attach(self, records: Mapping[SessionId, Record], followed: set[SessionId]) -> None:
         for session in followed - self._outgoing.keys():
-            outgoing = self._outgoing[session] = Outgoing(records[session])
+            outgoing = self._outgoing[session] = OutgoingLive(records[session])
             records[session].followers.add(outgoing)
         for session in self._outgoing.keys() - followed:
             records[session].followers.discard(self._outgoing.pop(session))

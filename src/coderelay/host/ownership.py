@@ -12,7 +12,7 @@ STILL_SECONDS = 15.0
 _MOST_BETWEEN_LOOKS = 1.0
 
 
-class _Watched(Struct):
+class _WatchedOwner(Struct):
     """An owner's last heartbeat counter, and for how many seconds it was seen to stand still."""
 
     counter: int
@@ -36,7 +36,7 @@ class Ownership:
         self._owners = owners
         self._still_seconds = still_seconds
         self._clock = clock
-        self._watched: dict[OwnerId, _Watched] = {}
+        self._watched: dict[OwnerId, _WatchedOwner] = {}
 
     async def me(self) -> OwnerId:
         return await self._owners.me()
@@ -66,7 +66,7 @@ class Ownership:
         now = self._clock()
         watched = self._watched.get(owner)
         if watched is None or watched.counter != counter:
-            self._watched[owner] = _Watched(counter, now)
+            self._watched[owner] = _WatchedOwner(counter, now)
             return False
         # A long gap between two looks means that this process slept too, so it proves nothing.
         watched.still += min(now - watched.looked_at, _MOST_BETWEEN_LOOKS)

@@ -203,7 +203,7 @@ class HostTurn:
         """Start those of the calls that may run now, and return them. Most calls were started in the append before;
         then this writes nothing."""
         fresh = any(self.state.calls[call.id].started_epoch is None for call in calls)
-        look = await self._context.judging.second_look(self.state) if fresh else None
+        look = await self._context.judging.rejudge(self.state) if fresh else None
 
         def decide(state: State) -> list[AnyEvent]:
             known = [state.calls[call.id] for call in calls]
@@ -211,7 +211,7 @@ class HostTurn:
                 mine = all(each.started_epoch == self.epoch for each in known)
                 assert mine, "started by another owner: never to be run again"
                 return []
-            assert all(turn_events.settled(each) is None for each in known), "not allowed to run"
+            assert all(turn_events.outcome_without_running(each) is None for each in known), "not allowed to run"
             return turn_events.start_next(state, look)
 
         await self._write(decide)
@@ -237,7 +237,7 @@ class HostTurn:
                 self._background.drop_unrecorded()
 
     async def _write_ends(self, ends: Sequence[turn_events.End], *, go_on: bool) -> None:
-        look = await self._context.judging.second_look(self.state)
+        look = await self._context.judging.rejudge(self.state)
 
         def decide(state: State) -> list[AnyEvent]:
             return turn_events.after_calls(state, ends, go_on=go_on, look=look)

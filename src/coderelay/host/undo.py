@@ -12,7 +12,7 @@ from coderelay.protocol.ids import TurnId
 from coderelay.protocol.session_info import FileChange, FilesDiff
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, State
-from coderelay.workspace.trees.snapshots import NotTaken, Snapshot, Trees
+from coderelay.workspace.trees.snapshots import NoSnapshot, Snapshot, Trees
 from coderelay.workspace.trees.undo import undo
 
 _MOST_NAMED = 20
@@ -27,7 +27,7 @@ class TurnTrees:
 
     async def before(self, folder: str, turn_id: TurnId, paths: Sequence[str]) -> TreeTaken:
         taken = await self._trees.take(folder, _beneath(folder, paths))
-        if isinstance(taken, NotTaken):
+        if isinstance(taken, NoSnapshot):
             return TreeTaken(turn_id=turn_id, problem=taken.reason)
         left_out = tuple(each.path for each in taken.left_out[:_MOST_NAMED])
         return TreeTaken(turn_id=turn_id, tree=_encode(taken), left_out=left_out)
@@ -42,7 +42,7 @@ class TurnTrees:
 
     async def after(self, folder: str) -> str:
         taken = await self._trees.take(folder)
-        return "" if isinstance(taken, NotTaken) else _encode(taken)
+        return "" if isinstance(taken, NoSnapshot) else _encode(taken)
 
     async def undo(self, turn: PastTurn, by: By) -> TurnUndone:
         if turn.problem:

@@ -94,7 +94,7 @@ class Wakeups:
         """The polling loop: follow the logs of attended sessions, watch whether their owners live, and send our own
         heartbeat. A log that cannot be used now may be usable again later, so followers are told of the failure and
         the loop goes on."""
-        look = _Look()
+        look = _LookOutState()
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
@@ -104,7 +104,7 @@ class Wakeups:
                     record.fail(error)
                 await asyncio.sleep(_REST_SECONDS)
 
-    async def _look_once(self, look: "_Look") -> None:
+    async def _look_once(self, look: "_LookOutState") -> None:
         now = time.monotonic()
         seen = self._context.store.change_counter()
         if seen != look.counter or self._newly_attended:  # it may have moved before it was attended
@@ -140,7 +140,7 @@ class Wakeups:
                 self.wake(record)
 
 
-class _Look(Struct):
+class _LookOutState(Struct):
     """What the look-out saw last, and when it last did its slower tasks."""
 
     counter: int | None = None

@@ -22,7 +22,7 @@ from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
 from coderelay.protocol.ids import BackgroundId, CallId, OwnerId, TurnId, new_id
 from coderelay.protocol.live import Notice
 from coderelay.session import background, shell, turn_events
-from coderelay.session.children import cut_off, open_tasks
+from coderelay.session.children import open_tasks, stop_orphan
 from coderelay.session.next_action import EndTurn, needs_owner, next_action
 from coderelay.session.state import State
 from coderelay.workspace.processes.orphans import end_orphans
@@ -86,13 +86,13 @@ class Worker:
             if owner != await self._context.ownership.me():
                 if owner is not None:
                     await asyncio.to_thread(end_orphans)  # before anybody is told how its commands ended
-                await self._record.append(lambda state, owner=owner: cut_off(state, owner))
+                await self._record.append(lambda state, owner=owner: stop_orphan(state, owner))
             ends = isinstance(next_action(self._record.state), EndTurn)
             if (children := await self._ends_of_children(ends)) is None:
                 return None
             tree = await self._files_left() if ends else ""
             me, gone = await self._context.ownership.me(), await self._gone()
-            look = None if ends else await self._context.judging.second_look(self._record.state)
+            look = None if ends else await self._context.judging.rejudge(self._record.state)
             decide = partial(
                 self._decide_claim, owner=owner, me=me, tree=tree, gone=gone, look=look, children=children
             )
@@ -139,7 +139,7 @@ class Worker:
         me: OwnerId,
         tree: str,
         gone: Sequence[BackgroundId],
-        look: turn_events.SecondLook | None,
+        look: turn_events.Rejudge | None,
         children: Mapping[CallId, Outcome],
     ) -> list[AnyEvent]:
         """The events of the claim; none if the session has changed since it was looked at. `tree` is the snapshot of

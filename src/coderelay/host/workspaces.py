@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from coderelay.agents.agent import Turn
-from coderelay.host.folder import Folders
+from coderelay.host.folder import ConfiguredFolders
 from coderelay.workspace.processes.environment import command_environment
 from coderelay.workspace.processes.processes import Processes
 from coderelay.workspace.processes.session_processes import CommandContext
@@ -18,7 +18,7 @@ _ALWAYS_IN_SANDBOXES = {".lock", "rung.json"}
 
 
 class Workspaces:
-    def __init__(self, home: str, env: Mapping[str, str], folders: Folders, processes: Processes) -> None:
+    def __init__(self, home: str, env: Mapping[str, str], folders: ConfiguredFolders, processes: Processes) -> None:
         self._home = home
         self._env = env
         self._folders = folders

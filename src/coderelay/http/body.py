@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from coderelay.http.errors import Broken, Unanswered
+from coderelay.http.errors import NoResponse, ServerMisbehaved
 from coderelay.http.wire import Wire
 
 _LINE_BYTES = 16 * 1024
@@ -98,7 +98,7 @@ class UnreadableBody:
         self._coding = coding
 
     def feed(self, data: bytes) -> bytes:
-        raise Broken(f"sent its answer as {self._coding}, which it was asked not to do", retryable=False)
+        raise ServerMisbehaved(f"sent its answer as {self._coding}, which it was asked not to do", retryable=False)
 
 
 class ChunkedBody:
@@ -152,29 +152,29 @@ class ChunkedBody:
 
     def _end_of_chunk(self, line: bytes) -> None:
         if line:
-            raise Broken("sent a chunk that is longer than it says")
+            raise ServerMisbehaved("sent a chunk that is longer than it says")
         self._expected = self._size_line
 
     def _trailer(self, line: bytes) -> None:
         self.finished = not line
         self._trailer_bytes += len(line) + 2
         if self._trailer_bytes > _TRAILER_BYTES:
-            raise Broken(f"sent more than {_TRAILER_BYTES // 1024} KiB of headers after its answer")
+            raise ServerMisbehaved(f"sent more than {_TRAILER_BYTES // 1024} KiB of headers after its answer")
 
 
 def _length(values: list[str]) -> int:
     """Content-Length may be repeated, but all values must be equal."""
     if len(set(values)) != 1 or _LENGTH.fullmatch(values[0]) is None:
-        raise Broken("sent an answer without a usable length")
+        raise ServerMisbehaved("sent an answer without a usable length")
     return int(values[0])
 
 
-def _cut_off() -> Broken:
-    return Broken("broke off in the middle of its answer")
+def _cut_off() -> ServerMisbehaved:
+    return ServerMisbehaved("broke off in the middle of its answer")
 
 
-def _no_size() -> Broken:
-    return Broken("sent a chunk without a size")
+def _no_size() -> ServerMisbehaved:
+    return ServerMisbehaved("sent a chunk without a size")
 
 
 async def receive_head(wire: Wire, idle_seconds: float | None) -> tuple[Head, bytes]:
@@ -184,7 +184,7 @@ async def receive_head(wire: Wire, idle_seconds: float | None) -> tuple[Head, by
         start, end = await _receive_end(wire, data, at, idle_seconds)
         head = parse_head(bytes(data[at:start]))
         if head.status == 101:
-            raise Broken("changed to another protocol, which it was not asked to do")
+            raise ServerMisbehaved("changed to another protocol, which it was not asked to do")
         if head.status >= 200:
             return head, bytes(data[end:])
         at = end
@@ -210,16 +210,16 @@ async def _receive_end(wire: Wire, data: bytearray, at: int, idle_seconds: float
     searched = at
     while (found := _END.search(data, searched)) is None:
         if len(data) > _HEAD_BYTES:
-            raise Broken(f"sent more than {_HEAD_BYTES // 1024} KiB of headers")
+            raise ServerMisbehaved(f"sent more than {_HEAD_BYTES // 1024} KiB of headers")
         searched = max(at, len(data) - 2)
         piece = await wire.receive(idle_seconds)
         if not piece:
-            raise Broken("broke off in the head of its answer") if data else Unanswered()
+            raise ServerMisbehaved("broke off in the head of its answer") if data else NoResponse()
         data += piece
         if not _BEGIN.startswith(data[at : at + len(_BEGIN)]):  # fail at once: the server may send no more
             raise _not_http()
     return found.start(), found.end()
 
 
-def _not_http() -> Broken:
-    return Broken("does not speak HTTP/1.1", hint="Check the address and whether it is http or https.")
+def _not_http() -> ServerMisbehaved:
+    return ServerMisbehaved("does not speak HTTP/1.1", hint="Check the address and whether it is http or https.")

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from coderelay.http.address import parse_address, without_user
 from coderelay.http.body import Head, body_of, receive_head
 from coderelay.http.dial import dial, proxy_for
-from coderelay.http.errors import Broken, Unanswered
+from coderelay.http.errors import NoResponse, ServerMisbehaved
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
@@ -61,10 +61,10 @@ class HttpClient:
                 yield response
             finally:
                 self._put_back(response)
-        except Broken as broken:
+        except ServerMisbehaved as broken:
             raise self._failed(broken) from broken
 
-    def _failed(self, broken: Broken) -> ModelFailed:
+    def _failed(self, broken: ServerMisbehaved) -> ModelFailed:
         if broken.who:
             return ModelFailed(f"{broken.who} {broken.what}", retryable=broken.retryable, hint=broken.hint)
         message = say("the model server at {host} {problem}", host=self._address.netloc, problem=broken.what)
@@ -78,7 +78,7 @@ class HttpClient:
     async def _ask(self, head: bytes, body: bytes) -> "Response":
         kept = self._take_kept()
         if kept is not None:
-            with suppress(Unanswered):  # the server closed it while it was idle and sent no answer, so retry
+            with suppress(NoResponse):  # the server closed it while it was idle and sent no answer, so retry
                 return await self._exchange(kept, head, body)
         wire = await dial(self._address, self._proxy, self._env, self._connect_seconds)
         return await self._exchange(wire, head, body)
@@ -146,7 +146,7 @@ class Response:
     async def finish(self, seconds: float) -> None:
         """Read the rest of the body so that the connection can be kept, which is worth waiting no longer than
         `seconds`."""
-        with suppress(TimeoutError, Broken):
+        with suppress(TimeoutError, ServerMisbehaved):
             async with asyncio.timeout(seconds):
                 while await self.receive():
                     pass

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from coderelay.http.address import Address, parse_address, without_user
 from coderelay.http.body import receive_head
-from coderelay.http.errors import Broken
+from coderelay.http.errors import ServerMisbehaved
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
@@ -49,7 +49,7 @@ async def dial(address: Address, proxy: Proxy | None, env: Mapping[str, str], se
             return await (_dial_proxy(address, proxy, trust) if proxy else _dial(address, trust))
     except TimeoutError as error:
         what = say("did not accept a connection within {seconds} s", seconds=f"{seconds:g}")
-        raise Broken(f"{what} through {proxy.name}" if proxy else what) from error
+        raise ServerMisbehaved(f"{what} through {proxy.name}" if proxy else what) from error
 
 
 async def _dial(address: Address, trust: _Trust | None) -> Wire:
@@ -117,7 +117,7 @@ async def _open_tunnel(wire: Wire, address: Address, proxy: Proxy) -> None:
         if not 200 <= head.status < 300:
             what = f"did not open a connection to {target}: it answered {head.status}"
             hint = f"Check the user and the password in {proxy.variable}." if head.status == 407 else ""
-            raise Broken(what, hint=hint, retryable=head.status >= 500)
+            raise ServerMisbehaved(what, hint=hint, retryable=head.status >= 500)
 
 
 @contextmanager
@@ -133,17 +133,17 @@ def _closed_on_failure(wire: Wire) -> Generator[None]:
 def _said_of(who: str) -> Generator[None]:
     try:
         yield
-    except Broken as broken:
+    except ServerMisbehaved as broken:
         broken.who = who
         raise
 
 
-def _unreachable(error: OSError | UnicodeError) -> Broken:
+def _unreachable(error: OSError | UnicodeError) -> ServerMisbehaved:
     """Use the operating system's own error message, where there is one."""
     if isinstance(error, OSError) and error.errno and error.errno > 0:
-        return Broken(say("cannot be reached: {why}", why=os.strerror(error.errno)))
+        return ServerMisbehaved(say("cannot be reached: {why}", why=os.strerror(error.errno)))
     words = (error.strerror if isinstance(error, OSError) else str(error)) or "the connection broke"
-    return Broken(say("cannot be reached: {why}", why=words))
+    return ServerMisbehaved(say("cannot be reached: {why}", why=words))
 
 
 def load_trust(env: Mapping[str, str]) -> asyncio.Future[ssl.SSLContext]:
@@ -157,12 +157,14 @@ def load_trust(env: Mapping[str, str]) -> asyncio.Future[ssl.SSLContext]:
     return loading
 
 
-def tls_failure(error: ssl.SSLError) -> Broken:
+def tls_failure(error: ssl.SSLError) -> ServerMisbehaved:
     if isinstance(error, ssl.SSLCertVerificationError):
         what = f"shows a certificate that cannot be trusted: {error.verify_message}"
-        return Broken(what, hint=_HINT, retryable=False)
+        return ServerMisbehaved(what, hint=_HINT, retryable=False)
     reason = (error.reason or str(error)).replace("_", " ").lower()
-    return Broken(f"does not speak TLS as it should: {reason}", hint="Is the address really https?", retryable=False)
+    return ServerMisbehaved(
+        f"does not speak TLS as it should: {reason}", hint="Is the address really https?", retryable=False
+    )
 
 
 @lru_cache(maxsize=8)
@@ -175,9 +177,9 @@ def _context(file: str, directory: str) -> ssl.SSLContext:
     return context
 
 
-def _unusable(file: str, directory: str, error: OSError) -> Broken:
+def _unusable(file: str, directory: str, error: OSError) -> ServerMisbehaved:
     named = " and ".join(f"{name}={value}" for name, value in _named(file, directory) if value)
-    return Broken(
+    return ServerMisbehaved(
         f"cannot be checked: {named or 'the certificates of this system'} cannot be read ({error.strerror or error})",
         hint="Let SSL_CERT_FILE name a file with certificates (PEM).",
         retryable=False,

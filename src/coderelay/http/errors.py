@@ -1,7 +1,7 @@
 """The exceptions of an HTTP exchange."""
 
 
-class Broken(Exception):
+class ServerMisbehaved(Exception):
     """The server or proxy misbehaved. `what` completes a sentence that begins with its name: "was silent for 300 s".
 
     `who` is that name if it is not the server's own, so that the failure of a proxy is not blamed on the server.
@@ -15,7 +15,7 @@ class Broken(Exception):
         self.retryable = retryable
 
 
-class Unanswered(Broken):
+class NoResponse(ServerMisbehaved):
     """The connection ended before the first byte of a response."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from coderelay.http.address import Address, parse_address
 from coderelay.http.body import Head, receive_head
 from coderelay.http.client import Response
 from coderelay.http.dial import Proxy, dial, load_trust, proxy_for, tls_failure
-from coderelay.http.errors import Broken
+from coderelay.http.errors import ServerMisbehaved
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed, ToolFailed
 
@@ -49,7 +49,7 @@ class PageClient:
                 yield _response(wire, head, rest, self._idle_seconds)
             finally:
                 wire.close()
-        except Broken as broken:
+        except ServerMisbehaved as broken:
             raise ToolFailed(f"{broken.who or address.netloc} {broken.what}", broken.hint) from broken
 
     def _proxy(self, address: Address) -> Proxy | None:
@@ -76,7 +76,7 @@ class PageClient:
             if isinstance(error, ssl.SSLError):
                 raise tls_failure(error) from error
             if isinstance(error, OSError):  # includes TimeoutError
-                raise Broken("broke off while the connection was being encrypted") from error
+                raise ServerMisbehaved("broke off while the connection was being encrypted") from error
             raise
 
 

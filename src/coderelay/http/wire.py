@@ -5,7 +5,7 @@ import socket
 import ssl
 from typing import cast
 
-from coderelay.http.errors import Broken
+from coderelay.http.errors import ServerMisbehaved
 from coderelay.protocol.translatable import say
 
 _BUFFER_BYTES = 64 * 1024
@@ -80,7 +80,7 @@ class Wire(asyncio.BufferedProtocol):
         try:
             await self._waiter
         except TimeoutError as error:
-            raise Broken(say("was silent for {seconds} s", seconds=f"{seconds:g}")) from error
+            raise ServerMisbehaved(say("was silent for {seconds} s", seconds=f"{seconds:g}")) from error
         finally:
             self._waiter = None
 

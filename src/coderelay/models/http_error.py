@@ -13,7 +13,7 @@ import msgspec
 
 from coderelay.http.address import parse_address
 from coderelay.http.client import Response
-from coderelay.http.errors import Broken
+from coderelay.http.errors import ServerMisbehaved
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
 
@@ -44,7 +44,7 @@ _LONGEST_TOLD = 120.0  # a server that asks for a longer pause is not waited for
 async def refusal(response: Response, secret: str) -> ModelFailed:
     """The error for a refused request. `secret` is the key that was sent; some servers repeat it."""
     body = b""
-    with suppress(TimeoutError, Broken):  # the status says enough
+    with suppress(TimeoutError, ServerMisbehaved):  # the status says enough
         async with asyncio.timeout(_READ_SECONDS):
             body = await response.read(_READ_BYTES)
     status, text = response.status, body.decode("utf-8", "replace")

@@ -30,7 +30,7 @@ def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = No
         paths=need.paths,
         words=need.words,
         prefix=need.prefix,
-        rights=wanted(need),
+        rights=rights_wanted(need),
         server=need.server,
         sandbox=need.sandbox,
         scripts=need.scripts,
@@ -48,7 +48,7 @@ def in_force(approvals: Iterable[Approval], cwd: str, now: int | None = None) ->
     )
 
 
-def wanted(need: Need) -> tuple[Right, ...]:
+def rights_wanted(need: Need) -> tuple[Right, ...]:
     """The rights that a call wants beyond the sandbox: those it declares and those its command text asks for."""
     if need.command is None:
         return need.rights
@@ -70,7 +70,7 @@ def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> boo
 
 
 def _covers_command(approval: Approval, need: Need, folders: tuple[str, ...]) -> bool:
-    rights = wanted(need)
+    rights = rights_wanted(need)
     if approval.command is None or need.command is None or not set(rights) <= set(approval.rights):
         return False
     confined = approval.sandbox in SANDBOXES and "outside" not in approval.rights

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from coderelay.policy.approvals import SANDBOXES, covers, wanted
-from coderelay.policy.preset_tables import ModeAnswer, files_others_obey, named, table_of
+from coderelay.policy.approvals import SANDBOXES, covers, rights_wanted
+from coderelay.policy.preset_tables import ModeAnswer, files_others_obey, table_name, table_of
 from coderelay.policy.rules import PathBase, Rule, Rules, find_rule
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
 from coderelay.protocol.asks import Approval
@@ -75,14 +75,16 @@ def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if need.plan is not None and policy.mode != "plan":
         return Verdict("deny", "there is no plan to approve outside of plan mode")
     if need.kind == "ask":
-        return Verdict("ask", say("{tool} asks, {reason}", tool=need.tool, reason=named(policy.mode, policy.preset)))
+        return Verdict(
+            "ask", say("{tool} asks, {reason}", tool=need.tool, reason=table_name(policy.mode, policy.preset))
+        )
     if need.kind == "command":
         return _judge_command(need, policy, facts)
     return _judge_call(need, policy)
 
 
 def _judge_call(need: Need, policy: Policy) -> Verdict:
-    reason: str = say(_DOES[need.kind], tool=need.tool, reason=named(policy.mode, policy.preset))
+    reason: str = say(_DOES[need.kind], tool=need.tool, reason=table_name(policy.mode, policy.preset))
     if rule := find_rule(policy.rules.deny, need, policy.place):
         return Verdict("deny", say("a rule denies {rule}", rule=rule.text))
     table = table_of(policy.mode, policy.preset)
@@ -148,7 +150,7 @@ def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
         denied = table_of(policy.mode, policy.preset).commands["run"] == "deny"
         return Verdict(
             "deny" if denied else "ask",
-            say("{tool} runs a command, {reason}", tool=need.tool, reason=named(policy.mode, policy.preset)),
+            say("{tool} runs a command, {reason}", tool=need.tool, reason=table_name(policy.mode, policy.preset)),
         )
     from coderelay.policy.shell.command_verdict import judge_command  # imported late: most turns have no command
 
@@ -159,7 +161,7 @@ def _judge_command(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
         policy.rules,
         preset=policy.preset,
         sandboxed=need.sandbox in SANDBOXES,
-        rights=tuple(right for right in wanted(need) if right != "network" or not policy.network),
+        rights=tuple(right for right in rights_wanted(need) if right != "network" or not policy.network),
         home=policy.home,
         facts=facts,
     )

@@ -6,25 +6,35 @@ A preset says what mode `default` means; the tables of the other modes are in `p
 from typing import Literal
 
 from coderelay.protocol.calls import Cell, Effect
-from coderelay.protocol.modes import Table, mode_spec
+from coderelay.protocol.modes import ModeTable, mode_spec
 from coderelay.protocol.session_events import Mode, Preset
 from coderelay.protocol.translatable import say
 
-__all__ = ["PRESETS", "Cell", "Effect", "ModeAnswer", "Table", "files_others_obey", "in_words", "named", "table_of"]
+__all__ = [
+    "PRESETS",
+    "Cell",
+    "Effect",
+    "ModeAnswer",
+    "ModeTable",
+    "files_others_obey",
+    "in_words",
+    "table_name",
+    "table_of",
+]
 
 ModeAnswer = Literal["allow", "ask", "deny"]
 
-_STRICT = Table(
+_STRICT = ModeTable(
     calls={"read": "allow", "edit": "ask", "network": "ask", "mcp": "ask"},
     commands={"read": "ask", "edit": "ask", "build": "ask", "run": "ask", "stop": "deny"},
     rights={"network": "ask", "outside": "ask"},
 )
-_BALANCED = Table(
+_BALANCED = ModeTable(
     calls={"read": "allow", "edit": "ask", "network": "ask", "mcp": "ask"},
     commands={"read": "allow", "edit": "ask", "build": "ask", "run": "ask", "stop": "deny"},
     rights={"network": "ask", "outside": "ask"},
 )
-_YOLO_IN_SANDBOX = Table(
+_YOLO_IN_SANDBOX = ModeTable(
     calls={"read": "allow", "edit": "allow", "network": "allow", "mcp": "allow"},
     commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "sandboxed", "stop": "deny"},
     rights={"network": "allow", "outside": "ask"},
@@ -32,7 +42,7 @@ _YOLO_IN_SANDBOX = Table(
 
 _AUTO_EDIT = mode_spec("auto-edit").table
 assert _AUTO_EDIT is not None
-PRESETS: dict[Preset, Table] = {
+PRESETS: dict[Preset, ModeTable] = {
     "strict": _STRICT,
     "balanced": _BALANCED,
     "auto-edit": _AUTO_EDIT,
@@ -40,17 +50,17 @@ PRESETS: dict[Preset, Table] = {
 }
 
 
-def table_of(mode: Mode, preset: Preset) -> Table:
+def table_of(mode: Mode, preset: Preset) -> ModeTable:
     return mode_spec(mode).table or PRESETS[preset]
 
 
-def files_others_obey(table: Table) -> Cell:
+def files_others_obey(table: ModeTable) -> Cell:
     """What the table says about editing obeyed files. Writing one is a way out of the sandbox, because another
     program starts what the file names outside of it; so it counts like a command outside."""
     return table.rights["outside"]
 
 
-def named(mode: Mode, preset: Preset) -> str:
+def table_name(mode: Mode, preset: Preset) -> str:
     """Names the table that applies, the mode or the preset, for the reason of a verdict."""
     return (
         say("preset is {preset}", preset=preset)
@@ -59,7 +69,7 @@ def named(mode: Mode, preset: Preset) -> str:
     )
 
 
-def in_words(table: Table) -> list[tuple[str, Cell]]:
+def in_words(table: ModeTable) -> list[tuple[str, Cell]]:
     """The rows of a table, described for people."""
     return [
         ("read files", table.calls["read"]),

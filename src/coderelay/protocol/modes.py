@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Colour = Literal["red", "green", "yellow", "cyan"]
 
 
-class Table:
+class ModeTable:
     """What a mode allows, asks about or denies. `calls` is for calls other than commands, `commands` for commands by
     their worst effect, and `rights` for what a command wants beyond the sandbox."""
 
@@ -44,7 +44,7 @@ class ModeSpec:
         text: Localized,
         *,
         prompt: str,
-        table: Table | None,
+        table: ModeTable | None,
         child: "Mode",
         colour: "Colour",
         outside_name: str,
@@ -71,7 +71,7 @@ MODES = (
         prompt="plan: look and think only. Files cannot be changed, and only commands that read can be run. Find out "
         "what must be done, then propose it with plan_exit: what to change, where, in which order, and how to check "
         "it.",
-        table=Table(
+        table=ModeTable(
             calls={"read": "allow", "edit": "deny", "network": "deny", "mcp": "deny"},
             commands={"read": "allow", "edit": "deny", "build": "deny", "run": "deny", "stop": "deny"},
             rights={"network": "deny", "outside": "deny"},
@@ -100,7 +100,7 @@ MODES = (
         ),
         prompt="auto-edit: files may be changed, and tests and builds run in the sandbox, without asking; the person "
         "is asked before other commands that do more than read.",
-        table=Table(
+        table=ModeTable(
             calls={"read": "allow", "edit": "allow", "network": "ask", "mcp": "ask"},
             commands={"read": "allow", "edit": "allow", "build": "sandboxed", "run": "ask", "stop": "deny"},
             rights={"network": "ask", "outside": "ask"},
@@ -118,7 +118,7 @@ MODES = (
         ),
         prompt="yolo: files may be changed and commands run without asking. Nobody looks over your shoulder, so take "
         "care: nothing that cannot be undone unless it was asked for.",
-        table=Table(
+        table=ModeTable(
             calls={"read": "allow", "edit": "allow", "network": "allow", "mcp": "allow"},
             commands={"read": "allow", "edit": "allow", "build": "allow", "run": "allow", "stop": "allow"},
             rights={"network": "allow", "outside": "allow"},

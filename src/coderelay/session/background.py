@@ -48,7 +48,7 @@ def name(command: BackgroundCommand) -> str:
     return f"{command.id} ({line if len(line) <= 80 else line[:79] + '…'})"
 
 
-def told(command: BackgroundCommand) -> str:
+def status_text(command: BackgroundCommand) -> str:
     """The state of the command in words, for a model."""
     how = "still runs" if command.end is None else in_words(command.end)
     return f"background command {name(command)} {how}"

@@ -28,7 +28,7 @@ def task_prompt(child: SessionId) -> PromptId:
     return PromptId(derived_id(child, "prompt"))
 
 
-def cut_off(state: State, owner: OwnerId | None) -> list[AnyEvent]:
+def stop_orphan(state: State, owner: OwnerId | None) -> list[AnyEvent]:
     """Stop a child whose owner died in the middle of its task. It is not carried on, because its parent's call ends
     as unknown and the task may have been given again."""
     turn, settings = state.turn, state.settings
@@ -38,7 +38,7 @@ def cut_off(state: State, owner: OwnerId | None) -> list[AnyEvent]:
     return [StopRequested(by=AGENT)] if is_task and turn.started.prompt_id == task_prompt(state.session) else []
 
 
-def rests(state: State) -> bool:
+def is_at_rest(state: State) -> bool:
     """Whether the session has nothing left to do of what was asked of it."""
     return isinstance(next_action(state), Rest)
 

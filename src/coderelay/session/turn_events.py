@@ -42,7 +42,7 @@ from coderelay.session.state import CallState, OpenTurn, State
 
 STEP_LIMIT = "step limit reached"
 
-SecondLook = Callable[[State, CallState], Denied | PermissionAsk | None]
+Rejudge = Callable[[State, CallState], Denied | PermissionAsk | None]
 """The objection of today's policy to a call that was judged earlier and is to start now, or None."""
 
 
@@ -57,7 +57,7 @@ class Claim:
         max_steps: int,
         tools: tuple[str, ...],
         gone: Sequence[BackgroundId] = (),
-        look: SecondLook | None = None,
+        look: Rejudge | None = None,
         ends: Mapping[CallId, Outcome] | None = None,
     ):
         """`gone` lists the background commands whose processes are dead; `ends` holds the outcomes of started task
@@ -184,7 +184,7 @@ class End(Struct, frozen=True):
     ms: int
 
 
-def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: SecondLook | None = None) -> list[AnyEvent]:
+def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: Rejudge | None = None) -> list[AnyEvent]:
     """End calls that ran at the same time together, in the order of the message. The next call starts once none is
     running any more, unless one was cut short (`go_on` is False)."""
     ended: list[AnyEvent] = [_ended(state.calls[each.call_id], each.outcome, each.ms) for each in ends]
@@ -197,7 +197,7 @@ def after_calls(state: State, ends: Sequence[End], *, go_on: bool, look: SecondL
     return [*ended, *_go_on(left, start=go_on, look=_bound(look, state))]
 
 
-def start_next(state: State, look: SecondLook | None) -> list[AnyEvent]:
+def start_next(state: State, look: Rejudge | None) -> list[AnyEvent]:
     """Start the next calls, which were judged earlier and wait for nothing else."""
     return _go_on(state.open_calls(), look=_bound(look, state))
 
@@ -247,25 +247,25 @@ def close_turn(
     return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text, tree=tree)]
 
 
-_Look = Callable[[CallState], Denied | PermissionAsk | None]
+_RejudgeCall = Callable[[CallState], Denied | PermissionAsk | None]
 
 
-def _bound(look: SecondLook | None, state: State) -> _Look | None:
+def _bound(look: Rejudge | None, state: State) -> _RejudgeCall | None:
     return None if look is None else lambda call: look(state, call)
 
 
-def _go_on(calls: Sequence[CallState], *, start: bool = True, look: _Look | None = None) -> list[AnyEvent]:
+def _go_on(calls: Sequence[CallState], *, start: bool = True, look: _RejudgeCall | None = None) -> list[AnyEvent]:
     """End the calls that are settled without running, up to the first that may run; start that one, and with it those
     that can run at the same time. Without a `look`, the calls were judged just now."""
     events: list[AnyEvent] = []
     for place, each in enumerate(calls):
-        outcome = settled(each)
+        outcome = outcome_without_running(each)
         against = look(each) if look is not None and start and outcome is None else None
         if isinstance(against, PermissionAsk):
             asked = CallAsked(batch_id=each.batch_id, call_id=each.call.id, ask=against)
             return [*events, _started(each), asked]
         if outcome is None and against is None:
-            group = side_by_side(calls[place:]) if start else []
+            group = concurrent_calls(calls[place:]) if start else []
             fine = takewhile(lambda one, first=each: look is None or one is first or look(one) is None, group)
             return [*events, *map(_started, fine)]
         events.append(_ended(each, against or outcome or Unknown()))
@@ -276,17 +276,17 @@ def _started(call: CallState) -> CallStarted:
     return CallStarted(batch_id=call.batch_id, call_id=call.call.id)
 
 
-def together(state: State) -> list[CallState]:
+def calls_to_run(state: State) -> list[CallState]:
     """The calls to run now: those that have started, else the first and those that can run at the same time."""
     open_calls = state.open_calls()
-    return [each for each in open_calls if each.started_epoch is not None] or side_by_side(open_calls)
+    return [each for each in open_calls if each.started_epoch is not None] or concurrent_calls(open_calls)
 
 
-def side_by_side(calls: Sequence[CallState]) -> list[CallState]:
+def concurrent_calls(calls: Sequence[CallState]) -> list[CallState]:
     """The first call and, if it only reads, those right after it that only read too."""
     group = list(calls[:1])
     for each in calls[1:]:
-        if not (_only_reads(group[0]) and _only_reads(each) and settled(each) is None):
+        if not (_only_reads(group[0]) and _only_reads(each) and outcome_without_running(each) is None):
             break
         group.append(each)
     return group
@@ -297,7 +297,7 @@ def _only_reads(call: CallState) -> bool:
     return need.kind == "read" and need.command is None
 
 
-def settled(call: CallState) -> Outcome | None:
+def outcome_without_running(call: CallState) -> Outcome | None:
     """How this call ends without running, or None if it may run. Silence is never consent."""
     judged = call.judged
     if judged.need.problem is not None:

@@ -148,7 +148,7 @@ def waiting() -> int:
     return max((each.waiting for each in _writers), default=0)
 
 
-async def taken_down_to(most: int, unless: "Callable[[], bool]" = lambda: False) -> None:
+async def wait_until_written(most: int, unless: "Callable[[], bool]" = lambda: False) -> None:
     """Wait until at most `most` bytes are unwritten, `hurry` was called, or `unless` returns true."""
     import asyncio
 

@@ -12,11 +12,11 @@ from coderelay.tools.bash_background import BashOutput, BashStop
 from coderelay.tools.edit import Edit
 from coderelay.tools.glob import GlobFiles
 from coderelay.tools.grep import Grep
-from coderelay.tools.list_files import ListFiles
+from coderelay.tools.list_files import ListFilesTool
 from coderelay.tools.patch import Patch
 from coderelay.tools.plan_exit import PlanExit
 from coderelay.tools.read import Read
-from coderelay.tools.skill import Skill
+from coderelay.tools.skill import SkillTool
 from coderelay.tools.task import Task
 from coderelay.tools.todo import Todo
 from coderelay.tools.tool import Tool
@@ -24,8 +24,8 @@ from coderelay.tools.web_fetch import WebFetch
 from coderelay.tools.write import Write
 
 TOOLS: tuple[type[Tool[Any]], ...] = (
-    *(Read, ListFiles, GlobFiles, Grep, Write, Edit, Patch),
+    *(Read, ListFilesTool, GlobFiles, Grep, Write, Edit, Patch),
     *(Bash, BashOutput, BashStop),
-    *(Todo, AskUser, PlanExit, Task, WebFetch, Skill),
+    *(Todo, AskUser, PlanExit, Task, WebFetch, SkillTool),
 )
 SPECS = ToolSpecs(tool.spec for tool in TOOLS)

@@ -93,7 +93,7 @@ class Bash:
             title=arguments.command,
             command=arguments.command,
             rights=rights_of(arguments.command),
-            sandbox=workspace.commands.rung,
+            sandbox=workspace.commands.backend,
             background=arguments.background,
         )
 
@@ -154,7 +154,7 @@ def _seconds(arguments: BashArguments, limits: BashLimits) -> float:
 def _hint(output: str, workspace: Workspace, rights: tuple[Right, ...]) -> str:
     from coderelay.workspace.sandbox.failure_hints import sandbox_hint  # imported late: few commands fail
 
-    return sandbox_hint(output, workspace.commands.rung, rights)
+    return sandbox_hint(output, workspace.commands.backend, rights)
 
 
 def _result(ended: Ended, seconds: float = 0, hint: Callable[[str], str] = lambda output: "") -> Finished:

@@ -9,15 +9,15 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.changes import (
-    FileChange,
+    FileEdit,
     check_known,
-    current,
+    current_content,
     current_on_disk,
     make,
     quoting,
-    summed_up,
+    summary_of,
 )
-from coderelay.tools.editing.closest_match import nearest
+from coderelay.tools.editing.closest_match import closest_match
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import PlainLines, lines_of, text_file
 from coderelay.workspace.files.disk import FileContent
@@ -77,21 +77,21 @@ class Edit:
     arguments = EditArguments
 
     def need(self, arguments: EditArguments, workspace: Workspace) -> Need:
-        def work_out() -> list[FileChange]:
+        def work_out() -> list[FileEdit]:
             return [_change(arguments, current_on_disk(arguments.path, workspace), workspace)[0]]
 
         return need_of("edit", [arguments.path], work_out, workspace)
 
     async def run(self, arguments: EditArguments, workspace: Workspace) -> Finished:
-        change, places = _change(arguments, await current(arguments.path, workspace), workspace)
+        change, places = _change(arguments, await current_content(arguments.path, workspace), workspace)
         shown = workspace.disk.relative(change.path)
-        tally = summed_up([change])
+        tally = summary_of([change])
         seen = await make([change], workspace)
         where = f" in {places} places" if places > 1 else ""
         return Finished(f"edited {shown}{where} ({tally})", tally, seen=seen)
 
 
-def _change(arguments: EditArguments, before: FileContent | None, workspace: Workspace) -> tuple[FileChange, int]:
+def _change(arguments: EditArguments, before: FileContent | None, workspace: Workspace) -> tuple[FileEdit, int]:
     """Return the change of the file, and in how many places it is changed."""
     path = workspace.disk.locate(arguments.path)
     shown = workspace.disk.relative(path)
@@ -106,7 +106,7 @@ def _change(arguments: EditArguments, before: FileContent | None, workspace: Wor
     with quoting(path, workspace):
         text, places = replaced(file.text, arguments, shown)
     try:
-        return FileChange(path, before, file.encode(text)), places
+        return FileEdit(path, before, file.encode(text)), places
     except UnicodeEncodeError as error:
         character = text[error.start]
         raise ToolFailed(f"{shown} is {file.note}, which has no {character!r}") from error
@@ -161,5 +161,5 @@ def _not_found(text: str, old: str, shown: str) -> ToolFailed:
         return ToolFailed(
             say("old is not in {path}: it begins with the line numbers of read; leave them out", path=shown)
         )
-    near, detail = nearest(lines_of(text), lines_of(old))
+    near, detail = closest_match(lines_of(text), lines_of(old))
     return ToolFailed(say("old is not in {path}; {rest}", path=shown, rest=near), detail=detail)

@@ -11,7 +11,7 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.search.glob_pattern import Glob
-from coderelay.tools.search.search_root import Start, start_at
+from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
 from coderelay.tools.search.walk import Walk
 from coderelay.workspace.workspace import Workspace
 
@@ -55,7 +55,7 @@ class GlobFiles:
         return Need(tool="glob", kind="read", title=arguments.pattern, paths=(path,))
 
     async def run(self, arguments: GlobArguments, workspace: Workspace) -> Finished:
-        start = start_at(arguments.path, workspace)
+        start = resolve_search_root(arguments.path, workspace)
         if start.file:
             raise ToolFailed(say("{path} is a file; path must be a folder", path=arguments.path))
         search = _Search(start, glob_of(_below(arguments.pattern, start)))
@@ -77,7 +77,7 @@ def glob_of(pattern: str) -> Glob:
         raise ToolFailed(str(error)) from error
 
 
-def _below(pattern: str, start: Start) -> str:
+def _below(pattern: str, start: SearchRoot) -> str:
     """An absolute pattern beneath the search folder is taken as anchored at that folder."""
     folder = start.full(start.folder).rstrip("/")
     return pattern.removeprefix(folder) if pattern.startswith(f"{folder}/") else pattern
@@ -86,7 +86,7 @@ def _below(pattern: str, start: Start) -> str:
 class _Search:
     """A search that runs in a thread, which ends soon after `stop` is called."""
 
-    def __init__(self, start: Start, glob: Glob) -> None:
+    def __init__(self, start: SearchRoot, glob: Glob) -> None:
         self._walk = Walk(start.root, start.folder)
         self._skipped = len(start.folder) + 1 if start.folder else 0
         self._glob = glob
@@ -120,7 +120,7 @@ class _Search:
             return
 
 
-def _finished(search: _Search, start: Start, workspace: Workspace) -> Finished:
+def _finished(search: _Search, start: SearchRoot, workspace: Workspace) -> Finished:
     found = sorted(search.found)
     lines = [workspace.disk.relative(start.full(path)) for _, path in found[:_SHOWN]] or ["no file matches"]
     if len(found) > _SHOWN:

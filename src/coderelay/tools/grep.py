@@ -13,7 +13,7 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.glob import glob_of
 from coderelay.tools.search.py_grep import BAD_PATTERN
-from coderelay.tools.search.search_root import Start, start_at
+from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
 from coderelay.tools.search.walk import Walk
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.processes.processes import FinishedCommand as Ended
@@ -84,7 +84,7 @@ class Grep:
 
     async def run(self, arguments: GrepArguments, workspace: Workspace) -> Finished:
         _check(arguments)
-        start = await asyncio.to_thread(start_at, arguments.path, workspace)
+        start = await asyncio.to_thread(resolve_search_root, arguments.path, workspace)
         if start.file:
             ended, found = await _search(arguments, start, workspace)
             return _finished(ended, found, start, workspace)
@@ -104,7 +104,7 @@ def _check(arguments: GrepArguments) -> None:
         glob_of(arguments.glob)
 
 
-async def _search(arguments: GrepArguments, start: Start, workspace: Workspace) -> tuple[Ended, list[Match]]:
+async def _search(arguments: GrepArguments, start: SearchRoot, workspace: Workspace) -> tuple[Ended, list[Match]]:
     """Search in a separate process (`search/py_grep.py`): a regular expression can take forever and cannot be
     interrupted."""
     above = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -140,14 +140,14 @@ def _matches(ended: Ended) -> list[Match]:
     return sorted(found)
 
 
-def _fitting(paths: Iterable[str], arguments: GrepArguments, start: Start) -> Iterable[str]:
+def _fitting(paths: Iterable[str], arguments: GrepArguments, start: SearchRoot) -> Iterable[str]:
     if not arguments.glob:
         return paths
     glob, skipped = glob_of(arguments.glob), len(start.folder) + 1 if start.folder else 0
     return (path for path in paths if glob.matches(path[skipped:]))
 
 
-def _count_hidden(arguments: GrepArguments, start: Start, workspace: Workspace) -> str:
+def _count_hidden(arguments: GrepArguments, start: SearchRoot, workspace: Workspace) -> str:
     """Count the files left out because reading them must be asked about, by their names alone: nobody may learn
     whether the pattern is in them. In large trees the count stops after `_COUNTING_SECONDS`."""
     until = time.monotonic() + _COUNTING_SECONDS
@@ -166,7 +166,9 @@ def _count_hidden(arguments: GrepArguments, start: Start, workspace: Workspace) 
     return f"{_count(len(hidden), 'file', 'files')}{more}" if hidden else ""
 
 
-def _finished(ended: Ended, found: list[Match], start: Start, workspace: Workspace, left_out: str = "") -> Finished:
+def _finished(
+    ended: Ended, found: list[Match], start: SearchRoot, workspace: Workspace, left_out: str = ""
+) -> Finished:
     names = {path: workspace.disk.relative(start.full(path)) for path in {each.path for each in found}}
     lines: list[str] = []
     room = _SHOWN_CHARS

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.translatable import say
-from coderelay.tools.search.search_root import Start, start_at
+from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
 from coderelay.tools.search.walk import is_ignored, rules_in
 from coderelay.workspace.files.disk import FolderEntry
 from coderelay.workspace.files.folders import shown
@@ -18,7 +18,7 @@ class ListArguments(Struct, frozen=True, forbid_unknown_fields=True):
     path: str = "."
 
 
-class ListFiles:
+class ListFilesTool:
     spec = ToolSpec(
         name="list",
         description="List a folder: its folders, and its files with their sizes.",
@@ -46,7 +46,7 @@ class ListFiles:
 
     async def run(self, arguments: ListArguments, workspace: Workspace) -> Finished:
         found = workspace.disk.list(arguments.path)
-        ignored = _ignored(found, start_at(arguments.path, workspace))
+        ignored = _ignored(found, resolve_search_root(arguments.path, workspace))
         entries = [each for each in found if each.name not in ignored]
         entries.sort(key=lambda each: (each.kind != "folder", each.name))
         lines = [_line(each) for each in entries[:_SHOWN]] or ["(empty folder)" if not found else ""]
@@ -60,7 +60,7 @@ class ListFiles:
         return Finished("\n".join(lines).strip("\n"), summary)
 
 
-def _ignored(found: list[FolderEntry], start: Start) -> set[str]:
+def _ignored(found: list[FolderEntry], start: SearchRoot) -> set[str]:
     rules = rules_in(start.root, start.folder)
     prefix = f"{start.folder}/" if start.folder else ""
     return {each.name for each in found if is_ignored(rules, prefix + each.name, each.name, each.kind == "folder")}

@@ -9,13 +9,13 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.editing.changes import (
-    FileChange,
+    FileEdit,
     check_known,
-    current,
+    current_content,
     current_on_disk,
     make,
     quoting,
-    summed_up,
+    summary_of,
 )
 from coderelay.tools.editing.hunks import apply_hunks
 from coderelay.tools.editing.patch_format import FilePatch, Hunk, parse_patch
@@ -77,17 +77,17 @@ class Patch:
         patches = parse_patch(arguments.patch)
         paths = _paths(patches)
 
-        def work_out() -> list[FileChange]:
+        def work_out() -> list[FileEdit]:
             return _changes(patches, {path: current_on_disk(path, workspace) for path in paths}, workspace)
 
         return need_of("patch", paths, work_out, workspace)
 
     async def run(self, arguments: PatchArguments, workspace: Workspace) -> Finished:
         patches = parse_patch(arguments.patch)
-        now = {path: await current(path, workspace) for path in _paths(patches)}
+        now = {path: await current_content(path, workspace) for path in _paths(patches)}
         changes = _changes(patches, now, workspace)
-        lines = [_told(change, workspace) for change in changes]
-        tally = summed_up(changes)
+        lines = [_change_line(change, workspace) for change in changes]
+        tally = summary_of(changes)
         seen = await make(changes, workspace)
         if any(each.mode for each in patches):
             lines.append("(modes are not changed by a patch; use chmod)")
@@ -99,13 +99,11 @@ def _paths(patches: list[FilePatch]) -> list[str]:
     return list(dict.fromkeys(path for each in patches for path in (each.path, each.to) if path))
 
 
-def _changes(
-    patches: list[FilePatch], now: Mapping[str, FileContent | None], workspace: Workspace
-) -> list[FileChange]:
+def _changes(patches: list[FilePatch], now: Mapping[str, FileContent | None], workspace: Workspace) -> list[FileEdit]:
     """Compute the changes in memory. Parts about the same file are applied one after the other; the file then changes
     once."""
     locate = workspace.disk.locate
-    changes: dict[str, FileChange] = {}
+    changes: dict[str, FileEdit] = {}
     for patch in patches:
         path, before = locate(patch.path), now[patch.path]
         earlier = changes.get(path)
@@ -117,7 +115,7 @@ def _changes(
         with quoting(path, workspace):
             after = _patched(patch, so_far, workspace.disk.relative(path))
         to = locate(patch.to) if patch.to else earlier.to if earlier is not None else ""
-        changes[path] = FileChange(path, before, after, to)
+        changes[path] = FileEdit(path, before, after, to)
     made = [each for each in changes.values() if each.to or (each.before and each.before.data) != each.after]
     if not made:
         raise ToolFailed("the patch changes nothing")
@@ -151,7 +149,7 @@ def _encoded(file: TextFile, text: str, shown: str) -> bytes:
         raise ToolFailed(f"{shown} is {file.note}, which has no {text[error.start]!r}") from error
 
 
-def _told(change: FileChange, workspace: Workspace) -> str:
+def _change_line(change: FileEdit, workspace: Workspace) -> str:
     shown = workspace.disk.relative(change.path)
     added, removed = change.tally()
     if change.before is None:

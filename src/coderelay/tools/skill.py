@@ -16,7 +16,7 @@ class SkillArguments(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
 
 
-class Skill:
+class SkillTool:
     spec = ToolSpec(
         name="skill",
         description="Load the instructions of one of the skills you were told of, before you begin the kind of work "
@@ -27,7 +27,7 @@ class Skill:
             "required": ["name"],
             "additionalProperties": False,
         },
-        outside_name="Skill",
+        outside_name="SkillTool",
         headline="name",
         result_shown="summary",
         chinese="开始某类工作之前，加载相应技能的说明。",

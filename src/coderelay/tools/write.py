@@ -5,7 +5,7 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.editing.changes import FileChange, check_known, current, current_on_disk, make, summed_up
+from coderelay.tools.editing.changes import FileEdit, check_known, current_content, current_on_disk, make, summary_of
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import lines_of, text_file
 from coderelay.workspace.files.disk import FileContent
@@ -49,22 +49,22 @@ class Write:
     arguments = WriteArguments
 
     def need(self, arguments: WriteArguments, workspace: Workspace) -> Need:
-        def work_out() -> list[FileChange]:
+        def work_out() -> list[FileEdit]:
             return [_change(arguments, current_on_disk(arguments.path, workspace), workspace)]
 
         return need_of("write", [arguments.path], work_out, workspace)
 
     async def run(self, arguments: WriteArguments, workspace: Workspace) -> Finished:
-        change = _change(arguments, await current(arguments.path, workspace), workspace)
+        change = _change(arguments, await current_content(arguments.path, workspace), workspace)
         shown = workspace.disk.relative(change.path)
         seen = await make([change], workspace)
         lines = len(lines_of(arguments.content))
         if change.before is None:
             return Finished(f"created {shown} ({lines} lines)", say("created, {count} lines", count=lines), seen=seen)
-        return Finished(f"replaced {shown} ({lines} lines)", summed_up([change]), seen=seen)
+        return Finished(f"replaced {shown} ({lines} lines)", summary_of([change]), seen=seen)
 
 
-def _change(arguments: WriteArguments, before: FileContent | None, workspace: Workspace) -> FileChange:
+def _change(arguments: WriteArguments, before: FileContent | None, workspace: Workspace) -> FileEdit:
     path = workspace.disk.locate(arguments.path)
     if before is not None:
         shown = workspace.disk.relative(path)
@@ -73,7 +73,7 @@ def _change(arguments: WriteArguments, before: FileContent | None, workspace: Wo
                 say("{path} exists and you have not read it; read it first, or change a part with edit", path=shown)
             )
         check_known(path, before, workspace)
-    return FileChange(path, before, _encoded(arguments.content, before))
+    return FileEdit(path, before, _encoded(arguments.content, before))
 
 
 def _encoded(content: str, before: FileContent | None) -> bytes:

@@ -10,7 +10,7 @@ from coderelay.workspace.files.disk import Disk
 from coderelay.workspace.files.files import Editor, Files, FilesOnDisk, LentFiles
 from coderelay.workspace.files.known_files import KnownFiles
 from coderelay.workspace.processes.background import Background, no_background
-from coderelay.workspace.processes.processes import Heard, Processes
+from coderelay.workspace.processes.processes import OnOutput, Processes
 from coderelay.workspace.processes.session_processes import CommandContext, Commands
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Workspace:
         there.give_task = give_task
         return there
 
-    def heard_by(self, heard: Heard) -> "Workspace":
+    def heard_by(self, heard: OnOutput) -> "Workspace":
         """A copy of this workspace whose commands pass their output to `heard` until they end."""
         there = copy(self)
         there.commands = self.commands.heard_by(heard)

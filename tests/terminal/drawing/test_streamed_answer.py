@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.columns import width_of, without_colours
-from coderelay.surfaces.terminal.drawing.markdown_stream import Written, drawn_markdown
+from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
 from tests.terminal.drawing.marks import marked
 
 _HERE = Path(__file__).parent
@@ -45,7 +45,7 @@ def test_c04_that_holds_for_any_markup(text: str, cuts: list[int], looks: set[in
 
 
 def _streamed(text: str, cuts: list[int], looks: set[int]) -> str:
-    written = Written()
+    written = MarkdownStream()
     shown = ""
     for number, (start, end) in enumerate(zip([0, *cuts], [*cuts, len(text)], strict=True)):
         written.feed(text[start:end])
@@ -123,7 +123,7 @@ def test_a_table_that_has_no_room_is_told_row_by_row() -> None:
 
 
 def test_code_is_given_line_by_line_and_a_table_whole() -> None:
-    written = Written()
+    written = MarkdownStream()
     written.feed('Intro.\n\n```python\na = """one\n')
     assert marked(written.take_finished(60)) == '\nIntro.\n\na = ⟨32⟩"""one⟨⟩\n'
     written.feed("two")
@@ -137,7 +137,7 @@ def test_code_is_given_line_by_line_and_a_table_whole() -> None:
 
 
 def test_the_tail_looks_as_it_will() -> None:
-    written = Written()
+    written = MarkdownStream()
     written.feed("one\ntwo **bo")
     assert marked(written.tail(60, 5)) == "\none\ntwo ⟨1⟩bo⟨⟩\n"
     assert marked(written.tail(60, 1)) == "two ⟨1⟩bo⟨⟩\n"
@@ -145,14 +145,14 @@ def test_the_tail_looks_as_it_will() -> None:
 
 
 def test_the_tail_of_a_long_item_with_code_in_it_is_code() -> None:
-    written = Written()
+    written = MarkdownStream()
     written.feed("1. do this\n   ```sh\n" + "   # comment\n" * 50)
     assert written.take_finished(60) == ""
     assert marked(written.tail(60, 2)) == "⟨2⟩# comment⟨⟩\n⟨2⟩# comment⟨⟩\n"
 
 
 def test_the_tail_has_no_emoji_that_the_region_would_misplace() -> None:
-    written = Written()
+    written = MarkdownStream()
     written.feed("👨\u200d👩\u200d👧 🇩🇪 ❤\ufe0f 1\ufe0f\u20e3 👍🏽")
     assert written.tail(60, 3) == "\n👨 DE ❤ 1 👍\n"
     assert written.finish(60) == "\n👨\u200d👩\u200d👧 🇩🇪 ❤\ufe0f 1\ufe0f\u20e3 👍🏽\n"

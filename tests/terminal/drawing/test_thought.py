@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coderelay.surfaces.terminal.drawing.columns import without_colours
-from coderelay.surfaces.terminal.drawing.thinking import Thought, drawn_thought
+from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
 from tests.terminal.drawing.marks import marked
 
 _THOUGHT = "The person wants\x1b[2J a test.\n\n\n**So** I write one, which takes a while to explain.\n我想一想。\n"
@@ -20,7 +20,7 @@ def test_c36_a_thought_is_dim_and_whole() -> None:
 @given(st.lists(st.integers(0, len(_THOUGHT)), max_size=20))
 @settings(deadline=None)
 def test_c36_however_it_comes(cuts: list[int]) -> None:
-    thought, shown, last = Thought(), "", 0
+    thought, shown, last = ThinkingStream(), "", 0
     for at in [*sorted(cuts), len(_THOUGHT)]:
         thought.feed(_THOUGHT[last:at])
         shown += thought.take_finished(30)
@@ -30,7 +30,7 @@ def test_c36_however_it_comes(cuts: list[int]) -> None:
 
 
 def test_the_tail_is_what_has_no_end_yet() -> None:
-    thought = Thought()
+    thought = ThinkingStream()
     thought.feed("one\ntwo and")
     assert without_colours(thought.take_finished(30)) == "\n✻ one\n"
     assert without_colours(thought.tail(30, 5)) == "  two and\n"

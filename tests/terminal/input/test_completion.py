@@ -18,7 +18,7 @@ from coderelay.surfaces.terminal.input.completion_sources import (
     mentions,
     unfinished_mention,
 )
-from coderelay.surfaces.terminal.input.fuzzy import Names, best_of
+from coderelay.surfaces.terminal.input.fuzzy import FuzzyIndex, best_of
 from tests.house import ME, InHouse, house, story
 from tests.model_server import script
 from tests.terminal.input.scene import BACKSPACE, DOWN, ENTER, TAB, Line, line
@@ -205,7 +205,7 @@ async def test_one_of_thousands_is_found(tmp_path: Path) -> None:
 
 @story
 async def test_fifty_thousand_names_do_not_hold_up_the_keys() -> None:
-    names = Names(f"src{number % 25}/package_{number % 50}/module_{number}.py" for number in range(50_000))
+    names = FuzzyIndex(f"src{number % 25}/package_{number % 50}/module_{number}.py" for number in range(50_000))
     others = 0
 
     async def count() -> None:
@@ -237,7 +237,7 @@ def test_names_are_ranked(wanted: str, best_first: list[str]) -> None:
 
 @story
 async def test_without_a_letter_what_lies_on_top_comes_first_and_hidden_names_after_it() -> None:
-    names = Names([".ci/", ".ci/run", "a.py", "src/", "src/b.py"])
+    names = FuzzyIndex([".ci/", ".ci/run", "a.py", "src/", "src/b.py"])
     assert await names.best("", 9) == ["a.py", "src/", ".ci/", "src/b.py", ".ci/run"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.content import Image
-from coderelay.surfaces.terminal.input.attachments import Attachments, Prepared
+from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.input.paste import harmless, take_paste
 from tests.house import story
 from tests.terminal.input.images import gif, jpeg, png, webp
@@ -29,7 +29,7 @@ from tests.terminal.input.scene import (
 LONG = "\n".join(f"line {number}" for number in range(2000))
 
 
-async def sent(typed: Line, folder: Path) -> Prepared:
+async def sent(typed: Line, folder: Path) -> PreparedPrompt:
     """The last prompt, as the session would get it."""
     return await typed.attachments.prepare(typed.done[-1].removeprefix("send "), str(folder))
 
@@ -41,7 +41,7 @@ async def test_a_long_paste_is_shown_by_a_label_and_sent_in_full(tmp_path: Path)
         await typed.type("explain ", pasted(LONG), " please")
         assert typed.shown == "explain [pasted #1: 2,000 lines] please"
         await typed.type(ENTER)
-        assert await sent(typed, tmp_path) == Prepared(f"explain {LONG} please")
+        assert await sent(typed, tmp_path) == PreparedPrompt(f"explain {LONG} please")
 
 
 @story
@@ -77,7 +77,7 @@ async def test_pastes_are_numbered_and_the_same_one_keeps_its_number(tmp_path: P
         await typed.type(pasted(LONG), pasted(other), pasted(LONG))
         assert typed.shown == "[pasted #1: 2,000 lines][pasted #2: 20 lines][pasted #1: 2,000 lines]"
         await typed.type(ENTER)
-        assert await sent(typed, tmp_path) == Prepared(LONG + other + LONG)
+        assert await sent(typed, tmp_path) == PreparedPrompt(LONG + other + LONG)
 
 
 @story
@@ -86,7 +86,7 @@ async def test_a_recalled_paste_is_sent_in_full_again(tmp_path: Path) -> None:
         await typed.type("see ", pasted(LONG), ENTER, UP)
         assert typed.shown == "see [pasted #1: 2,000 lines]"
         await typed.type(ENTER)
-        assert await sent(typed, tmp_path) == Prepared(f"see {LONG}")
+        assert await sent(typed, tmp_path) == PreparedPrompt(f"see {LONG}")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ async def test_a_pasted_name_of_an_image_becomes_an_image(tmp_path: Path) -> Non
         await typed.type("what is ", pasted(f"{tmp_path}/shot.png"), "?")
         assert typed.shown == "what is [image #1: shot.png 640x480 34 KB] ?"
         await typed.type(ENTER)
-        assert await sent(typed, tmp_path) == Prepared(
+        assert await sent(typed, tmp_path) == PreparedPrompt(
             "what is [image #1: shot.png 640x480 34 KB] ?", (Image("image/png", b64encode(data).decode()),)
         )
 
@@ -181,7 +181,7 @@ async def test_a_mentioned_image_is_sent_with_the_prompt(tmp_path: Path) -> None
     (tmp_path / "c.webp").write_bytes(webp(9, 10))
     (tmp_path / "code.py").write_text("")
     prepared = await Attachments().prepare('@"docs/a b.gif" and @c.webp, not @code.py', str(tmp_path))
-    assert prepared == Prepared(
+    assert prepared == PreparedPrompt(
         "[image #1: docs/a b.gif 7x8 20 B] and [image #2: c.webp 9x10 30 B], not @code.py",
         (
             Image("image/gif", b64encode(gif(7, 8)).decode()),
@@ -194,7 +194,7 @@ async def test_a_mentioned_image_is_sent_with_the_prompt(tmp_path: Path) -> None
 async def test_a_mention_that_cannot_be_sent_stays_with_a_note(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("text")
     prepared = await Attachments().prepare("see @a.png and @gone.png", str(tmp_path))
-    assert prepared == Prepared(
+    assert prepared == PreparedPrompt(
         "see @a.png and @gone.png", notes=("a.png is not a supported image (PNG, JPEG, GIF or WebP)",)
     )
 
@@ -205,12 +205,12 @@ async def test_mentions_inside_a_paste_are_not_looked_at(tmp_path: Path) -> None
     text = "see @a.png\n" * 20
     async with line(tmp_path) as typed:
         await typed.type(pasted(text), ENTER)
-        assert await sent(typed, tmp_path) == Prepared(text)
+        assert await sent(typed, tmp_path) == PreparedPrompt(text)
 
 
 @story
 async def test_bytes_that_are_no_text_can_be_sent_all_the_same(tmp_path: Path) -> None:
-    assert await Attachments().prepare("a\udcffb", str(tmp_path)) == Prepared("a?b")
+    assert await Attachments().prepare("a\udcffb", str(tmp_path)) == PreparedPrompt("a?b")
 
 
 @story

@@ -11,7 +11,7 @@ import msgspec
 
 from coderelay.agents.agent import Description, Turn
 from coderelay.agents.guide import turn_scripts
-from coderelay.agents.guide.replies import Words
+from coderelay.agents.guide.replies import GuideReplies
 from coderelay.agents.guide.turn_scripts import (
     Plan,
     Proposal,
@@ -156,7 +156,7 @@ def next_step(state: State, programs: Callable[[], Sequence[str]]) -> Call | str
     """The next call to make, or the final answer of the turn."""
     assert state.turn is not None
     started = state.turn.started
-    words = Words(started.text, programs)
+    words = GuideReplies(started.text, programs)
     if started.task == "compact":
         return words.say("nothing_to_compact")
     messages = [each for each in state.history if isinstance(each, MessageAdded) and each.turn_id == started.turn_id]
@@ -185,11 +185,11 @@ def _json(proposal: Proposal) -> str:
     return msgspec.json.encode(proposal.arguments).decode()
 
 
-def plan_for(text: str, words: Words) -> Plan:
-    return _understand(text, words) or _ask_what(words)
+def plan_for(text: str, words: GuideReplies) -> Plan:
+    return _find_plan(text, words) or _ask_what(words)
 
 
-def _understand(text: str, words: Words) -> Plan | None:
+def _find_plan(text: str, words: GuideReplies) -> Plan | None:
     if len(text) > _LONGEST:
         return None
     asked = _POLITE.sub("", text.strip())
@@ -200,7 +200,7 @@ def _understand(text: str, words: Words) -> Plan | None:
     return None
 
 
-def _ask_what(words: Words) -> Plan:
+def _ask_what(words: GuideReplies) -> Plan:
     chosen = yield from turn_scripts.ask(words.say("unclear"), *words.say("choices").split("|"))
-    plan = _understand(chosen, words) if chosen else None
+    plan = _find_plan(chosen, words) if chosen else None
     return words.say("help") if plan is None else (yield from plan)

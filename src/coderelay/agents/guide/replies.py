@@ -83,7 +83,7 @@ _TRANSLATED = {
 }
 
 
-class Words:
+class GuideReplies:
     """The replies of the guide in the language of the prompt: Chinese if it contains Chinese characters, otherwise
     English."""
 
@@ -97,7 +97,7 @@ class Words:
     def tell(self, text: str) -> str:
         return f"{text}\n\n{self.say('end')}"
 
-    def came_out(self, call: CallState) -> str:
+    def outcome_text(self, call: CallState) -> str:
         match call.outcome:
             case Finished(output=text) | Failed(message=text):
                 return self.tell(self._shown(text) if text.strip() else self.say("nothing_came"))

@@ -12,7 +12,7 @@ from shlex import quote
 
 from msgspec import Struct
 
-from coderelay.agents.guide.replies import Topic, Words
+from coderelay.agents.guide.replies import GuideReplies, Topic
 from coderelay.protocol.asks import Answers
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.session.state import CallState
@@ -44,37 +44,37 @@ def ask(question: str, *labels: str) -> Generator[Proposal, CallState, str | Non
     return call.answer.answers.get(question) if isinstance(call.answer, Answers) else None
 
 
-def list_files(words: Words, path: str = ".") -> Plan:
+def list_files(words: GuideReplies, path: str = ".") -> Plan:
     return run(words, f"ls -Ap -- {quote(_plain(path))}")
 
 
-def find_files(words: Words, name: str, path: str = ".") -> Plan:
+def find_files(words: GuideReplies, name: str, path: str = ".") -> Plan:
     pattern = _plain(name) if set(name) & set("*?[") else f"*{_plain(name)}*"
     # The leading `./` keeps find from taking the path for an option.
     start = _plain(path) if path.startswith((".", "/")) else f"./{_plain(path)}"
     return run(words, f"find {quote(start)} -name .git -prune -o -iname {quote(pattern)} -print | head -n 200")
 
 
-def search_text(words: Words, text: str, path: str = ".") -> Plan:
+def search_text(words: GuideReplies, text: str, path: str = ".") -> Plan:
     search = f"grep -rnIF --exclude-dir=.git -e {quote(_plain(text))} -- {quote(_plain(path))}"
     return run(words, f"{search} | head -n 200")
 
 
-def read_file(words: Words, path: str) -> Plan:
-    return words.came_out((yield _read(_plain(path))))
+def read_file(words: GuideReplies, path: str) -> Plan:
+    return words.outcome_text((yield _read(_plain(path))))
 
 
-def outline_readme(words: Words) -> Plan:
+def outline_readme(words: GuideReplies) -> Plan:
     for path in _READMES:
         call = yield _read(path)
         if not _is_missing(call):
             found = [_HEADING.fullmatch(line) for line in _lines(call)]
             headings = [f"{'  ' * (len(each[1]) - 1)}- {each[2]}" for each in found if each]
-            return words.tell("\n".join(headings)) if headings else words.came_out(call)
+            return words.tell("\n".join(headings)) if headings else words.outcome_text(call)
     return words.tell(words.say("no_readme"))
 
 
-def run_tests(words: Words) -> Plan:
+def run_tests(words: GuideReplies) -> Plan:
     for path, holds, command in _TESTS:
         call = yield _read(path)
         if isinstance(call.outcome, Finished) and re.search(holds, "\n".join(_lines(call)), re.MULTILINE):
@@ -83,29 +83,29 @@ def run_tests(words: Words) -> Plan:
     return (yield from run(words, chosen)) if chosen else words.tell(words.say("nothing_done"))
 
 
-def create_file(words: Words, path: str, content: str | None = None) -> Plan:
+def create_file(words: GuideReplies, path: str, content: str | None = None) -> Plan:
     path = _plain(path)
     content = content or (yield from ask(words.say("which_content", path=path)))
     if content is None:
         return words.tell(words.say("nothing_done"))
     there = yield _read(path)
     if not isinstance(there.outcome, Finished) and not _is_missing(there):
-        return words.came_out(there)  # the path is a folder, no text file, or outside the workspace
+        return words.outcome_text(there)  # the path is a folder, no text file, or outside the workspace
     if not _is_missing(there):
         keep, replace = words.say("keep"), words.say("replace")
         if (yield from ask(words.say("exists", path=path), keep, replace)) != replace:
             return words.tell(words.say("nothing_done"))
     whole = _plain(content).removesuffix("\n") + "\n"
-    return words.came_out((yield Proposal("write", {"path": path, "content": whole})))
+    return words.outcome_text((yield Proposal("write", {"path": path, "content": whole})))
 
 
-def tell(words: Words, topic: Topic) -> Plan:
+def tell(words: GuideReplies, topic: Topic) -> Plan:
     yield from ()
     return words.about(topic)
 
 
-def run(words: Words, command: str) -> Plan:
-    return words.came_out((yield Proposal("bash", {"command": command})))
+def run(words: GuideReplies, command: str) -> Plan:
+    return words.outcome_text((yield Proposal("bash", {"command": command})))
 
 
 def _read(path: str) -> Proposal:

@@ -83,7 +83,7 @@ def entries_to_drop(state: State, keep: int, window: int) -> int:
     return min(1, len(state.history))
 
 
-def told_to_summariser(state: State, dropped: int, window: int) -> str:
+def summariser_input(state: State, dropped: int, window: int) -> str:
     """The history to summarise, with long results truncated. If it is too long, the beginning (the first request or
     the previous summary) and the newest parts are kept."""
     messages = transcript(replace(state, history=state.history[:dropped]))
@@ -102,7 +102,7 @@ def told_to_summariser(state: State, dropped: int, window: int) -> str:
     return "\n\n".join([beginning, *reversed(newest)])
 
 
-def with_what_must_stay(summary: str, state: State, dropped: int, window: int) -> str:
+def with_open_requests(summary: str, state: State, dropped: int, window: int) -> str:
     """The summary with the todo list and the requests of the open turn, which are not left to the summariser's
     judgement. The requests come last, so that the next compaction can find them and take them over."""
     room = window * BYTES_PER_TOKEN

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from coderelay.agents.agent import Description, Turn
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.step import NativeSettings, Steps
-from coderelay.agents.native.turn_tools import MoreOf, TurnTools, wants_more
+from coderelay.agents.native.turn_tools import ExtraToolsOf, TurnTools, wants_more
 from coderelay.models.model import Completion, Model, Models, Request
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import BadInput, ModelFailed
@@ -33,7 +33,7 @@ class NativeAgent:
         toolbox: Toolbox,
         open_workspace: Callable[[Turn], Workspace],
         settings: Callable[[str], NativeSettings],
-        more_tools: MoreOf,
+        more_tools: ExtraToolsOf,
     ) -> None:
         """`models` and `settings` take a folder, and raise BadInput if the folder's configuration is invalid."""
         self._models = models

@@ -14,7 +14,7 @@ REPEATED = (
 _ROUNDS = {1: 2, 2: 3, 3: 3}  # messages in a round: how many equal rounds make a loop
 
 
-def repeated(calls: Sequence[Call], state: State) -> MessageAdded | None:
+def find_repeated(calls: Sequence[Call], state: State) -> MessageAdded | None:
     """If these calls would continue a loop, the last message that made the same calls; otherwise None. A loop is a
     round of one to three messages that has been repeated with the same results."""
     for length, rounds in _ROUNDS.items():
@@ -26,7 +26,7 @@ def repeated(calls: Sequence[Call], state: State) -> MessageAdded | None:
     return None
 
 
-def was_told(message: MessageAdded, state: State) -> bool:
+def was_warned(message: MessageAdded, state: State) -> bool:
     """Whether the model was told, as a result of this message, that it repeats itself."""
     return any(REPEATED in result for result in _results(message, state))
 
@@ -41,7 +41,7 @@ def _messages(state: State, count: int) -> list[MessageAdded]:
 def _alike(one: MessageAdded, other: MessageAdded, state: State) -> bool:
     if _wanted(one.calls) != _wanted(other.calls):
         return False
-    return was_told(other, state) or _results(one, state) == _results(other, state)
+    return was_warned(other, state) or _results(one, state) == _results(other, state)
 
 
 def _wanted(calls: Sequence[Call]) -> list[tuple[str, str]]:

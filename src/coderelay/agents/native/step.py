@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Turn
 from coderelay.agents.native import compaction
 from coderelay.agents.native.compaction import CompactionSettings
-from coderelay.agents.native.loop_detection import REPEATED, repeated, was_told
-from coderelay.agents.native.prompt.notes import news, what_counts
+from coderelay.agents.native.loop_detection import REPEATED, find_repeated, was_warned
+from coderelay.agents.native.prompt.notes import current_notes, new_notes
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.turn_tools import TurnTools
 from coderelay.agents.native.workflow.prefilter import has_edited, may_be_complex
@@ -32,7 +32,7 @@ from coderelay.protocol.session_info import SkillShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
-from coderelay.session.turn_events import together
+from coderelay.session.turn_events import calls_to_run
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -106,7 +106,7 @@ class Steps:
                 await self._ask(model)
 
     async def run_calls(self) -> None:
-        calls = [each.call for each in together(self._turn.state)]
+        calls = [each.call for each in calls_to_run(self._turn.state)]
         unknown = [call.name for call in calls if not self._toolbox.has(call.name)]
         if unknown:  # another process proposed these calls, and this one has not loaded the MCP tools yet
             self._toolbox = await self._tools.ready(unknown)
@@ -132,7 +132,7 @@ class Steps:
         await self._turn.compact(
             HistoryCompacted(
                 turn_id=self._turn.id,
-                summary=compaction.with_what_must_stay(summary, state, dropped, model.card.context),
+                summary=compaction.with_open_requests(summary, state, dropped, model.card.context),
                 dropped=dropped,
                 model=summariser.id,
                 usage=completion.usage,
@@ -196,7 +196,7 @@ class Steps:
 
     async def _summary(self, summariser: Model, dropped: int) -> Completion:
         window = int(summariser.card.context * _SUMMARY_WINDOW)
-        told = compaction.told_to_summariser(self._turn.state, dropped, window)
+        told = compaction.summariser_input(self._turn.state, dropped, window)
         request = Request(compaction.SUMMARISER, [UserMessage(told)], think="off")
         _, completion = await self._answer(summariser, request, shown=False)
         if completion.stop_reason == "refusal" or not text_of(completion.blocks).strip():
@@ -241,8 +241,8 @@ class Steps:
             cost=model.card.price.of(completion.usage) if model.card.price else None,
             to_check=self._is_to_check(completion),
         )
-        again = repeated(calls, state)
-        given_up = again is not None and was_told(again, state)
+        again = find_repeated(calls, state)
+        given_up = again is not None and was_warned(again, state)
         needs = [self._toolbox.need(call, self._workspace) for call in calls]
         problem = REPEATED if again is not None else _too_many(len(calls))
         if problem:
@@ -252,9 +252,9 @@ class Steps:
             raise ModelFailed(say("the model repeats the same call of {tool} again and again", tool=calls[0].name))
 
     def _notes(self, state: State, model: Model) -> list[Note]:
-        known = what_counts(state, self._workspace.disk, self._settings.home, model.card.context, self._skills())
+        known = current_notes(state, self._workspace.disk, self._settings.home, model.card.context, self._skills())
         hide = self._settings.secrets.hide
-        return news([replace(note, text=hide(note.text)) for note in known], state.told)
+        return new_notes([replace(note, text=hide(note.text)) for note in known], state.told)
 
     def _skills(self) -> tuple[SkillShown, ...]:
         return self._settings.skills if self._toolbox.has("skill") else ()
@@ -273,7 +273,7 @@ class Steps:
         tries = 0
         while True:
             tries += 1
-            message_id, heard = MessageId(new_id()), _Heard()
+            message_id, heard = MessageId(new_id()), _PartialMessage()
             try:
                 return message_id, await self._hear(model, request, message_id, heard, shown)
             except ModelFailed as failed:
@@ -294,7 +294,7 @@ class Steps:
                 raise
 
     async def _hear(
-        self, model: Model, request: Request, message_id: MessageId, heard: "_Heard", shown: bool
+        self, model: Model, request: Request, message_id: MessageId, heard: "_PartialMessage", shown: bool
     ) -> Completion:
         async with aclosing(model.stream(request)) as pieces:
             async for piece in pieces:
@@ -314,7 +314,7 @@ class Steps:
         raise ModelFailed("the model ended without an answer", retryable=True)
 
     async def _keep_partial(
-        self, model: Model, message_id: MessageId, heard: "_Heard", notes: Sequence[Note]
+        self, model: Model, message_id: MessageId, heard: "_PartialMessage", notes: Sequence[Note]
     ) -> None:
         """When the turn is stopped in mid-answer, keep the text that was shown. Incomplete calls are dropped."""
         state = self._turn.state
@@ -335,7 +335,7 @@ class _ModelChanged(Exception):
     """The person chose another model while a failing one was being retried."""
 
 
-class _Heard:
+class _PartialMessage:
     """The part of a message that has been received so far."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 
 
-class MoreTools(Protocol):
+class ExtraTools(Protocol):
     async def ready(self) -> None:
         """Called before a step: wait a short time for servers that have not started yet."""
         ...
@@ -31,7 +31,7 @@ class MoreTools(Protocol):
         ...
 
 
-MoreOf = Callable[[str], MoreTools | None]
+ExtraToolsOf = Callable[[str], ExtraTools | None]
 """The additional tools of a folder, by its current configuration. Raises BadInput."""
 
 
@@ -42,7 +42,7 @@ class TurnTools:
         self,
         turn: Turn,
         own: Toolbox,
-        more: MoreOf,
+        more: ExtraToolsOf,
         disabled: Collection[str],
         told: set[tuple[SessionId, str]],
     ) -> None:

@@ -20,7 +20,7 @@ from coderelay.protocol.queries import ListSessions, WhyNotRun
 from coderelay.protocol.summary import Summary
 
 
-class Chosen(Struct, frozen=True):
+class ChosenSession(Struct, frozen=True):
     """`after` is where the session's log stood before this run adds anything. `detected` says why a new session has
     its model, `problem` why this process cannot run an existing one. `newest` tells the person which session was
     chosen if they did not name one."""
@@ -34,7 +34,7 @@ class Chosen(Struct, frozen=True):
 
 async def choose_session(
     client: Client, options: argparse.Namespace, folder: str, app: App, by: By, *, to_run: bool = True
-) -> Chosen:
+) -> ChosenSession:
     """Raises CannotRun if the session cannot run here, unless it exists already and is only to be followed (`to_run`
     is False)."""
     allowed = tuple(filter(None, (options.allowed_tools or "").split(",")))
@@ -61,12 +61,12 @@ async def choose_session(
         )
     )
     await client.send(OpenSession(session=known.id, by=by))
-    return Chosen(known.id, outcome.head, problem=problem, newest=_in_words(known) if options.latest else "")
+    return ChosenSession(known.id, outcome.head, problem=problem, newest=_in_words(known) if options.latest else "")
 
 
 async def _new_session(
     client: Client, options: argparse.Namespace, folder: str, app: App, by: By, allowed: tuple[str, ...]
-) -> Chosen:
+) -> ChosenSession:
     found = await detect(app.config, os.environ, flag=options.model, settings=app.config.settings.providers)
     agent = options.agent or found.agent
     if agent == "native" and found.model == GUIDE:
@@ -85,7 +85,7 @@ async def _new_session(
             by=by,
         )
     )
-    return Chosen(session, outcome.head, detected=found)
+    return ChosenSession(session, outcome.head, detected=found)
 
 
 def untrusted_words(app: App) -> str:
@@ -99,16 +99,16 @@ def untrusted_words(app: App) -> str:
     )
 
 
-def mended_words(app: App) -> str:
+def restored_files_message(app: App) -> str:
     """A message about files that git obeys, which commands of a killed process had changed and which were now put
     back or moved aside; usually empty."""
-    mended = app.workspaces.recover()
-    if not mended:
+    restored = app.workspaces.recover()
+    if not restored:
         return ""
     return t(
         "commands of a process that was killed had changed files that control what git runs; they were "
         "restored or moved aside (*.moved-*): {paths}",
-        paths=", ".join(map(visible, mended)),
+        paths=", ".join(map(visible, restored)),
     )
 
 

@@ -17,10 +17,10 @@ def real_folder(given: str = "") -> str:
     except OSError as error:
         from coderelay.protocol.errors import BadInput  # so that the first prompt does not wait for it
 
-        raise BadInput(gone()) from error
+        raise BadInput(folder_gone_message()) from error
 
 
-def gone() -> str:
+def folder_gone_message() -> str:
     return t("the current folder no longer exists; change to another one first")
 
 

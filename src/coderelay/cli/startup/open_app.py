@@ -51,5 +51,5 @@ async def _run(work: Callable[[Host], Awaitable[int]], app: App) -> int:
         await app.close(host)
 
 
-def me(via: str = "cli") -> By:
+def current_person(via: str = "cli") -> By:
     return By(who=getpass.getuser(), via=via)

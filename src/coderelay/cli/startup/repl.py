@@ -6,20 +6,20 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from coderelay.surfaces import standard_streams
-from coderelay.surfaces.terminal.first_prompt import Opening
+from coderelay.surfaces.terminal.first_prompt import StartupView
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
     standard_streams.write_behind()
-    return asyncio.run(Opening(folder).run(partial(_work, options, folder)))
+    return asyncio.run(StartupView(folder).run(partial(_work, options, folder)))
 
 
-async def _work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
+async def _work(options: argparse.Namespace, folder: str, opening: StartupView) -> int:
     work = await asyncio.to_thread(_load)
     return await work(options, folder, opening)
 
 
-def _load() -> Callable[[argparse.Namespace, str, Opening], Awaitable[int]]:
+def _load() -> Callable[[argparse.Namespace, str, StartupView], Awaitable[int]]:
     from coderelay.cli.startup.repl_startup import work  # takes longer to load than the prompt may take
 
     return work

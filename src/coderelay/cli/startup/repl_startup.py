@@ -6,8 +6,13 @@ import gc
 import os
 
 from coderelay.app import App
-from coderelay.cli.startup.choose_session import Chosen, choose_session, mended_words, untrusted_words
-from coderelay.cli.startup.open_app import me, new_app
+from coderelay.cli.startup.choose_session import (
+    ChosenSession,
+    choose_session,
+    restored_files_message,
+    untrusted_words,
+)
+from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.client.visible import visible
@@ -16,15 +21,15 @@ from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError, StoreFull
 from coderelay.surfaces.terminal.drawing.notices import note
-from coderelay.surfaces.terminal.first_prompt import Opening
+from coderelay.surfaces.terminal.first_prompt import StartupView
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.opened import Opened
+from coderelay.surfaces.terminal.opened import OpenedSession
 from coderelay.surfaces.terminal.repl import Repl
 
 _ROOM_SECONDS = 1.0
 
 
-async def work(options: argparse.Namespace, folder: str, opening: Opening) -> int:
+async def work(options: argparse.Namespace, folder: str, opening: StartupView) -> int:
     """Run until the person leaves. Returns the exit code."""
     gc.freeze()  # what was loaded until now is never garbage; what comes later may be
     gc.enable()
@@ -35,19 +40,19 @@ async def work(options: argparse.Namespace, folder: str, opening: Opening) -> in
         return 1
 
 
-async def _show(options: argparse.Namespace, folder: str, opening: Opening, app: App) -> int:
+async def _show(options: argparse.Namespace, folder: str, opening: StartupView, app: App) -> int:
     screen = opening.screen
     app.tell = lambda text: screen.print(note(retell(text), screen.width))
     host = await app.open_patiently()
     try:
-        by = me("terminal")
+        by = current_person("terminal")
         chosen = await _choose_when_there_is_room(host, options, folder, app, by)
-        opened = Opened(
+        opened = OpenedSession(
             client=host,
             session=chosen.session,
             by=by,
             remember_model=remember_model,
-            told=_told(chosen, app),
+            told=_startup_messages(chosen, app),
             is_known=chosen.detected is None,
             while_running=app.config.settings.input_while_running,
             history=os.path.join(app.config.home, "history"),
@@ -60,7 +65,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: Opening, app:
 
 async def _choose_when_there_is_room(
     host: Host, options: argparse.Namespace, folder: str, app: App, by: By
-) -> Chosen:
+) -> ChosenSession:
     """Choose the session; retry while the disk is full, so that the prompt and what was typed meanwhile stay."""
     is_told = False
     while True:
@@ -73,8 +78,8 @@ async def _choose_when_there_is_room(
         await asyncio.sleep(_ROOM_SECONDS)
 
 
-def _told(chosen: Chosen, app: App) -> tuple[str, ...]:
+def _startup_messages(chosen: ChosenSession, app: App) -> tuple[str, ...]:
     found = chosen.detected
     why = retell(found.line) if found is not None else ""
-    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(app), mended_words(app))
+    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(app), restored_files_message(app))
     return tuple(filter(None, words))

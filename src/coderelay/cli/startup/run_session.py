@@ -10,9 +10,14 @@ from collections.abc import Callable
 from functools import partial
 
 from coderelay.app import App
-from coderelay.cli.startup.choose_session import Chosen, choose_session, mended_words, untrusted_words
+from coderelay.cli.startup.choose_session import (
+    ChosenSession,
+    choose_session,
+    restored_files_message,
+    untrusted_words,
+)
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
-from coderelay.cli.startup.open_app import me, new_app
+from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
@@ -24,7 +29,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowSession
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.output import open_output
-from coderelay.surfaces.headless.run_prompt import DONE, FAILED, INTERRUPTED, PARKED, Fate, PromptRun
+from coderelay.surfaces.headless.run_prompt import DONE, FAILED, INTERRUPTED, PARKED, PromptRun, PromptStatus
 
 log = logging.getLogger(__name__)
 
@@ -46,8 +51,8 @@ def run_session(options: argparse.Namespace, folder: str, prompt: str | None) ->
 async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app: App) -> int:
     host = await app.open_patiently()
     try:
-        by = me("terminal" if prompt is None else "headless")
-        for told in filter(None, (untrusted_words(app), mended_words(app))):
+        by = current_person("terminal" if prompt is None else "headless")
+        for told in filter(None, (untrusted_words(app), restored_files_message(app))):
             sys.stderr.write(f"coder: {told}\n")
         await host.check()
         chosen = await choose_session(host, options, folder, app, by)
@@ -56,9 +61,9 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
             sys.stdout.write(f"{chosen.newest}\n")
         if prompt is not None:
             return await _headless(host, options, app, chosen.session, chosen.after, prompt, by)
-        from coderelay.surfaces.terminal.plain_repl import LineLoop  # not needed with `-p`
+        from coderelay.surfaces.terminal.plain_repl import PlainRepl  # not needed with `-p`
 
-        loop = LineLoop(host, chosen.session, by, remember_model, partial(_unattended, options, app))
+        loop = PlainRepl(host, chosen.session, by, remember_model, partial(_unattended, options, app))
         ending = await loop.run(chosen.after, app.config.settings.input_while_running)
         if ending == "parked":
             sys.stderr.write(
@@ -69,7 +74,7 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
         await app.close(host)
 
 
-def _tell_detected(chosen: Chosen, options: argparse.Namespace) -> None:
+def _tell_detected(chosen: ChosenSession, options: argparse.Namespace) -> None:
     found = chosen.detected
     if found is None:
         return
@@ -137,7 +142,7 @@ async def _tell_failure(run: PromptRun, session: SessionId, problem: str) -> int
     return FAILED
 
 
-def _in_words(fate: Fate, session: SessionId) -> str:
+def _in_words(fate: PromptStatus, session: SessionId) -> str:
     match fate:
         case "not admitted":
             return ""

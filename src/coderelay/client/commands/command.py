@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.client.client import Client
 from coderelay.client.language import localize, t
-from coderelay.client.slash_line import Told
+from coderelay.client.slash_line import SlashResult
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
@@ -46,7 +46,7 @@ class SlashCommand(Struct, frozen=True, kw_only=True):
     name: str
     group: Localized
     text: Localized
-    run: "Callable[[Context, str], Awaitable[Told]]"
+    run: "Callable[[Context, str], Awaitable[SlashResult]]"
     """Raises BadInput, or another refusal of what the command asks of the session."""
     hint: str = ""
     detail: Localized | None = None

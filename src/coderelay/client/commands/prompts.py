@@ -1,7 +1,7 @@
 """`/init` and `/review`: ready-made prompts for work that people often ask for."""
 
 from coderelay.client.commands.command import WORK, Context, SlashCommand
-from coderelay.client.slash_line import Prompted
+from coderelay.client.slash_line import PromptToSend
 from coderelay.protocol.localized import Localized
 
 _INIT = """\
@@ -37,12 +37,12 @@ what has changed in the working tree since the last commit, new files that git d
 status, git diff HEAD)"""
 
 
-async def init(_: Context, wish: str) -> Prompted:
-    return Prompted(init_prompt(wish))
+async def init(_: Context, wish: str) -> PromptToSend:
+    return PromptToSend(init_prompt(wish))
 
 
-async def review(_: Context, of: str) -> Prompted:
-    return Prompted(review_prompt(of))
+async def review(_: Context, of: str) -> PromptToSend:
+    return PromptToSend(review_prompt(of))
 
 
 COMMANDS = (

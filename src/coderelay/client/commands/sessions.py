@@ -5,7 +5,7 @@ import os
 from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS, Context, SlashCommand
 from coderelay.client.language import retell, t
 from coderelay.client.session_names import find_session, is_known, session_line
-from coderelay.client.slash_line import Left, Moved
+from coderelay.client.slash_line import LeftSession, SwitchedSession
 from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId, new_id
@@ -17,7 +17,7 @@ _SHOWN = 20
 _LOOKED_AT = 1000  # rows read to find `_SHOWN` of them: sessions that were never used are not shown
 
 
-async def new(here: Context, title: str) -> Moved:
+async def new(here: Context, title: str) -> SwitchedSession:
     """Start a session with the settings of this one: agent, model, mode, preset, folders, tools, thinking effort."""
     row = await here.client.get(ShowSession(here.session))
     preset = (await here.client.get(ShowPermissions(here.session))).preset
@@ -43,10 +43,10 @@ async def new(here: Context, title: str) -> Moved:
     before = t("go back with /resume {session}", session=here.session)
     if row.turn_open or row.queued:
         before = t("the turn of the previous session continues; go back with /resume {session}", session=here.session)
-    return Moved(session, outcome.head, f"{told}\n{t('({text})', text=before)}")
+    return SwitchedSession(session, outcome.head, f"{told}\n{t('({text})', text=before)}")
 
 
-async def resume(here: Context, name: str) -> str | Moved:
+async def resume(here: Context, name: str) -> str | SwitchedSession:
     if not name:
         return _listed(here, await _of_this_folder(here), with_folder=False)
     row = await (_numbered(here, int(name)) if _is_number(name) else find_session(here.client, name))
@@ -54,7 +54,7 @@ async def resume(here: Context, name: str) -> str | Moved:
         raise BadInput(t("this session is already open"))
     outcome = await here.client.send(OpenSession(session=row.id, by=here.by))
     problem = await here.client.get(WhyNotRun(row.id))
-    return Moved(row.id, outcome.head, _greeting(row, problem))
+    return SwitchedSession(row.id, outcome.head, _greeting(row, problem))
 
 
 async def sessions(here: Context, text: str) -> str:
@@ -67,8 +67,8 @@ async def title(here: Context, text: str) -> str:
     return t("title: {title}", title=given)
 
 
-async def leave(_: Context, __: str) -> Left:
-    return Left()
+async def leave(_: Context, __: str) -> LeftSession:
+    return LeftSession()
 
 
 async def fork(_: Context, __: str) -> str:

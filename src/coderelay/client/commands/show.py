@@ -6,7 +6,7 @@ from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCo
 from coderelay.client.language import retell, t
 from coderelay.client.other_commands import help_of, help_text
 from coderelay.client.overview import agents_in_words, context_in_words, skills_in_words, tools_in_words
-from coderelay.client.slash_line import Prompted
+from coderelay.client.slash_line import PromptToSend
 from coderelay.client.todo_text import background_line, todo_lines
 from coderelay.client.visible import padded, visible, width_of
 from coderelay.protocol.commands import Accepted, StopBackground, StopTurn
@@ -102,10 +102,10 @@ async def background(here: Context, rest: str) -> str:
     return t("(stopping background command {number})", number=wanted)
 
 
-async def mcp(here: Context, chosen: str) -> str | Prompted:
+async def mcp(here: Context, chosen: str) -> str | PromptToSend:
     if not chosen:
         return await servers_in_words(here.client, here.session)
-    return Prompted(await chosen_text(here.client, here.session, chosen))
+    return PromptToSend(await chosen_text(here.client, here.session, chosen))
 
 
 async def cost(here: Context, _: str) -> str:

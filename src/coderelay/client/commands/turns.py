@@ -2,7 +2,7 @@
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
-from coderelay.client.slash_line import Prompted
+from coderelay.client.slash_line import PromptToSend
 from coderelay.protocol.commands import Accepted, CompactHistory, EditPrompt, RecallPrompt, SendPrompt
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import PromptAdmitted
@@ -11,10 +11,10 @@ from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import ListPrompts, ShowSession
 
 
-async def steer(here: Context, text: str) -> str | Prompted:
+async def steer(here: Context, text: str) -> str | PromptToSend:
     """If no turn is running, there is nothing to steer, and the text is an ordinary prompt."""
     if not (await here.client.get(ShowSession(here.session))).turn_open:
-        return Prompted(text)
+        return PromptToSend(text)
     prompt_id = PromptId(new_id())
     here.on_prompt(prompt_id)
     await here.client.send(SendPrompt(session=here.session, prompt_id=prompt_id, text=text, steer=True, by=here.by))

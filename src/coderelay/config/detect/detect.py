@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from coderelay.config.detect.other_tools import Learned, learn
+from coderelay.config.detect.other_tools import LearnedVariables, learn
 from coderelay.config.load import Config
 from coderelay.models.provider import KNOWN, Provider, ProviderSettings
 from coderelay.protocol.translatable import say
@@ -30,7 +30,7 @@ class DetectedModel(Struct, frozen=True):
 
     model: str
     source: str
-    learned: Learned
+    learned: LearnedVariables
     agents: tuple[str, ...] = ()
 
     @property
@@ -85,7 +85,7 @@ def _said(config: Config, env: Mapping[str, str], flag: str | None) -> tuple[str
 
 
 def _keyed(
-    env: Mapping[str, str], learned: Learned, settings: Mapping[str, ProviderSettings]
+    env: Mapping[str, str], learned: LearnedVariables, settings: Mapping[str, ProviderSettings]
 ) -> tuple[str, str] | None:
     """A model of the first provider that has a key; the person's own providers come first."""
     for name in dict.fromkeys([*settings, *_FIRST, *KNOWN]):
@@ -102,7 +102,7 @@ def _first_set(env: Mapping[str, str], variables: tuple[str, ...]) -> str:
     return next((each for each in variables if env.get(each, "").strip()), "")
 
 
-def _source(key: str, address: str, learned: Learned) -> str:
+def _source(key: str, address: str, learned: LearnedVariables) -> str:
     """Where the key comes from. A person who has set a key does not expect it to be sent to an address from another
     program's file, so the text names that file."""
     if key in learned.files:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.skills_and_commands.discovery import (
     MOST_TEXTS,
-    TextFile,
+    FoundText,
     TextFolder,
     gather,
     list_place,
@@ -84,14 +84,14 @@ def find_commands(places: Sequence[TextFolder], seen: Mapping[str, str], taken: 
     """`places` begin with the nearest. `seen` has the digests of the texts that the person trusts in the folder;
     `taken` has the names of built-in commands, which cannot be replaced."""
 
-    def make(place: TextFolder, text: TextFile) -> CustomCommand:
+    def make(place: TextFolder, text: FoundText) -> CustomCommand:
         return _command(place, text, taken)
 
     found, notes = gather("commands", places, seen, command_texts, make)
     return CustomCommands(tuple(sorted(found, key=lambda each: each.name)), notes)
 
 
-def command_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
+def command_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
     """Every Markdown file of a place that can be read, whether it is a valid command or not."""
     paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
     if len(paths) > MOST_TEXTS:
@@ -130,7 +130,7 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
             below += [os.path.relpath(each, place.path) for each in reversed(deeper)]
 
 
-def _command(place: TextFolder, text: TextFile, taken: Collection[str]) -> CustomCommand:
+def _command(place: TextFolder, text: FoundText, taken: Collection[str]) -> CustomCommand:
     name = os.path.relpath(text.path, place.path).removesuffix(_SUFFIX).replace(os.sep, ":")
     if not _NAME.fullmatch(name):
         raise BadInput("its name must be of letters, digits, . _ - and not longer than 64")

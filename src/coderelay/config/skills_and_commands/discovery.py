@@ -34,7 +34,7 @@ class TextFolder(Struct, frozen=True):
         return "" if self.folder is None else os.path.relpath(path, self.folder)
 
 
-class TextFile(Struct, frozen=True):
+class FoundText(Struct, frozen=True):
     """A file as it was read. `key` is empty for the person's own."""
 
     path: str
@@ -90,7 +90,7 @@ def _entries(place: TextFolder, path: str) -> list[FolderEntry]:
         raise _not_used(path, failed.message) from failed
 
 
-def read_text(place: TextFolder, path: str, within: str | None = None) -> TextFile:
+def read_text(place: TextFolder, path: str, within: str | None = None) -> FoundText:
     """Read one text. `within` is a folder around the file, which no link may lead out of. Raises BadInput."""
     if not os.path.relpath(path, place.path).isprintable():  # a name that is not UTF-8 is not printable either
         raise _not_used(path, "its name cannot be shown")
@@ -106,7 +106,7 @@ def read_text(place: TextFolder, path: str, within: str | None = None) -> TextFi
         raise _not_used(path, failed.message) from failed
     if found.size > MOST_BYTES:
         raise _not_used(path, f"it is larger than {MOST_BYTES} bytes")
-    return TextFile(path, place.key(path), found.data)
+    return FoundText(path, place.key(path), found.data)
 
 
 def _not_used(path: str, why: str) -> BadInput:
@@ -128,8 +128,8 @@ def gather(
     what: TextKind,
     places: Sequence[TextFolder],
     seen: Mapping[str, str],
-    texts: Callable[[TextFolder, list[str]], Iterator[TextFile]],
-    make: Callable[[TextFolder, TextFile], T],
+    texts: Callable[[TextFolder, list[str]], Iterator[FoundText]],
+    make: Callable[[TextFolder, FoundText], T],
 ) -> tuple[tuple[T, ...], tuple[str, ...]]:
     """Make skills or commands of the texts that count, for each name of the nearest one; and notes for people about
     the others. `make` raises BadInput if a text is wrong."""
@@ -154,7 +154,7 @@ def gather(
     return tuple(found.values()), _bounded(notes)
 
 
-def complaint_about(text: TextFile, problem: BadInput) -> str:
+def complaint_about(text: FoundText, problem: BadInput) -> str:
     return f"{display_path(text.path)} is not used: {escaped(str(problem))}"
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.skills_and_commands.discovery import (
     MOST_TEXTS,
-    TextFile,
+    FoundText,
     TextFolder,
     complaint_about,
     gather,
@@ -84,7 +84,7 @@ def find_skills(places: Sequence[TextFolder], seen: Mapping[str, str]) -> Skills
     return Skills(*gather("skills", places, seen, skill_texts, _skill))
 
 
-def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
+def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
     """Every SKILL.md of a place that can be read, whether it is a valid skill or not."""
     try:
         folders = [path for path, is_folder in list_place(place) if is_folder]
@@ -100,7 +100,7 @@ def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[TextFile]:
             notes.append(str(refused))
 
 
-def _skill(place: TextFolder, text: TextFile) -> Skill:
+def _skill(place: TextFolder, text: FoundText) -> Skill:
     head = read_front_matter(text.decoded())
     return Skill(
         name=_name(head, text),
@@ -113,7 +113,7 @@ def _skill(place: TextFolder, text: TextFile) -> Skill:
     )
 
 
-def _name(head: FrontMatter, text: TextFile) -> str:
+def _name(head: FrontMatter, text: FoundText) -> str:
     """Some authors write a title as the `name`; then the name of the folder is used."""
     names = (head.text("name"), os.path.basename(os.path.dirname(text.path)))
     name = next((each for each in names if _NAME.fullmatch(each)), None)

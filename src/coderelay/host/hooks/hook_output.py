@@ -59,7 +59,7 @@ class _Specific(Struct, frozen=True, rename="camel"):
     additional_context: Any = None
 
 
-def understand(exit_code: int, output: str, errors: str) -> HookOutput:
+def parse_hook_output(exit_code: int, output: str, errors: str) -> HookOutput:
     """Parse the answer. An approval is the same as silence: a hook's approval does not make a call allowed."""
     if exit_code == _BLOCKED:
         return HookOutput(verdict="deny", reason=_cut(errors or output.strip()) or _NO_REASON)

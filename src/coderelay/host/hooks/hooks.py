@@ -22,7 +22,7 @@ from coderelay.agents.agent import Turn
 from coderelay.config.settings import HookEvent
 from coderelay.host.hooks import hook_input
 from coderelay.host.hooks.hook import Configured, Hook, Run
-from coderelay.host.hooks.hook_output import HookOutput, sorted_out, understand
+from coderelay.host.hooks.hook_output import HookOutput, parse_hook_output, sorted_out
 from coderelay.host.open_asks import ask_about
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.calls import Call, Finished
@@ -33,14 +33,14 @@ from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session.state import State
 from coderelay.workspace.processes.environment import person_environment
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost
-from coderelay.workspace.processes.run_with_input import run_piped
+from coderelay.workspace.processes.run_with_input import run_with_input
 
 _AT_ONCE = 8
 T = TypeVar("T")
 _OUTPUT_BYTES = 256 * 1024
 
 
-class _Heard(Struct, frozen=True):
+class _HookAnswer(Struct, frozen=True):
     """What one hook answered. `trouble` counts as a denial if the hook is required; otherwise it is only reported."""
 
     hook: Hook
@@ -121,7 +121,7 @@ class Hooks:
             return replace(judged, verdict="ask", reason=reason, ask=ask)
         return replace(judged, reason=reason)
 
-    async def _ask(self, event: HookEvent, turn: Turn, about: hook_input.Fields, *tool: str) -> list[_Heard]:
+    async def _ask(self, event: HookEvent, turn: Turn, about: hook_input.Fields, *tool: str) -> list[_HookAnswer]:
         """Run all hooks for this event at the same time; returns the answers in the order of the configuration.
         `tool` holds the names of the tool, of which there may be two."""
         meant = [each for each in self._configured.get(event, ()) if not tool or each.is_for(*tool)]
@@ -133,13 +133,13 @@ class Hooks:
             self._tell(turn, each)
         return answers
 
-    async def _hear(self, event: HookEvent, hook: Hook, told: bytes, turn: Turn) -> _Heard:
+    async def _hear(self, event: HookEvent, hook: Hook, told: bytes, turn: Turn) -> _HookAnswer:
         async with self._room:
             said = await self._run(hook, told, turn.settings.cwd)
         if event == "PreToolUse" and said.unread and not said.verdict:  # it may hold a denial
             said = replace(said, trouble=said.trouble or said.unread)
         hide = self._secrets.hide
-        return _Heard(
+        return _HookAnswer(
             hook,
             replace(
                 said,
@@ -151,14 +151,14 @@ class Hooks:
             ),
         )
 
-    def _tell(self, turn: Turn, answer: _Heard) -> None:
+    def _tell(self, turn: Turn, answer: _HookAnswer) -> None:
         if answer.said.trouble:
             turn.show(Notice(answer.words))
         if answer.said.notice:
             turn.show(Notice(say("hook {name}: {problem}", name=answer.hook.name, problem=answer.said.notice)))
 
 
-def _feedback(answer: _Heard) -> str:
+def _feedback(answer: _HookAnswer) -> str:
     said = answer.said
     told = [said.reason if said.verdict else "", said.context]
     return "\n".join(say("hook {name}: {problem}", name=answer.hook.name, problem=each) for each in told if each)
@@ -193,7 +193,7 @@ class HookProcesses:
 
     async def run(self, hook: Hook, told: bytes, cwd: str) -> HookOutput:
         try:
-            piped = await run_piped(
+            piped = await run_with_input(
                 self._processes,
                 hook.command,
                 told,
@@ -210,6 +210,6 @@ class HookProcesses:
         if ended.exit_code is None:
             return HookOutput(trouble=say("ended by signal {number}", number=ended.signal))
         if ended.omitted_bytes:
-            said = understand(ended.exit_code, "", piped.errors)
+            said = parse_hook_output(ended.exit_code, "", piped.errors)
             return said if said.verdict else replace(said, trouble=said.trouble or "it wrote too much")
-        return understand(ended.exit_code, ended.output, piped.errors)
+        return parse_hook_output(ended.exit_code, ended.output, piped.errors)

@@ -50,7 +50,7 @@ class _Message(Struct, frozen=True):
     usage: _Usage | None = None
 
 
-class _Begun(Struct, frozen=True):
+class _StartedBlock(Struct, frozen=True):
     """A block as it begins. Some servers put content into it that should follow in later events."""
 
     type: str = ""
@@ -75,7 +75,7 @@ class _Event(Struct, frozen=True):
     type: str = ""
     index: int = 0
     delta: _Delta | None = None
-    content_block: _Begun | None = None
+    content_block: _StartedBlock | None = None
     message: _Message | None = None
     usage: _Usage | None = None
     error: Any = None
@@ -86,7 +86,7 @@ class _Kind(Struct, frozen=True):
 
 
 class _HalfBlock(Struct):
-    begun: _Begun
+    begun: _StartedBlock
     written: StringIO = field(default_factory=StringIO)
     signed: StringIO = field(default_factory=StringIO)
 
@@ -154,7 +154,7 @@ class AnthropicAnswer:
             case _:
                 pass
 
-    def _begin(self, index: int, begun: _Begun, size: int) -> None:
+    def _begin(self, index: int, begun: _StartedBlock, size: int) -> None:
         self._open.pop(index, None)
         if begun.type in _BLOCKS:
             self._size.add_part(size)

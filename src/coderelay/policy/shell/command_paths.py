@@ -20,7 +20,7 @@ from coderelay.policy.shell.programs.options import NotReadOnly, Options, check
 from coderelay.policy.shell.programs.program_table import system_name, system_program
 from coderelay.policy.shell.programs.wrappers import unwrap
 from coderelay.policy.shell.tree_sitter_words import find_nodes
-from coderelay.policy.shell.walk import Text, walk
+from coderelay.policy.shell.walk import ShellText, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,7 +33,7 @@ _RECURSIVE = re.compile(r"-[A-Za-z]*[rR][A-Za-z]*|--(?:dereference-)?recursive")
 _WORDS = ("word", "string", "raw_string", "concatenation")
 
 
-class Reached(Struct, frozen=True):
+class ReachedPath(Struct, frozen=True):
     """An absolute path that a command may reach. `deep` says that everything below it is read too."""
 
     path: str
@@ -63,28 +63,28 @@ def find_perhaps_reached(rules: Sequence[Rule], script: Script, place: PathBase)
     return next((rule for rule in paths if any(_may_be_meant(rule, each, place) for each in wide)), None)
 
 
-def _may_be_meant(rule: Rule, reached: Reached, place: PathBase) -> bool:
+def _may_be_meant(rule: Rule, reached: ReachedPath, place: PathBase) -> bool:
     deep = reached.deep and is_about_paths(rule, "read")
     return (deep or reached.glob) and may_meet(rule.target, reached.path, place.folders, place.home, deep=deep)
 
 
-def _reached(script: Script, place: PathBase) -> set[Reached]:
+def _reached(script: Script, place: PathBase) -> set[ReachedPath]:
     folders = {place.folders[0] if place.folders else "/"}
     handed_on = any(_gives_names(command.words) for command in script.commands)
-    found: set[Reached] = set()
+    found: set[ReachedPath] = set()
     for command in script.commands:
         words = command.words
         whole = set(_read_whole(words, place, handed_on))
         for word in (*(part for each in words for part in _spellings(each)), *whole):
             deep = word in whole
-            found |= {Reached(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
+            found |= {ReachedPath(posixpath.join(folder, word.text), word.glob, deep) for folder in folders}
         if words[0].text == "cd" and len(words) == 2:  # the cd may not be run, so the old folders still count
             folders |= {posixpath.join(folder, words[1].text) for folder in folders}
         too_long = any(len(word.text) > _LONGEST_PATH for word in words)
         if too_long or len(folders) > _MOST_FOLDERS or len(found) > _MOST_PATHS:
-            return {*islice(found, _MOST_PATHS), Reached("/", deep=True)}
+            return {*islice(found, _MOST_PATHS), ReachedPath("/", deep=True)}
     return found | {
-        Reached(posixpath.join(folder, each.target)) for folder in folders for each in script.redirections
+        ReachedPath(posixpath.join(folder, each.target)) for folder in folders for each in script.redirections
     }
 
 
@@ -138,7 +138,7 @@ def find_named(rules: Sequence[Rule], text: str, place: PathBase) -> Rule | None
     paths = [rule for rule in rules if rule.about == "path"]
     if not paths:
         return None
-    words = [word for record in walk(text) if isinstance(record, Text) for word in _words(record.root)]
+    words = [word for record in walk(text) if isinstance(record, ShellText) for word in _words(record.root)]
     return next((rule for rule in paths if any(means_path(rule, word, place) for word in words)), None)
 
 

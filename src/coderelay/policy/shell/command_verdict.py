@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.policy.preset_tables import Effect, ModeAnswer, named, table_of
+from coderelay.policy.preset_tables import Effect, ModeAnswer, table_name, table_of
 from coderelay.policy.rules import PathBase as RulesPlace
 from coderelay.policy.rules import Rules, is_about_paths
 from coderelay.policy.shell.allow_rules import allows
@@ -90,7 +90,7 @@ def judge_command(
     if cell == "deny" and found.effect == "stop":
         return ShellVerdict("deny", found.reason)
     if table.commands["run"] == "deny" and (cell == "deny" or rights):
-        return ShellVerdict("deny", join_texts("; ", (found.reason, named(mode, preset))))
+        return ShellVerdict("deny", join_texts("; ", (found.reason, table_name(mode, preset))))
     if found.ruled:
         return ShellVerdict("ask", found.reason, kept, ruled=True)
     wanted: list[Right] = [right for right in rights if table.rights[right] != "allow"]
@@ -103,7 +103,7 @@ def judge_command(
     reason = join_texts("; ", (found.reason, "there is no sandbox")) if cell == "sandboxed" else found.reason
     return ShellVerdict(
         "ask",
-        join_texts("; ", (reason, named(mode, preset))) if found.effect == "read" else reason,
+        join_texts("; ", (reason, table_name(mode, preset))) if found.effect == "read" else reason,
         kept,
     )
 

@@ -10,19 +10,19 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from coderelay.policy.rules import NO_RULES, CommandRules
-from coderelay.policy.shell.deny_rules import Spelling, is_mentioned, is_understood, meaning
+from coderelay.policy.shell.deny_rules import Spelling, is_mentioned, is_understood, match_rule
 from coderelay.policy.shell.parser import MOST_CHARACTERS, odd_character
 from coderelay.policy.shell.programs.program_table import base_name, find_program
 from coderelay.policy.shell.walk import (
     MOST_WORDS,
     Command,
     LateSubstitution,
-    Output,
     PossibleCommand,
     PossibleText,
     Record,
+    ShellText,
     Suspicion,
-    Text,
+    WrittenFile,
     walk,
 )
 from coderelay.protocol.secret_places import secret_in_text
@@ -50,7 +50,7 @@ class Danger(Struct, frozen=True):
 def find_danger(text: str, rules: CommandRules = NO_RULES, spelling: Spelling = _AS_WRITTEN) -> Danger | None:
     """The worst danger in a command: what is refused before what is asked about."""
     found: Danger | None = None
-    look = _Look(rules, spelling)
+    look = _DangerSearch(rules, spelling)
     for record in walk(text):
         for danger in look.dangers(record):
             if danger.stop:
@@ -76,7 +76,7 @@ def words_in(text: str) -> set[str]:
     return {part for word in words for part in (word, *word.split()) if part}
 
 
-class _Look:
+class _DangerSearch:
     """Checks the records of the walk, with the person's rules and what is known about how programs are spelled."""
 
     def __init__(self, rules: CommandRules, spelling: Spelling) -> None:
@@ -97,16 +97,16 @@ class _Look:
                 yield from self._late(text, command)
             case Suspicion(reason, unseen):
                 yield self._unseen(reason) if unseen else Danger(reason)
-            case Output(target):
+            case WrittenFile(target):
                 yield from _output(target)
-            case Text():
+            case ShellText():
                 yield from self._text(record)
 
     def _unseen(self, reason: str) -> Danger:
         """The danger of something that cannot be examined: if there are deny or ask rules, one may be about it."""
         return Danger(reason, ruled=bool(self._strict))
 
-    def _text(self, record: Text) -> Iterator[Danger]:
+    def _text(self, record: ShellText) -> Iterator[Danger]:
         if _FORK_BOMB.search(record.text):
             yield Danger("it starts itself without end", stop=True)
         if "GIT_CONFIG_" in record.text and any(rule[:1] == ("git",) for rule in self._strict):
@@ -161,7 +161,7 @@ class _Look:
 def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
     """What the person's own rules say about one command."""
     for denies, rule in (*((True, rule) for rule in rules.deny), *((False, rule) for rule in rules.ask)):
-        found = meaning(rule, words, spelling)
+        found = match_rule(rule, words, spelling)
         if found == "yes" and denies:
             yield Danger(say("a rule denies {rule}", rule=_said(rule)), stop=True)
         elif found == "yes":

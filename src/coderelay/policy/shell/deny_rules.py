@@ -43,10 +43,10 @@ class Spelling(Struct, frozen=True):
     moves: bool = False
 
 
-def meaning(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
+def match_rule(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
     """Whether the rule matches this argument vector, or a program or script that the vector would run. A rule without
     words matches every command. `words` are without their quotes, as far as that can be told."""
-    found = {likeness(rule, words[at:], spelling) for at in (0, *_scripts(words))}
+    found = {match_words(rule, words[at:], spelling) for at in (0, *_scripts(words))}
     found |= {program_likeness(rule[0], word, spelling) for word in _given_more(words) if rule}
     return "yes" if "yes" in found else "maybe" if "maybe" in found else "no"
 
@@ -67,7 +67,7 @@ def _given_more(words: Sequence[str]) -> list[str]:
     return [rest[at] for at in _reachable({0}, rest)]
 
 
-def likeness(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
+def match_words(rule: tuple[str, ...], words: Sequence[str], spelling: Spelling) -> Likeness:
     if tuple(words[: len(rule)]) == rule:
         return "yes"
     if rule[0] == "git" and (subcommand := _OF_GIT.fullmatch(words[0])):
@@ -167,7 +167,7 @@ def is_in_text(rule: tuple[str, ...], text: str, spelling: Spelling) -> bool:
 
 def _stands_at(rule: tuple[str, ...], words: Sequence[str], at: int, spelling: Spelling) -> bool:
     name = rule[0].rpartition("/")[2]
-    return name in words[at] and likeness(rule, words[at : at + _MOST_WORDS], spelling) == "yes"
+    return name in words[at] and match_words(rule, words[at : at + _MOST_WORDS], spelling) == "yes"
 
 
 def is_understood(words: Sequence[str]) -> bool:

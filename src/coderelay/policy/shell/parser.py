@@ -106,7 +106,7 @@ def read_script(text: str) -> Script:
     root = parse(text).root_node
     if root.has_error:
         raise NotLiteral("it cannot be parsed")
-    reader = _Reader(text.encode())
+    reader = _ScriptReader(text.encode())
     reader.read([root], 0, len(reader.source), {})
     if not reader.commands:
         raise NotLiteral("it is empty")
@@ -121,7 +121,7 @@ def literal_script(text: str) -> Script | None:
         return None
 
 
-class _Reader:
+class _ScriptReader:
     """Collects commands in the order they run; the commands of a loop once for each item."""
 
     def __init__(self, source: bytes) -> None:

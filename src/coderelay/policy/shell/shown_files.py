@@ -27,7 +27,7 @@ _OBJECT = re.compile(r"[0-9a-f]{4,64}", re.IGNORECASE)
 _PLAIN_PATTERN = re.compile(r"[\w.*?@%+=, -]+")
 
 
-class Contents(Struct, frozen=True):
+class ShownContent(Struct, frozen=True):
     """An absolute path whose content is shown; it may hold the shell wildcards `*` and `?`.
 
     With `deep`, all files below it are shown too. There, `follow` says that links are followed, `hidden` that hidden
@@ -46,13 +46,13 @@ class Contents(Struct, frozen=True):
     without_folders: tuple[str, ...] = ()
 
 
-def contents_of(command: str, folders: tuple[str, ...]) -> list[Contents]:
+def contents_of(command: str, folders: tuple[str, ...]) -> list[ShownContent]:
     """What a literal command shows, and nothing for any other command, which is asked about anyway."""
     script = literal_script(command)
     return list(dict.fromkeys(_of_script(script, folders))) if script else []
 
 
-def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
+def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[ShownContent]:
     places = {folders[0] if folders else "/"}
     for command in script.commands:
         words = command.words
@@ -64,10 +64,10 @@ def _of_script(script: Script, folders: tuple[str, ...]) -> Iterator[Contents]:
             return
     for each in script.redirections:
         if each.operator == "<":
-            yield from (Contents(posixpath.join(place, each.target)) for place in places)
+            yield from (ShownContent(posixpath.join(place, each.target)) for place in places)
 
 
-def _of_command(words: Sequence[Word]) -> Iterator[Contents]:
+def _of_command(words: Sequence[Word]) -> Iterator[ShownContent]:
     try:
         words = without_wrappers(words)
     except NotReadOnly:
@@ -83,10 +83,10 @@ def _of_command(words: Sequence[Word]) -> Iterator[Contents]:
     elif not program.names_only:
         deep = name == "diff"  # given two folders, it compares their files, recursive or not
         spellings = {part for text in texts for part in (text, text.partition("=")[2]) if part}
-        yield from (Contents(each, deep=deep, follow=deep) for each in sorted(spellings))
+        yield from (ShownContent(each, deep=deep, follow=deep) for each in sorted(spellings))
 
 
-def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
+def _of_git(texts: Sequence[str]) -> Iterator[ShownContent]:
     """What a git command shows: the paths behind `--`, or else everything that the repository holds."""
     at = 0
     while at < len(texts) and texts[at].startswith("-"):
@@ -107,10 +107,10 @@ def _of_git(texts: Sequence[str]) -> Iterator[Contents]:
     if any(set(path) & set(":*?[\\") for path in behind):
         behind = rest[:0]  # a git pathspec pattern may match any file
     untracked = subcommand == "grep" and "--untracked" in rest
-    yield from (Contents(path, deep=True, tracked=not untracked) for path in behind or ["."])
+    yield from (ShownContent(path, deep=True, tracked=not untracked) for path in behind or ["."])
 
 
-def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
+def _of_find(texts: Sequence[str]) -> Iterator[ShownContent]:
     ran = next((at for at, text in enumerate(texts) if text in RUN_ACTIONS), None)
     if ran is None or (texts[ran + 1 : ran + 2] and system_program(texts[ran + 1]).names_only):
         return
@@ -120,21 +120,21 @@ def _of_find(texts: Sequence[str]) -> Iterator[Contents]:
     begins = next((at for at, text in enumerate(texts) if text[:1] in ("-", "(", "!") and text not in options), 0)
     starts = [text for text in texts[:begins] if text not in options]
     for start in starts or ["."]:
-        yield Contents(start, deep=True, follow="-L" in options or "-follow" in texts, only=tuple(names[:1]))
+        yield ShownContent(start, deep=True, follow="-L" in options or "-follow" in texts, only=tuple(names[:1]))
 
 
-def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[Contents]:
+def _of_search(name: str, known: Options, words: Sequence[Word]) -> Iterator[ShownContent]:
     """What grep or rg shows: everything below the current folder and below its words, if an option is not known."""
     try:
         operands = check(words, known, CommandFolders(anywhere=True, reading=True))
     except NotReadOnly:
-        yield from (Contents(text, deep=True, follow=True) for text in [".", *(word.text for word in words)])
+        yield from (ShownContent(text, deep=True, follow=True) for text in [".", *(word.text for word in words)])
         return
     found = _OfRipgrep if name == "rg" else _OfGrep
     yield from found(operands).contents()
 
 
-class _Given:
+class _SearchOptions:
     """The options of a search and their values, which say which files are searched."""
 
     def __init__(self, operands: Operands) -> None:
@@ -146,12 +146,12 @@ class _Given:
         return not {*names}.isdisjoint(self.names)
 
 
-class _OfGrep(_Given):
-    def contents(self) -> Iterator[Contents]:
+class _OfGrep(_SearchOptions):
+    def contents(self) -> Iterator[ShownContent]:
         listed = [option for option, _ in self.values if option in ("--include", "--exclude")]
         last = max((at for at, option in enumerate(listed) if option == "--include"), default=-1)
         excluded = [value for option, value in self.values if option == "--exclude"]
-        search = Contents(
+        search = ShownContent(
             "",
             deep=self.has("-r", "-R", "--recursive", "--dereference-recursive", "-d"),
             follow=self.has("-R", "--dereference-recursive"),
@@ -166,14 +166,14 @@ class _OfGrep(_Given):
         yield from (replace(search, path=path) for path in (*self.paths, *named))
 
 
-class _OfRipgrep(_Given):
-    def contents(self) -> Iterator[Contents]:
+class _OfRipgrep(_SearchOptions):
+    def contents(self) -> Iterator[ShownContent]:
         if self.has("--files", "--type-list"):
             return
         globs = [value for option, value in self.values if option in ("-g", "--glob", "--iglob")]
         only = [each for each in globs if not each.startswith("!")]
         behind = globs[max((at for at, each in enumerate(globs) if each in only), default=-1) + 1 :]
-        search = Contents(
+        search = ShownContent(
             "",
             deep=True,
             follow=self.has("-L", "--follow"),

@@ -84,20 +84,20 @@ class Suspicion(Struct, frozen=True):
     unseen: bool = False
 
 
-class Output(Struct, frozen=True):
+class WrittenFile(Struct, frozen=True):
     """A file that a redirection writes."""
 
     target: str
 
 
-class Text(Struct, frozen=True):
+class ShellText(Struct, frozen=True):
     """A text that a shell runs: the command text itself, or one inside it. Its records come before it."""
 
     text: str
     root: "Node"
 
 
-Record = Command | PossibleCommand | PossibleText | LateSubstitution | Suspicion | Output | Text
+Record = Command | PossibleCommand | PossibleText | LateSubstitution | Suspicion | WrittenFile | ShellText
 
 
 @lru_cache(maxsize=8)
@@ -144,10 +144,10 @@ class _Walker:
                     yield from self._input(node, _last_command(node), depth)
                 case _:
                     if {child.type for child in node.children} & {">", ">>", "&>", "&>>", ">|", ">&"}:
-                        yield Output(text_of(node.children[-1]))
+                        yield WrittenFile(text_of(node.children[-1]))
             if self._commands < 0:
                 break
-        yield Text(text, root)
+        yield ShellText(text, root)
 
     def _inner(self, text: str, depth: int) -> Iterator[Record]:
         self._characters -= len(text)

@@ -10,7 +10,7 @@ from coderelay.protocol.errors import Fenced, HeadMoved
 from coderelay.protocol.events import AnyEvent, Recorded, SessionDeleted
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
-from coderelay.store.postgres.arrays import Numbers, Texts, kept
+from coderelay.store.postgres.arrays import Numbers, Texts, escape_nul
 from coderelay.store.postgres.connection import Connection, rows
 from coderelay.store.store import Projection
 from coderelay.store.stored import bodies, place
@@ -56,7 +56,7 @@ class Append:
         read_summary: ReadSummary,
     ) -> None:
         self._session = session
-        self._key = kept(session)
+        self._key = escape_nul(session)
         self._at = at
         self._events = tuple(events)
         self._kinds, self._bodies = _texts(session, self._events)
@@ -147,7 +147,7 @@ class Changed(Struct, frozen=True):
     def values(self) -> tuple[object, ...]:
         """Return the arguments for the SQL functions `write_rows` and `append_events`."""
         messages = (
-            Texts(kept(each[0]) for each in self.messages),
+            Texts(escape_nul(each[0]) for each in self.messages),
             Texts(each[1] for each in self.messages),
             Numbers(each[2] for each in self.messages),
         )
@@ -156,11 +156,11 @@ class Changed(Struct, frozen=True):
             return (self.dropped, *[None] * 9, *messages)
         return (
             self.dropped,
-            kept(row.title),
-            None if row.agent_session_id is None else kept(row.agent_session_id),
-            kept(row.cwd),
-            kept(",".join(row.allowed_tools)),
-            kept(row.last_prompt),
+            escape_nul(row.title),
+            None if row.agent_session_id is None else escape_nul(row.agent_session_id),
+            escape_nul(row.cwd),
+            escape_nul(",".join(row.allowed_tools)),
+            escape_nul(row.last_prompt),
             row.created_at,
             row.updated_at,
             row.phase,
@@ -185,4 +185,4 @@ def project(projection: Projection, row: Summary | None, recorded: Sequence[Reco
 
 def _texts(session: SessionId, events: Sequence[AnyEvent]) -> tuple[Texts, Texts]:
     stored = bodies(session, events)
-    return Texts(kept(kind) for kind, _ in stored), Texts(body for _, body in stored)
+    return Texts(escape_nul(kind) for kind, _ in stored), Texts(body for _, body in stored)

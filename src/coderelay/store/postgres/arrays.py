@@ -55,15 +55,15 @@ psycopg.adapters.register_dumper(Texts, _TextsDumper)
 psycopg.adapters.register_dumper(Numbers, _NumbersDumper)
 
 
-def kept(text: str) -> str:
+def escape_nul(text: str) -> str:
     """Escape NUL characters, which PostgreSQL cannot store in text."""
     if "\0" not in text and _MARK not in text:
         return text
     return text.replace(_MARK, _MARK * 2).replace("\0", f"{_MARK}0")
 
 
-def given(text: str) -> str:
-    """Undo `kept`."""
+def unescape_nul(text: str) -> str:
+    """Undo `escape_nul`."""
     return _MARKED.sub(lambda found: "\0" if found[1] == "0" else found[1], text) if _MARK in text else text
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.arrays import Texts, kept
+from coderelay.store.postgres.arrays import Texts, escape_nul
 from coderelay.store.postgres.connection import (
     Connection,
     ConnectionPool,
@@ -123,7 +123,7 @@ class AppendNotices:
     async def _notify(self) -> None:
         self._appended.clear()
         if self._unsent:
-            names = Texts(kept(session)[:_LONGEST_NAME] for session in self._unsent)
+            names = Texts(escape_nul(session)[:_LONGEST_NAME] for session in self._unsent)
             self._unsent.clear()
             with suppress(CoderError):  # then the other processes find out by polling
                 await self._writers.use(lambda connection: rows(connection, _NOTIFY, (names,)))

@@ -70,7 +70,7 @@ class PostgresServer:
     """One database on a server. `name` identifies it in messages, without the password."""
 
     def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        self._parameters = _DEFAULTS | _understand(url) | {"client_encoding": "UTF8"}
+        self._parameters = _DEFAULTS | _parse_url(url) | {"client_encoding": "UTF8"}
         self.name = _name(self._parameters)
         self._patience_seconds = patience_seconds
         self._reached = False
@@ -246,7 +246,7 @@ async def rows(connection: Connection, sql: LiteralString, values: Sequence[obje
     return await (await connection.execute(sql, values)).fetchall()
 
 
-def _understand(url: str) -> dict[str, Any]:
+def _parse_url(url: str) -> dict[str, Any]:
     hint = "It looks like postgresql://user:password@host/database, with @ : / ? # in a password written as %40 %3A …"
     malformed = StoreFailed("CODER_DATABASE_URL is not the address of a PostgreSQL database", hint)
     if not _URL.fullmatch(url):

@@ -11,7 +11,7 @@ from typing import TypeVar
 from coderelay.protocol.errors import StoreFailed
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.store.owners import Alive, Dead
-from coderelay.store.postgres.arrays import kept
+from coderelay.store.postgres.arrays import escape_nul
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
     Connection,
@@ -70,7 +70,7 @@ class PostgresOwners:
                 await self._use(lambda connection: connection.execute(_BEAT, (self._id,)))
 
     async def look(self, owner: OwnerId) -> Alive | Dead:
-        found = await self._use(lambda connection: rows(connection, _LOOK, (kept(owner),)))
+        found = await self._use(lambda connection: rows(connection, _LOOK, (escape_nul(owner),)))
         if not found:
             return Dead()
         counter, since_server_start, lock_is_free = found[0]

@@ -13,7 +13,7 @@ from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.postgres.append import ROWS, Append, LogHead, project
-from coderelay.store.postgres.arrays import Texts, can_be_kept, given, kept
+from coderelay.store.postgres.arrays import Texts, can_be_kept, escape_nul, unescape_nul
 from coderelay.store.postgres.changes import POLL_SECONDS, AppendNotices
 from coderelay.store.postgres.connection import (
     PATIENCE_SECONDS,
@@ -97,13 +97,13 @@ class PostgresStore:
         return await self._carry_out(lambda: self._append(session, append))
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
-        found = await self._query(_EVENTS, (kept(session), after, limit)) if can_be_kept(session) else []
+        found = await self._query(_EVENTS, (escape_nul(session), after, limit)) if can_be_kept(session) else []
         page = [self._recorded(session, row) for row in found]
         refuse_holes(session, after, page, self._damaged)
         return page
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
-        names = {kept(session): session for session in sessions if can_be_kept(session)}
+        names = {escape_nul(session): session for session in sessions if can_be_kept(session)}
         found = await self._query(_HEADS, (Texts(names),))
         return {names[name]: head for name, head in found if head is not None}
 
@@ -112,7 +112,9 @@ class PostgresStore:
             return [self._summary(*row) for row in await self._query(_SESSIONS, (limit,))]
         if not can_be_kept(cwd):
             return []
-        return [self._summary(*row) for row in await self._query(_SESSIONS_IN, (kept(cwd), kept(cwd), limit))]
+        return [
+            self._summary(*row) for row in await self._query(_SESSIONS_IN, (escape_nul(cwd), escape_nul(cwd), limit))
+        ]
 
     async def waiting(self) -> list[Summary]:
         return [self._summary(*row) for row in await self._query(_WAITING, ())]
@@ -120,16 +122,16 @@ class PostgresStore:
     async def named(self, beginning: str) -> list[Summary]:
         if not can_be_kept(beginning):
             return []
-        found = await self._query(_NAMED, (kept(beginning), kept(beginning) + LAST_CHARACTER))
+        found = await self._query(_NAMED, (escape_nul(beginning), escape_nul(beginning) + LAST_CHARACTER))
         return [self._summary(*row) for row in found]
 
     async def session(self, session: SessionId) -> Summary | None:
-        found = await self._query(_SESSION, (kept(session),)) if can_be_kept(session) else []
+        found = await self._query(_SESSION, (escape_nul(session),)) if can_be_kept(session) else []
         return self._summary(*found[0]) if found else None
 
     async def messages(self, session: SessionId) -> list[MessageRow]:
-        found = await self._query(_MESSAGES, (kept(session),)) if can_be_kept(session) else []
-        return [MessageRow(given(message), data) for message, data in found]
+        found = await self._query(_MESSAGES, (escape_nul(session),)) if can_be_kept(session) else []
+        return [MessageRow(unescape_nul(message), data) for message, data in found]
 
     def change_counter(self) -> int:
         return self._changes.counter
@@ -201,7 +203,7 @@ class PostgresStore:
             await connection.execute("DELETE FROM sessions")
             await connection.execute("DELETE FROM messages")
             for (name,) in await rows(connection, "SELECT DISTINCT session_id FROM event"):
-                session = SessionId(given(name))
+                session = SessionId(unescape_nul(name))
                 recorded = [self._recorded(session, row) for row in await rows(connection, _EVENTS, (name, 0, None))]
                 refuse_holes(session, 0, recorded, self._damaged)
                 changed = project(self._projection, None, recorded)
@@ -213,7 +215,7 @@ class PostgresStore:
 
     def _recorded(self, session: SessionId, row: Row) -> Recorded:
         seq, epoch, at, kind, body = row
-        return read_event(session, (seq, epoch, at, given(kind), body), self._damaged)
+        return read_event(session, (seq, epoch, at, unescape_nul(kind), body), self._damaged)
 
     def _summary(self, session: str, summary: str) -> Summary:
         return read_summary(session, summary, self._damaged)

@@ -26,7 +26,9 @@ from coderelay.store.sqlite.migrations import check_version, migrate
 T = TypeVar("T")
 _UNCHANGED = "The log is as it was before."  # says nothing of the files that a turn works on
 # SQLite would take a -wal file beside another database for a part of that database.
-_MEND = f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {_UNCHANGED}"
+_RESTORE_HINT = (
+    f"Restore it from a backup, or move it away to start anew, always together with its -wal file. {_UNCHANGED}"
+)
 _WRITE_LOCK = 120
 """The byte of the -shm file that a writer locks."""
 _DATABASE_LOCKS = 0x40000000
@@ -112,7 +114,7 @@ def _refuse_lone_wal(path: str) -> None:
     """SQLite would delete a -wal file without a database, and with it the latest writes."""
     # The -wal is checked first: a database that is being created is never empty once its -wal file has content.
     if _size(f"{path}-wal") and not _size(path):
-        raise StoreDamaged(f"{path} is empty or missing, but {path}-wal still holds a part of it", _MEND)
+        raise StoreDamaged(f"{path} is empty or missing, but {path}-wal still holds a part of it", _RESTORE_HINT)
 
 
 def _size(path: str) -> int:
@@ -160,7 +162,7 @@ def failure(error: sqlite3.Error, path: str) -> StoreFailed:
                 say("no space left to write {path}", path=path), say("Free some space. {rest}", rest=_UNCHANGED)
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return StoreDamaged(f"{path} is damaged or not a database: {error}", _MEND)
+            return StoreDamaged(f"{path} is damaged or not a database: {error}", _RESTORE_HINT)
         case sqlite3.SQLITE_IOERR:
             # A commit that could not be synced may still be there after a crash, so the hint promises nothing.
             return StoreFailed(f"{path} cannot be read or written: {error}", "Check the disk and your quota on it.")
@@ -190,7 +192,7 @@ def check_file(path: str) -> tuple[int, int]:
             steps = check_version(connection, path)
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if found != "ok":
-                raise StoreDamaged(f"{path} is damaged: {found}", _MEND)
+                raise StoreDamaged(f"{path} is damaged: {found}", _RESTORE_HINT)
             if not steps:
                 return 0, 0
             (events,) = connection.execute("SELECT count(*) FROM event").fetchone()
@@ -222,7 +224,7 @@ async def when_unlocked(open_log: Callable[[], T], path: str, pause: float, tell
         await asyncio.sleep(pause)
 
 
-class Holder(Struct, frozen=True):
+class LockHolder(Struct, frozen=True):
     """The process that holds a lock on the database."""
 
     pid: int
@@ -237,13 +239,13 @@ class Holder(Struct, frozen=True):
         return say("process {pid} ({command})", pid=self.pid, command=self.command)
 
 
-def find_holder(path: str) -> Holder | None:
+def find_holder(path: str) -> LockHolder | None:
     """Return None if the holder cannot be determined, or has released the lock meanwhile."""
     for file, byte in ((f"{path}-shm", _WRITE_LOCK), (path, _DATABASE_LOCKS)):
         with suppress(OSError, ValueError):
             pid = _writer_of(os.stat(file).st_ino, byte)
             if pid is not None:
-                return Holder(pid, _command(pid), _is_stopped(pid))
+                return LockHolder(pid, _command(pid), _is_stopped(pid))
     return None
 
 

@@ -128,14 +128,14 @@ class Writer:
         try:
             self._transact(group)
         except Exception as error:  # noqa: BLE001 - the writer must outlive any failure; each job is told
-            if len(group) > 1 and not isinstance(self._told(error), StoreLocked):
+            if len(group) > 1 and not isinstance(self._failure(error), StoreLocked):
                 for job in group:  # one job may be the cause, so each is tried on its own
                     self._commit([job])
                 return
             for job in group:
-                job.error = self._told(error)
+                job.error = self._failure(error)
 
-    def _told(self, error: Exception) -> Exception:
+    def _failure(self, error: Exception) -> Exception:
         return failure(error, self._path) if isinstance(error, sqlite3.Error) else error
 
     def _transact(self, group: list[_Job]) -> None:

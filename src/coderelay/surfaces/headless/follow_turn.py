@@ -34,7 +34,7 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
             match each.event:
                 case TurnEnded() as event if own:
                     output.finish(each)
-                    await standard_streams.taken_down_to(standard_streams.MOST_WAITING)
+                    await standard_streams.wait_until_written(standard_streams.MOST_WAITING)
                     if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
                         return ENDINGS[event.ending]
                 case BatchOpened(judged=judged) if any(one.ask for one in judged):

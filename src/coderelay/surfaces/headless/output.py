@@ -96,7 +96,7 @@ class TextOutput:
             self._err.write(line + "\n")
 
 
-class Silence:
+class NullOutput:
     """An output that discards everything, used once the reader has closed the pipe."""
 
     def event(self, recorded: Recorded) -> None:
@@ -109,7 +109,7 @@ class Silence:
         pass
 
 
-class JsonOutput(Silence):
+class JsonOutput(NullOutput):
     """Writes one JSON object, the result, at the end of the turn."""
 
     def __init__(self, out: TextIO) -> None:
@@ -196,7 +196,7 @@ class PacedOutput:
 
     def silence(self) -> None:
         """Discard all further output."""
-        self._output = Silence()
+        self._output = NullOutput()
 
     def _show(self, recorded: Recorded) -> None:
         self._shown = recorded.seq
@@ -220,7 +220,7 @@ class PacedOutput:
 
     async def _catch_up(self) -> None:
         while self._shown < self._last:
-            await standard_streams.taken_down_to(_FEW_WAITING)
+            await standard_streams.wait_until_written(_FEW_WAITING)
             with suppress(UnknownSession):  # the session was deleted together with its events
                 if await self._read_on():
                     continue

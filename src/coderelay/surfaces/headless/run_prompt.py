@@ -3,7 +3,7 @@
 from contextlib import aclosing
 from typing import Literal
 
-from coderelay.client.auto_answer import Nobody, Unattended, unanswered
+from coderelay.client.auto_answer import AutoAnswer, Unattended, unanswered_line
 from coderelay.client.client import Client
 from coderelay.client.family import follow_family
 from coderelay.protocol.asks import Ask, BudgetAsk, By, Deny
@@ -28,7 +28,7 @@ from coderelay.surfaces.headless.output import PacedOutput, PromptOutput
 DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
 
-Fate = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
+PromptStatus = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
 """The state of a prompt when the process that sent it cannot go on."""
 
 
@@ -44,7 +44,7 @@ class PromptRun:
         self._client = client
         self._session = session
         self._by = by
-        self._nobody = Nobody(unattended, by)
+        self._nobody = AutoAnswer(unattended, by)
         self._prompt_id = PromptId(new_id())
         self._output = PacedOutput(client, session, self._prompt_id, output)
         self._sent = False
@@ -98,7 +98,7 @@ class PromptRun:
         await self._client.send(StopTurn(session=self._session, by=self._by))
         return False
 
-    async def give_up(self) -> Fate:
+    async def give_up(self) -> PromptStatus:
         """After a failure, recall the prompt unless its turn has begun. Returns what has become of it."""
         try:
             if await self._recall():
@@ -176,6 +176,6 @@ class PromptRun:
             refused = isinstance(answer.decision, Deny) and not self._nobody.is_afterthought(ask)
             self._refused = self._refused or refused
             if isinstance(ask, BudgetAsk):
-                self.unanswered.append(unanswered(ask))
+                self.unanswered.append(unanswered_line(ask))
             await self._client.send(answer)
         return None

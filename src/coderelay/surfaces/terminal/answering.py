@@ -1,6 +1,6 @@
 """Parses what a person types while an ask is open: one key, one line, or one line for each question."""
 
-from coderelay.client.ask_text import shown, understand
+from coderelay.client.ask_text import parse_answer, shown
 from coderelay.protocol.asks import Answers, Ask, Decision, PermissionAsk, QuestionAsk
 from coderelay.protocol.calls import Question
 from coderelay.protocol.ids import AskId
@@ -25,14 +25,14 @@ class Answering:
         """Returns the decision, or None if more questions follow. Raises BadInput, which keeps the earlier
         answers."""
         if not isinstance(ask, QuestionAsk):
-            return understand(ask, [shown(ask).keys.get(line.strip(), line)])
+            return parse_answer(ask, [shown(ask).keys.get(line.strip(), line)])
         given = [*self._so_far(ask), line]
-        decision = understand(_only(ask, self.question(ask)), [line])
+        decision = parse_answer(_only(ask, self.question(ask)), [line])
         if isinstance(decision, Answers) and len(given) < len(ask.questions):
             self._given = given
             return None
         self._given = []
-        return understand(ask, given) if isinstance(decision, Answers) else decision
+        return parse_answer(ask, given) if isinstance(decision, Answers) else decision
 
     def hint(self, ask: Ask) -> str:
         """The line that says which keys and words are accepted now."""

@@ -30,10 +30,10 @@ from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
 from coderelay.surfaces.terminal.drawing.calls import call_ended, call_line
 from coderelay.surfaces.terminal.drawing.columns import cut
-from coderelay.surfaces.terminal.drawing.markdown_stream import Written, drawn_markdown
+from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
 from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_line
 from coderelay.surfaces.terminal.drawing.printable import printable
-from coderelay.surfaces.terminal.drawing.thinking import Thought, drawn_thought
+from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
 
 _KEPT = 4_000
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
@@ -45,7 +45,7 @@ class Conversation:
     def __init__(self, session: SessionId, by: By) -> None:
         self._session = session
         self._by = by
-        self._streamed: Streamed | None = None
+        self._streamed: StreamedMessage | None = None
         self._needs: dict[CallId, Need] = {}
         self._childrens: dict[tuple[SessionId, CallId], Need] = {}  # a child may use its parent's call ids
         self._calls: dict[CallId, Call] = {}
@@ -70,7 +70,7 @@ class Conversation:
             case TextDelta() | ThinkingDelta():
                 before = self._end_stream(width) if self._is_another(live) else ""
                 if self._streamed is None:
-                    self._streamed = Streamed(live.message_id)
+                    self._streamed = StreamedMessage(live.message_id)
                 return before + self._streamed.feed(live, width)
             case OutputDelta():
                 if live.call_id in self._running:
@@ -216,18 +216,20 @@ class RunningCall:
         return "\n".join(shown) + "\n"
 
 
-class Streamed:
+class StreamedMessage:
     """A message of a model that is being streamed."""
 
     def __init__(self, message_id: MessageId) -> None:
         self.message_id = message_id
-        self._part: Written | Thought | None = None
+        self._part: MarkdownStream | ThinkingStream | None = None
         self._text: list[str] = []
         self._thinking: list[str] = []
 
     def feed(self, live: TextDelta | ThinkingDelta, width: int) -> str:
         """Take a delta. Returns the text that is finished now."""
-        heard, kind = (self._text, Written) if isinstance(live, TextDelta) else (self._thinking, Thought)
+        heard, kind = (
+            (self._text, MarkdownStream) if isinstance(live, TextDelta) else (self._thinking, ThinkingStream)
+        )
         heard.append(live.text)
         before = ""
         if not isinstance(self._part, kind):

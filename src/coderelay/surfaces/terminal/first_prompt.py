@@ -14,7 +14,7 @@ _DIM, _BOLD, _PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 _INTERRUPTED, _TERMINATED = 130, 143
 
 
-class Successor(Protocol):
+class OpenedRepl(Protocol):
     """The REPL that takes over the screen and the queued lines once the session is open."""
 
     async def run(self, sent: list[str]) -> int: ...
@@ -22,7 +22,7 @@ class Successor(Protocol):
     def end(self, code: int = 0) -> None: ...
 
 
-class Opening:
+class StartupView:
     """The start-up view of the screen. It looks like an empty session and queues what is sent."""
 
     is_moving = False
@@ -31,7 +31,7 @@ class Opening:
         self._folder = folder
         self._sent: list[str] = []
         self._code = 0
-        self._successor: Successor | None = None
+        self._successor: OpenedRepl | None = None
         self._working: asyncio.Task[int] | None = None
         self.screen = Screen(self, self._bindings())
 
@@ -47,7 +47,7 @@ class Opening:
     def prompt(self, width: int) -> str:
         return f"{_BOLD}{_plain(place_name(self._folder, width))}{_PLAIN} ❯ "
 
-    async def run(self, work: Callable[["Opening"], Awaitable[int]]) -> int:
+    async def run(self, work: Callable[["StartupView"], Awaitable[int]]) -> int:
         """Returns the exit code of `work`, which opens the session and then calls `hand_over`. The terminal is
         restored in every case."""
         self._catch_signals()
@@ -64,7 +64,7 @@ class Opening:
         shown.result()  # raises the screen's error, if it failed
         return self._code if self._working.cancelled() else self._working.result()
 
-    async def hand_over(self, successor: Successor) -> int:
+    async def hand_over(self, successor: OpenedRepl) -> int:
         self._successor = successor
         return await successor.run(self._sent)
 

@@ -7,7 +7,15 @@ from msgspec import Struct
 from coderelay.client.ask_text import is_answer, shown
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import SessionCommands
-from coderelay.client.slash_line import ChangedFiles, Left, Moved, Prompted, ShellLine, Slash, classify
+from coderelay.client.slash_line import (
+    ChangedFiles,
+    LeftSession,
+    PromptToSend,
+    ShellLine,
+    Slash,
+    SwitchedSession,
+    classify,
+)
 from coderelay.protocol.asks import QuestionAsk
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
@@ -17,13 +25,13 @@ from coderelay.surfaces.terminal.answering import split_all
 from coderelay.surfaces.terminal.drawing.asks import ask_card
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
-from coderelay.surfaces.terminal.input.attachments import Attachments, Prepared
+from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
 from coderelay.surfaces.terminal.live_region import Region
 from coderelay.surfaces.terminal.open_asks import OpenAsk
-from coderelay.surfaces.terminal.opened import Opened
+from coderelay.surfaces.terminal.opened import OpenedSession
 from coderelay.surfaces.terminal.picker import picker_for
 from coderelay.surfaces.terminal.screen import Screen
-from coderelay.surfaces.terminal.session_view import Visit
+from coderelay.surfaces.terminal.session_view import SessionView
 
 KEYS = """\
 Enter or Ctrl+D sends the prompt; Ctrl+D on an empty line exits, and the session is kept.
@@ -35,36 +43,36 @@ Shift+Tab changes the mode. Ctrl+R searches the history; a line that starts with
 !COMMAND runs your own shell command in this folder, without permission checks and without a terminal."""
 
 
-class Sent(Struct, frozen=True):
+class SentLine(Struct, frozen=True):
     """A line that was sent, and the ask that was shown when the person began to type it."""
 
     text: str
     ask: AskId | None = None
 
 
-class GivenBack(Struct, frozen=True):
+class ReturnedLine(Struct, frozen=True):
     """The line was put back into the input: the ask it was meant for is decided, or the log could not store it."""
 
 
-class Dialogue:
+class InputDispatch:
     """Carries out the lines that a person types into one session."""
 
     def __init__(
-        self, opened: Opened, visit: Visit, screen: Screen, region: Region, attachments: Attachments
+        self, opened: OpenedSession, view: SessionView, screen: Screen, region: Region, attachments: Attachments
     ) -> None:
         self._opened = opened
         self._client = opened.client
         self._by = opened.by
-        self._visit = visit
-        self._session = visit.session
+        self._view = view
+        self._session = view.session
         self._screen = screen
         self._region = region
         self._attachments = attachments
         self._commands = SessionCommands(
-            opened.client, visit.session, opened.by, opened.remember_model, _unheard, t(KEYS)
+            opened.client, view.session, opened.by, opened.remember_model, _unheard, t(KEYS)
         )
 
-    async def take(self, sent: Sent) -> Moved | Left | GivenBack | None:
+    async def take(self, sent: SentLine) -> SwitchedSession | LeftSession | ReturnedLine | None:
         """Carry out one line. Raises a CoderError."""
         prepared = await self._attachments.prepare(sent.text, self._region.folder)
         for each in prepared.notes:
@@ -74,20 +82,20 @@ class Dialogue:
                 return await self._take_command(said, prepared)
             case ShellLine():
                 await self._run_shell(said.command)
-            case Prompted() if len(self._visit.asks):
+            case PromptToSend() if len(self._view.asks):
                 return await self._take_answer(prepared, sent)
-            case Prompted() if sent.ask is not None and (is_answer(said.text) or len(said.text) == 1):
+            case PromptToSend() if sent.ask is not None and (is_answer(said.text) or len(said.text) == 1):
                 return self._give_back(sent.text, t("that question has already been answered; nothing was sent"))
-            case Prompted():
+            case PromptToSend():
                 if said.text or prepared.images:
                     await self.prompt(prepared)
         return None
 
-    async def prompt(self, typed: Prepared, command: str = "") -> bool:
+    async def prompt(self, typed: PreparedPrompt, command: str = "") -> bool:
         """Send a prompt. Returns whether it was sent. `command` is the slash command that the person typed, if the
         text is its expansion."""
         steer = False
-        if self._visit.is_busy:
+        if self._view.is_busy:
             match self._opened.while_running:
                 case "ignore":
                     self._note(t("ignored: a turn is running"))
@@ -129,24 +137,24 @@ class Dialogue:
                 told = t("queued: this process cannot run the session: {problem}", problem=retell(why))
                 self._note(told)
 
-    async def _take_command(self, slash: Slash, prepared: Prepared) -> Moved | Left | None:
+    async def _take_command(self, slash: Slash, prepared: PreparedPrompt) -> SwitchedSession | LeftSession | None:
         echo, width = user_line(prepared.text, self._screen.width), self._screen.width
         self._region.picker = await picker_for(self._client, self._session, slash)
         if self._region.picker is not None:
             return None
         try:
-            with self._visit.undoing() if slash.name in ("undo", "rewind") else nullcontext():
+            with self._view.undoing() if slash.name in ("undo", "rewind") else nullcontext():
                 told = await self._commands.run(slash)
         except CoderError:
             self._screen.print(echo)
             raise
         match told:
-            case Prompted():  # it is printed when its turn begins
-                await self.prompt(Prepared(told.text, prepared.images), prepared.text.strip())
-            case Moved():
+            case PromptToSend():  # it is printed when its turn begins
+                await self.prompt(PreparedPrompt(told.text, prepared.images), prepared.text.strip())
+            case SwitchedSession():
                 self._screen.print(echo + plain(told.told, width))
                 return told
-            case Left():
+            case LeftSession():
                 return told
             case ChangedFiles():
                 diff = "".join(f"{row}\n" for row in drawn_diff(told.diff, width))
@@ -155,8 +163,8 @@ class Dialogue:
                 self._screen.print(echo + (plain(told, width) if told else ""))
         return None
 
-    async def _take_answer(self, typed: Prepared, sent: Sent) -> GivenBack | None:
-        first = self._visit.asks.first
+    async def _take_answer(self, typed: PreparedPrompt, sent: SentLine) -> ReturnedLine | None:
+        first = self._view.asks.first
         assert first is not None
         if sent.ask is None:
             await self._put_off(typed)  # the person began the line before the ask opened
@@ -164,7 +172,7 @@ class Dialogue:
         if sent.ask != first.ask.id:
             told = t("that question has already been answered, and this is another one; your answer was not sent")
             return self._give_back(sent.text, told)
-        line, answered = split_all(typed.text, self._visit.asks.batch)
+        line, answered = split_all(typed.text, self._view.asks.batch)
         try:
             for asked in answered:
                 await self._answer(asked, line)
@@ -177,21 +185,21 @@ class Dialogue:
     async def _answer(self, asked: OpenAsk, line: str) -> None:
         decision = self._region.answering.take(asked.ask, line)
         if decision is not None:
-            await self._visit.answer(asked, decision)
+            await self._view.answer(asked, decision)
         elif isinstance(asked.ask, QuestionAsk):  # show the next question of the ask
             following = QuestionAsk(asked.ask.id, asked.ask.call_id, (self._region.answering.question(asked.ask),))
             self._screen.print(note(line.strip(), self._screen.width) + ask_card(following, self._screen.width))
 
-    async def _put_off(self, typed: Prepared) -> None:
+    async def _put_off(self, typed: PreparedPrompt) -> None:
         """Send a line that is not an answer as a prompt, which is queued behind the open ask."""
-        if await self.prompt(typed) and len(self._visit.asks):
+        if await self.prompt(typed) and len(self._view.asks):
             self._note(t("queued; the question above is still open"))
 
-    def _give_back(self, text: str, why: str) -> GivenBack:
+    def _give_back(self, text: str, why: str) -> ReturnedLine:
         self._screen.print(error_line(why, self._screen.width))
         if not self._screen.buffer.text:
             self._screen.write(text)
-        return GivenBack()
+        return ReturnedLine()
 
     def _note(self, text: str) -> None:
         self._screen.print(note(text, self._screen.width))

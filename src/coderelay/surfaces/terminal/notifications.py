@@ -11,7 +11,7 @@ from coderelay.surfaces.terminal.screen import Screen
 _LONG_SECONDS = 10.0
 
 
-class Attention:
+class Notifier:
     """Rings when an ask opens or a turn of 10 seconds or more ends, unless the terminal has the focus."""
 
     def __init__(self, screen: Screen) -> None:

@@ -42,7 +42,7 @@ class OpenedAsk(Struct, frozen=True):
     asked: tuple[OpenAsk, ...]
 
 
-class Closed(Struct, frozen=True):
+class ClosedAsk(Struct, frozen=True):
     """An ask was answered. `was_first`: it was the ask that the person was shown."""
 
     asked: OpenAsk
@@ -51,14 +51,14 @@ class Closed(Struct, frozen=True):
     was_first: bool
 
 
-class Void(Struct, frozen=True):
+class DroppedAsks(Struct, frozen=True):
     """Asks were dropped because their turn is over. `was_first`: the ask that the person was shown is among them."""
 
     asked: tuple[OpenAsk, ...]
     was_first: bool = True
 
 
-Change = OpenedAsk | Closed | Void
+Change = OpenedAsk | ClosedAsk | DroppedAsks
 
 
 class OpenAsks:
@@ -119,14 +119,14 @@ class OpenAsks:
             return None
         if isinstance(event.decision, DenyAndStop):
             self._forget(session)  # the turn stops, so its other asks will not be decided
-        return Closed(asked, event.decision, event.by, was_first=asked is first)
+        return ClosedAsk(asked, event.decision, event.by, was_first=asked is first)
 
-    def _forget(self, session: SessionId) -> Void | None:
+    def _forget(self, session: SessionId) -> DroppedAsks | None:
         first = self.first
         void = tuple(each for each in self._open.values() if each.session == session)
         for each in void:
             del self._open[each.ask.id]
-        return Void(void, was_first=first in void) if void else None
+        return DroppedAsks(void, was_first=first in void) if void else None
 
 
 class WaitingPrompts:

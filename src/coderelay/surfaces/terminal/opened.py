@@ -12,7 +12,7 @@ from coderelay.protocol.ids import SessionId
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 
 
-class Opened(Struct, frozen=True):
+class OpenedSession(Struct, frozen=True):
     """An opened session. `told` are messages for the person; `is_known` says that the session has earlier events to
     show; `history` is the path of the input history file."""
 

@@ -25,7 +25,7 @@ from coderelay.protocol.live import Live, Notice, TextDelta
 from coderelay.surfaces import standard_streams
 
 
-class ToldLines:
+class PlainRenderer:
     """Writes the events of one session, and the calls of its children, to standard output."""
 
     def __init__(self, by: By) -> None:

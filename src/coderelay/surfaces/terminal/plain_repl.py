@@ -16,13 +16,22 @@ from contextlib import aclosing
 from typing import Literal
 
 from coderelay.client.ask_text import choices, in_words
-from coderelay.client.auto_answer import Nobody, Unattended
+from coderelay.client.auto_answer import AutoAnswer, Unattended
 from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.family import Events, join_family
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
-from coderelay.client.slash_line import ChangedFiles, Left, Moved, Prompted, ShellLine, Slash, Told, classify
+from coderelay.client.slash_line import (
+    ChangedFiles,
+    LeftSession,
+    PromptToSend,
+    ShellLine,
+    Slash,
+    SlashResult,
+    SwitchedSession,
+    classify,
+)
 from coderelay.protocol.asks import By, PlanAsk
 from coderelay.protocol.commands import AnswerAsk, RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError
@@ -39,10 +48,10 @@ from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ShowPermissions, ShowSession
 from coderelay.protocol.summary import AskRow, Summary
-from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, taken_down_to
+from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_written
 from coderelay.surfaces.terminal.answering import Answering, split_all
-from coderelay.surfaces.terminal.open_asks import Change, Closed, OpenAsk, OpenAsks, OpenedAsk, Void
-from coderelay.surfaces.terminal.plain_renderer import ToldLines, write
+from coderelay.surfaces.terminal.open_asks import Change, ClosedAsk, DroppedAsks, OpenAsk, OpenAsks, OpenedAsk
+from coderelay.surfaces.terminal.plain_renderer import PlainRenderer, write
 
 _KEYS = """\
 Enter or Ctrl+D sends the line; Ctrl+D on an empty line exits, and the session is kept.
@@ -64,7 +73,7 @@ _Item = InputLine | InputEnd | AskRow | Recorded | Live | CoderError
 _MOST_BYTES = 1 << 16
 
 
-class LineLoop:
+class PlainRepl:
     """The loop. `unattended_in` returns a folder's policy for asks when the lines come from a pipe."""
 
     def __init__(
@@ -80,11 +89,11 @@ class LineLoop:
         self.session = session
         self._by = by
         self._unattended_in = unattended_in
-        self._nobody = Nobody("deny", by)
+        self._nobody = AutoAnswer("deny", by)
         self._inbox: asyncio.Queue[_Item] = asyncio.Queue()
         self._piped: deque[InputLine | InputEnd] = deque()
         self._interactive = sys.stdin.isatty()
-        self._told = ToldLines(by)
+        self._renderer = PlainRenderer(by)
         self._asks = OpenAsks(session)
         self._answering = Answering()
         self._expected: set[PromptId] = set()  # prompts that were sent from here
@@ -116,8 +125,8 @@ class LineLoop:
         summary = await self._client.get(ShowSession(session))
         self.session = session
         if not self._interactive:
-            self._nobody = Nobody(self._unattended_in(summary.cwd), self._by)
-        self._told = ToldLines(self._by)
+            self._nobody = AutoAnswer(self._unattended_in(summary.cwd), self._by)
+        self._renderer = PlainRenderer(self._by)
         self._asks = OpenAsks(session)
         self._turn = None
         self._outstanding.clear()
@@ -141,7 +150,7 @@ class LineLoop:
             self._follower.cancel()
             await asyncio.wait({self._follower})
 
-    async def _move(self, moved: Moved) -> None:
+    async def _move(self, moved: SwitchedSession) -> None:
         """Show another session. The previous session goes on running, but is no longer shown here."""
         await self._end_following()
         for each in [self._inbox.get_nowait() for _ in range(self._inbox.qsize())]:
@@ -164,7 +173,7 @@ class LineLoop:
             if self._interactive or not isinstance(item, InputLine | InputEnd):
                 return item
             self._piped.append(item)
-        await taken_down_to(MOST_WAITING, unless=lambda: self._interrupted)
+        await wait_until_written(MOST_WAITING, unless=lambda: self._interrupted)
         return self._piped.popleft()
 
     async def _take(self, item: _Item) -> None:
@@ -181,11 +190,11 @@ class LineLoop:
                 if item.session == self.session:
                     self._take_event(item.event)
                 else:
-                    self._told.tell_of_child(item.session, item.event)
+                    self._renderer.tell_of_child(item.session, item.event)
             case CoderError():
                 raise item
             case _:
-                self._told.tell_live(item)
+                self._renderer.tell_live(item)
 
     async def _take_line(self, line: str) -> None:
         said = classify(line)
@@ -194,7 +203,7 @@ class LineLoop:
             await self._take_answer(line)
             return
         match said:
-            case Prompted(text) if text:
+            case PromptToSend(text) if text:
                 await self._prompt(text)
                 return
             case Slash() as slash:
@@ -214,21 +223,21 @@ class LineLoop:
     async def _take_command(self, slash: Slash, line: str) -> bool:
         """Run a slash command. Returns whether the person can type again at once."""
         match told := await self._command(slash):
-            case Prompted():
+            case PromptToSend():
                 await self._prompt(told.text, line.strip())
                 self._show_ask()
                 return False
-            case Left():
+            case LeftSession():
                 self._ending = "left"
                 return False
-            case Moved():
+            case SwitchedSession():
                 await self._move(told)
                 write(f"{told.told}\n")
             case str() | ChangedFiles():
                 write(f"{told}\n" if str(told) else "")
         return True
 
-    async def _command(self, slash: Slash) -> Told:
+    async def _command(self, slash: Slash) -> SlashResult:
         try:
             return await self._commands.run(slash)
         except CoderError as error:
@@ -292,7 +301,7 @@ class LineLoop:
                 write(t("the session was deleted") + "\n")
                 self._ending = "left"
             case _:
-                self._told.tell(event)
+                self._renderer.tell(event)
 
     async def _show_change(self, change: Change | None) -> None:
         match change:
@@ -301,13 +310,13 @@ class LineLoop:
             case OpenedAsk(asked):
                 if asked[0] is self._asks.first:
                     self._show_ask()
-            case Closed():
+            case ClosedAsk():
                 if change.by not in (self._by, self._nobody.by):
                     told = t("(answered in {via} by {who})", via=change.by.via, who=change.by.who)
                     write(f"\n{told}\n")
                 if change.was_first:
                     self._show_ask()
-            case Void(asked):
+            case DroppedAsks(asked):
                 if asked[0].session != self.session:  # for our own session, the end of the turn is printed
                     write(f"\n{t('(this request is no longer open)')}\n")
                     self._show_ask()

@@ -10,7 +10,7 @@ from prompt_toolkit.buffer import Buffer
 
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import t
-from coderelay.client.slash_line import Left, Moved
+from coderelay.client.slash_line import LeftSession, SwitchedSession
 from coderelay.protocol.commands import Accepted, ConfigureSession, RecallPrompt, StopTurn, WriteSnapshot
 from coderelay.protocol.errors import CoderError, StoreFailed
 from coderelay.protocol.events import PromptAdmitted
@@ -23,12 +23,12 @@ from coderelay.surfaces.terminal.input.completion import InputCompleter
 from coderelay.surfaces.terminal.input.completion_sources import SessionOffers
 from coderelay.surfaces.terminal.input.history import TypedHistory
 from coderelay.surfaces.terminal.input.keys import make_bindings
-from coderelay.surfaces.terminal.input_dispatch import Dialogue, GivenBack, Sent
+from coderelay.surfaces.terminal.input_dispatch import InputDispatch, ReturnedLine, SentLine
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.notifications import Attention
-from coderelay.surfaces.terminal.opened import Opened
+from coderelay.surfaces.terminal.notifications import Notifier
+from coderelay.surfaces.terminal.opened import OpenedSession
 from coderelay.surfaces.terminal.screen import Screen
-from coderelay.surfaces.terminal.session_view import Visit
+from coderelay.surfaces.terminal.session_view import SessionView
 
 log = logging.getLogger(__name__)
 
@@ -40,37 +40,37 @@ _AGAIN_SECONDS = 1.0
 class Repl:
     """Carries out the key actions, and sends the typed lines to the session that is shown."""
 
-    def __init__(self, screen: Screen, region: Region, opened: Opened) -> None:
+    def __init__(self, screen: Screen, region: Region, opened: OpenedSession) -> None:
         self._screen = screen
         self._region = region
         self._opened = opened
         self._client = opened.client
         self._by = opened.by
-        self._attention = Attention(screen)
+        self._notifier = Notifier(screen)
         self._attachments = Attachments()
-        self._sent: asyncio.Queue[Sent | Left] = asyncio.Queue()
+        self._sent: asyncio.Queue[SentLine | LeftSession] = asyncio.Queue()
         self._left: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._following: asyncio.Task[None] | None = None
         self._deciding: asyncio.TimerHandle | None = None
         self._pressed: set[asyncio.Task[None]] = set()
-        self._in_mind: AskId | None = None
+        self._ask_in_view: AskId | None = None
         self._is_given_back = False
         self._is_leaving = False
         self._sit_before(opened.session)
 
     def _sit_before(self, session: SessionId) -> None:
         """Make this the session that is shown and typed into."""
-        self._visit = Visit(self._client, session, self._by, self._screen, self._region, self._attention)
-        self._dialogue = Dialogue(self._opened, self._visit, self._screen, self._region, self._attachments)
+        self._view = SessionView(self._client, session, self._by, self._screen, self._region, self._notifier)
+        self._dispatch = InputDispatch(self._opened, self._view, self._screen, self._region, self._attachments)
 
     async def run(self, sent: Iterable[str]) -> int:
         """Run until the person leaves. `sent` are the lines that they sent while the session was being opened."""
-        await self._visit.begin()
+        await self._view.begin()
         await self._show(self._opened.told, with_past=self._opened.is_known)
         self._screen.equip(
             self._region,
             make_bindings(self, self._attachments, self._screen.lend),
-            InputCompleter(SessionOffers(self._client, lambda: self._visit.session)),
+            InputCompleter(SessionOffers(self._client, lambda: self._view.session)),
             TypedHistory(self._opened.history, self._region.folder, self._attachments),
             Placeholders(self._attachments),
         )
@@ -83,7 +83,7 @@ class Repl:
         try:
             return await self._left
         finally:
-            self._visit.end()
+            self._view.end()
             await _end(taking, self._following, *self._pressed)
             await self._say_goodbye()
 
@@ -91,8 +91,8 @@ class Repl:
         if self._region.picker is not None:
             self._pick()
             return False
-        self._sent.put_nowait(Sent(text, self._in_mind))
-        return self._in_mind is None or text.startswith(("/", "!"))
+        self._sent.put_nowait(SentLine(text, self._ask_in_view))
+        return self._ask_in_view is None or text.startswith(("/", "!"))
 
     def interrupt(self) -> bool:
         if self._region.picker is not None:
@@ -108,7 +108,7 @@ class Repl:
         if self._is_leaving:
             self.end()
         self._is_leaving = True
-        self._sent.put_nowait(Left())
+        self._sent.put_nowait(LeftSession())
 
     def end(self, code: int = 0) -> None:
         if not self._left.done():
@@ -131,11 +131,11 @@ class Repl:
     def answer_key(self, key: str) -> bool:
         """Answer the open ask if the key remains the only input for a moment, as it may be the beginning of a word. A
         key that was meant for an earlier ask does not answer this one."""
-        asked = self._visit.asks.first
-        if asked is None or self._region.picker is not None or self._visit.in_mind() != asked.ask.id:
+        asked = self._view.asks.first
+        if asked is None or self._region.picker is not None or self._view.ask_in_view() != asked.ask.id:
             return False
         if decides_at_once(asked.ask, key):
-            seconds = max(_KEY_SECONDS, self._visit.unseen_seconds())
+            seconds = max(_KEY_SECONDS, self._view.unseen_seconds())
             self._deciding = asyncio.get_running_loop().call_later(seconds, self._decide, key, asked.ask.id)
         return False
 
@@ -143,7 +143,7 @@ class Repl:
         last = self._region.waiting.last
         if last is None or last.task != "prompt":
             return False
-        self._soon(self._take_back(self._visit.session, [last]))
+        self._soon(self._take_back(self._view.session, [last]))
         return True
 
     def move(self, by: int) -> bool:
@@ -160,16 +160,16 @@ class Repl:
             self._region.picker.narrow(buffer.text)
 
     def _decide(self, key: str, ask: AskId) -> None:
-        asked = self._visit.asks.first
+        asked = self._view.asks.first
         if asked is not None and asked.ask.id == ask and self._screen.buffer.text == key:
             self._screen.buffer.reset()
-            self._sent.put_nowait(Sent(key, ask))
+            self._sent.put_nowait(SentLine(key, ask))
 
     def _pick(self) -> None:
         chosen = self._region.picker.chosen if self._region.picker is not None else None
         self._close_picker()
         if chosen is not None:
-            self._sent.put_nowait(Sent(chosen.line))
+            self._sent.put_nowait(SentLine(chosen.line))
 
     def _close_picker(self) -> None:
         self._region.picker = None
@@ -179,7 +179,7 @@ class Repl:
     def _before_key(self) -> None:
         self._region.hint = ""
         if not self._screen.buffer.text or self._is_given_back:  # the key begins a new line
-            self._in_mind = self._visit.in_mind()
+            self._ask_in_view = self._view.ask_in_view()
             self._is_given_back = False
 
     async def _take_lines(self) -> None:
@@ -189,27 +189,27 @@ class Repl:
             await self._guarded(self._take(sent))
             self._screen.refresh()
 
-    async def _take(self, sent: Sent | Left) -> None:
-        match told := sent if isinstance(sent, Left) else await self._say(sent):
-            case Moved():
+    async def _take(self, sent: SentLine | LeftSession) -> None:
+        match told := sent if isinstance(sent, LeftSession) else await self._say(sent):
+            case SwitchedSession():
                 await self._move(told)
-            case Left():
+            case LeftSession():
                 self.end()
-            case GivenBack():
+            case ReturnedLine():
                 self._is_given_back = True
             case None:
                 pass
 
-    async def _say(self, sent: Sent) -> Moved | Left | GivenBack | None:
+    async def _say(self, sent: SentLine) -> SwitchedSession | LeftSession | ReturnedLine | None:
         """Carry out a line. If the log cannot store it, it is put back into the input, before what was typed
         since."""
         try:
-            return await self._dialogue.take(sent)
+            return await self._dispatch.take(sent)
         except StoreFailed as error:
             told = f"{error_in_words(error)}\n{t('not sent; the text is back in the input')}"
             self._screen.print(error_line(told, self._screen.width))
             self._screen.write("\n".join(filter(None, [sent.text, self._screen.buffer.text])))
-            return GivenBack()
+            return ReturnedLine()
 
     async def _guarded(self, work: Awaitable[object]) -> None:
         """The error boundary of one request: refusals and faults are shown to the person, and faults are logged
@@ -225,7 +225,7 @@ class Repl:
     async def _stop(self) -> None:
         """Stop the turn. The prompts that this person has queued return to the input, as they were meant for that
         turn."""
-        session, waiting = self._visit.session, list(self._region.waiting)
+        session, waiting = self._view.session, list(self._region.waiting)
         await self._client.send(StopTurn(session=session, by=self._by))
         own = [each for each in waiting if each.by == self._by and each.task == "prompt"]
         await self._take_back(session, own)
@@ -243,13 +243,13 @@ class Repl:
         if taken:
             self._screen.write("\n".join(filter(None, [*taken, self._screen.buffer.text])))
 
-    async def _move(self, moved: Moved) -> None:
-        before = self._visit, self._dialogue
+    async def _move(self, moved: SwitchedSession) -> None:
+        before = self._view, self._dispatch
         self._sit_before(moved.session)
         try:
-            await self._visit.begin()
+            await self._view.begin()
         except CoderError:
-            self._visit, self._dialogue = before
+            self._view, self._dispatch = before
             raise
         before[0].end()
         await _end(self._following)
@@ -257,7 +257,7 @@ class Repl:
 
     async def _show(self, told: Iterable[str], *, with_past: bool) -> None:
         if with_past:
-            await self._visit.tell_earlier()
+            await self._view.tell_earlier()
         for line in told:
             self._screen.print(note(line, self._screen.width))
         self._following = asyncio.create_task(self._follow())
@@ -281,11 +281,11 @@ class Repl:
         told, head = "", 0
         while True:
             try:
-                return await self._visit.follow()
+                return await self._view.follow()
             except StoreFailed as error:
                 words = error_in_words(error)
-                if words != told or self._visit.head != head:
-                    told, head = words, self._visit.head
+                if words != told or self._view.head != head:
+                    told, head = words, self._view.head
                     self._screen.print(error_line(words, self._screen.width))
                     self._screen.refresh()
             await asyncio.sleep(_AGAIN_SECONDS)
@@ -302,7 +302,7 @@ class Repl:
         except CoderError:  # the session or its folder is gone
             return
         told = t("continue this session with `coder resume {session}`", session=row.id)
-        if len(self._visit.asks):
+        if len(self._view.asks):
             told = t("the question stays open; show it again with `coder resume {session}`", session=row.id)
         self._screen.print(note(told, self._screen.width))
 

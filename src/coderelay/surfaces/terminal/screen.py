@@ -29,7 +29,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from coderelay.client.language import t
-from coderelay.surfaces.standard_streams import taken_down_to, waiting
+from coderelay.surfaces.standard_streams import wait_until_written, waiting
 from coderelay.surfaces.terminal.completion_menu import menu_lines
 from coderelay.surfaces.terminal.drawing.columns import without_colours
 from coderelay.surfaces.terminal.input.keyboard import REPORT_FOCUS, REPORT_NO_FOCUS, Focus, Keyboard
@@ -160,7 +160,7 @@ class Screen:
         self._output.write_raw(REPORT_NO_FOCUS)
         try:
             async with in_terminal():
-                await taken_down_to(0)  # pending output would mix with the output of the other program
+                await wait_until_written(0)  # pending output would mix with the output of the other program
                 await work()
         finally:
             self.is_lent = False

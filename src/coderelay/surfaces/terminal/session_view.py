@@ -31,8 +31,16 @@ from coderelay.surfaces.terminal.drawing import asks as drawn
 from coderelay.surfaces.terminal.drawing.columns import cut
 from coderelay.surfaces.terminal.drawing.notices import note
 from coderelay.surfaces.terminal.live_region import Region
-from coderelay.surfaces.terminal.notifications import Attention
-from coderelay.surfaces.terminal.open_asks import Change, Closed, OpenAsk, OpenAsks, OpenedAsk, Void, WaitingPrompts
+from coderelay.surfaces.terminal.notifications import Notifier
+from coderelay.surfaces.terminal.open_asks import (
+    Change,
+    ClosedAsk,
+    DroppedAsks,
+    OpenAsk,
+    OpenAsks,
+    OpenedAsk,
+    WaitingPrompts,
+)
 from coderelay.surfaces.terminal.screen import Screen
 
 _EARLIER_EVENTS = 300
@@ -40,11 +48,11 @@ _SEEN_SECONDS = 0.7
 _AFTER_SECONDS = 0.05
 
 
-class Visit:
+class SessionView:
     """One session as it is shown on the screen, from `begin` to `end`."""
 
     def __init__(
-        self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, attention: Attention
+        self, client: Client, session: SessionId, by: By, screen: Screen, region: Region, notifier: Notifier
     ) -> None:
         self.session = session
         self.asks = OpenAsks(session)
@@ -52,7 +60,7 @@ class Visit:
         self._by = by
         self._screen = screen
         self._region = region
-        self._attention = attention
+        self._notifier = notifier
         self._conversation = Conversation(session, by)
         self.head = 0
         self._facts: asyncio.Task[None] | None = None
@@ -77,7 +85,7 @@ class Visit:
     def is_busy(self) -> bool:
         return self._region.busy_since is not None or len(self._region.waiting) > 0
 
-    def in_mind(self) -> AskId | None:
+    def ask_in_view(self) -> AskId | None:
         """The ask that the person means if they press a key now. An ask that has just replaced another one without
         the person's doing counts as not seen yet, so the replaced ask is returned."""
         first = self.asks.first.ask.id if self.asks.first is not None else None
@@ -103,7 +111,7 @@ class Visit:
         region.conversation, region.asks, region.summary, region.folder = self._conversation, self.asks, row, row.cwd
         region.waiting, region.sandbox = waiting, sandbox
         region.busy_since = time.monotonic() if row.turn_open else None
-        self._attention.on(row)
+        self._notifier.on(row)
         self._screen.refresh()
 
     def end(self) -> None:
@@ -145,7 +153,7 @@ class Visit:
         for row in already:
             self.asks.put(row)
         if len(self.asks):
-            self._attention.asked()
+            self._notifier.asked()
             self._show_first(len(self.asks.batch))
             self._screen.refresh()
         async with aclosing(events) as feed:
@@ -169,10 +177,10 @@ class Visit:
         match event:
             case TurnStarted():
                 region.busy_since = time.monotonic()
-                self._attention.begun()
+                self._notifier.begun()
             case TurnEnded():
                 region.busy_since = None
-                self._attention.ended()
+                self._notifier.ended()
             case _:
                 pass
         if isinstance(event, TurnStarted | TurnEnded | MessageAdded | SessionConfigured | TurnUndone):
@@ -190,7 +198,7 @@ class Visit:
                 row = await self._client.get(ShowSession(self.session))
                 self._region.summary = replace(row, context_tokens=await self._tokens(row))
                 self._region.sandbox = await self._sandbox()
-                self._attention.name(row)
+                self._notifier.name(row)
                 self._screen.refresh()
 
     async def _sandbox(self) -> str:
@@ -211,30 +219,30 @@ class Visit:
     def _show_change(self, change: Change | None) -> None:
         match change:
             case OpenedAsk(asked):
-                self._attention.asked()
+                self._notifier.asked()
                 if asked[0] is self.asks.first:
                     self._show_first(len(asked))
-            case Closed():
+            case ClosedAsk():
                 here = self._by if self._is_own(change) else None
                 self._show_answer(change, here)
                 if change.was_first:
                     self._show_first(0, replaced=change.asked.ask.id if change.by != here else None)
-            case Void():
+            case DroppedAsks():
                 self._screen.print(note(t("this request is no longer open"), self._screen.width))
                 if change.was_first:
                     self._show_first(0, replaced=change.asked[0].ask.id)
             case None:
                 pass
         if not len(self.asks):
-            self._attention.nothing_asked()
+            self._notifier.nothing_asked()
 
-    def _is_own(self, closed: Closed) -> bool:
+    def _is_own(self, closed: ClosedAsk) -> bool:
         """Whether the answer was given here, or follows from an approval given here that covers more than one
         call."""
         just_now = time.monotonic() - self._answered_at < _SEEN_SECONDS
         return closed.asked.ask.id in self._answered or (just_now and closed.by == self._by)
 
-    def _show_answer(self, closed: Closed, here: By | None) -> None:
+    def _show_answer(self, closed: ClosedAsk, here: By | None) -> None:
         told = drawn.answered(closed.asked.ask, closed.decision, closed.by, here)
         if closed.asked.ask.id not in self._shown:  # it was decided together with another ask
             told = f"{told.rstrip()}  {cut(headline(closed.asked.ask), self._screen.width // 2)}\n"

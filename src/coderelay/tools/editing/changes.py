@@ -25,7 +25,7 @@ _PATIENCE = 5.0
 _WayBack = Callable[[], Awaitable[object]]
 
 
-class FileChange(Struct, frozen=True):
+class FileEdit(Struct, frozen=True):
     """The change of one file. `path` and `to` are absolute. Without `before` the file is new; without `after` it is
     deleted. `to` is its new path if it is moved."""
 
@@ -60,12 +60,12 @@ class FileChange(Struct, frozen=True):
         return count_changes(differences(old, new))
 
 
-def summed_up(changes: Sequence[FileChange]) -> str:
+def summary_of(changes: Sequence[FileEdit]) -> str:
     tallies = [change.tally() for change in changes]
     return f"+{sum(added for added, _ in tallies)} -{sum(removed for _, removed in tallies)}"
 
 
-async def make(changes: Sequence[FileChange], workspace: Workspace) -> tuple[Seen, ...]:
+async def make(changes: Sequence[FileEdit], workspace: Workspace) -> tuple[Seen, ...]:
     """Make all changes or none, even if cancelled meanwhile. Returns the file versions that the model now knows."""
     making = asyncio.ensure_future(_make_all(changes, workspace))
     try:
@@ -77,7 +77,7 @@ async def make(changes: Sequence[FileChange], workspace: Workspace) -> tuple[See
         raise
 
 
-async def _make_all(changes: Sequence[FileChange], workspace: Workspace) -> tuple[Seen, ...]:
+async def _make_all(changes: Sequence[FileEdit], workspace: Workspace) -> tuple[Seen, ...]:
     """Make the changes; if one fails, undo those made before."""
     known = [change for change in changes if _will_be_known(change, workspace)]
     ways_back: list[_WayBack] = []
@@ -92,13 +92,13 @@ async def _make_all(changes: Sequence[FileChange], workspace: Workspace) -> tupl
     return tuple(seen for change in known for seen in _seen(change, workspace))
 
 
-async def current(path: str, workspace: Workspace) -> FileContent | None:
+async def current_content(path: str, workspace: Workspace) -> FileContent | None:
     """The current content of a file that is to be changed; None if it does not exist."""
     return _whole(path, await workspace.files.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
 
 
 def current_on_disk(path: str, workspace: Workspace) -> FileContent | None:
-    """Like `current`, but from the disk, for callers that cannot await."""
+    """Like `current_content`, but from the disk, for callers that cannot await."""
     return _whole(path, workspace.disk.read(path, MOST_BYTES)) if workspace.disk.mark(path) else None
 
 
@@ -129,7 +129,7 @@ def is_hidden(path: str, workspace: Workspace) -> bool:
         return True
 
 
-async def _make_one(change: FileChange, workspace: Workspace, ways_back: list[_WayBack]) -> None:
+async def _make_one(change: FileEdit, workspace: Workspace, ways_back: list[_WayBack]) -> None:
     """Make one change. Every operation adds a function to `ways_back` that undoes it."""
     files, before, after = workspace.files, change.before, change.after
     path, to = (_nameable(each, workspace) for each in (change.path, change.to))
@@ -167,13 +167,13 @@ def _nameable(path: str, workspace: Workspace) -> str:
     return path if short.startswith("~") else short
 
 
-def _will_be_known(change: FileChange, workspace: Workspace) -> bool:
+def _will_be_known(change: FileEdit, workspace: Workspace) -> bool:
     """Whether the model knows the file after the change. A model that edits one place of a file it never read does
     not."""
     return change.before is None or not workspace.known.never_read(change.path)
 
 
-def _seen(change: FileChange, workspace: Workspace) -> list[Seen]:
+def _seen(change: FileEdit, workspace: Workspace) -> list[Seen]:
     gone = [Seen(change.path, "")] if change.after is None or change.to else []
     here = [workspace.disk.seen(change.to or change.path)] if change.after is not None else []
     for seen in [*gone, *here]:

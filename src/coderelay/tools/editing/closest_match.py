@@ -15,7 +15,7 @@ _QUOTES = str.maketrans("‘’‚“”„`«»", '\'\'\'"""\'""')
 _DASHES = str.maketrans("–—−", "---")
 
 
-def nearest(lines: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
+def closest_match(lines: Sequence[str], wanted: Sequence[str]) -> tuple[str, str]:
     """A sentence about the most similar place, and its lines, numbered as `read` does. Lines are given without line
     endings."""
     start = _start(lines, wanted)

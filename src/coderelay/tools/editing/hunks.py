@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from coderelay.protocol.errors import ToolFailed
-from coderelay.tools.editing.closest_match import nearest
+from coderelay.tools.editing.closest_match import closest_match
 from coderelay.tools.editing.patch_format import Hunk
 from coderelay.workspace.files.line_diff import with_ends
 
@@ -55,7 +55,7 @@ class _Places:
         exact = [at for at in places if self._lines[at : at + len(old)] == old]
         places = exact or places
         if not places:
-            near, detail = nearest(self._plain, [line.rstrip("\r\n") for line in old])
+            near, detail = closest_match(self._plain, [line.rstrip("\r\n") for line in old])
             raise ToolFailed(f"a change does not fit {self._shown}: {near}", detail=detail)
         if hunk.start is not None:
             wanted = hunk.start + self._drift

@@ -8,7 +8,7 @@ import msgspec
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.obeyed_files import is_package_json
-from coderelay.tools.editing.changes import FileChange, is_hidden
+from coderelay.tools.editing.changes import FileEdit, is_hidden
 from coderelay.tools.editing.text_file import sendable
 from coderelay.workspace.files.files import LentFiles
 from coderelay.workspace.files.line_diff import cut, unified_diff
@@ -24,7 +24,7 @@ _RUN_BY_COMMITS = ("husky", "lint-staged", "simple-git-hooks", "pre-commit", "gi
 
 
 def need_of(
-    tool: str, names: Sequence[str], work_out: Callable[[], Sequence[FileChange]], workspace: Workspace
+    tool: str, names: Sequence[str], work_out: Callable[[], Sequence[FileEdit]], workspace: Workspace
 ) -> Need:
     """The need of a call that changes files. Raises ToolFailed for what could not be done anyway. For two kinds of
     files this shows only when the call runs: an editor may have other text than the disk, which is all that can be
@@ -53,7 +53,7 @@ def need_of(
     )
 
 
-def _diff(change: FileChange, workspace: Workspace) -> str:
+def _diff(change: FileEdit, workspace: Workspace) -> str:
     name, to = workspace.disk.relative(change.path), change.to and workspace.disk.relative(change.to)
     texts = change.texts
     if texts is None:
@@ -62,7 +62,7 @@ def _diff(change: FileChange, workspace: Workspace) -> str:
     return unified_diff(name, change.before and old, new if change.after is not None else None, to)
 
 
-def changes_install_scripts(change: FileChange) -> bool:
+def changes_install_scripts(change: FileEdit) -> bool:
     name = change.to or change.path
     if not is_package_json(name) or change.after is None:
         return False

@@ -23,7 +23,7 @@ from coderelay.tools.mcp.schema import (
     Resource,
     ResourceContent,
 )
-from coderelay.tools.mcp.transport import ServerFailed, Silent, Transport
+from coderelay.tools.mcp.transport import ServerFailed, ServerTimeout, Transport
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _PAGES = 100
@@ -112,7 +112,7 @@ class McpClient:
                     if len(listed) >= _ITEMS:
                         break
         except TimeoutError as error:
-            raise Silent(f"did not answer within {seconds:.0f} s") from error
+            raise ServerTimeout(f"did not answer within {seconds:.0f} s") from error
         return listed[:_ITEMS]
 
     async def _pages(self, what: str, seconds: float) -> AsyncGenerator[ListPage]:

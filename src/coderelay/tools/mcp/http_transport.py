@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from coderelay.http.sse import EventStream
 from coderelay.protocol.errors import ModelFailed
-from coderelay.tools.mcp.transport import MOST_BYTES, Forgotten, Hear, Lose, ServerFailed
+from coderelay.tools.mcp.transport import MOST_BYTES, OnLost, OnMessage, ServerFailed, SessionForgotten
 
 _FAILURE_BYTES = 2000
 _WORTH_SECONDS = 10.0  # a GET response that ends sooner is not requested again
@@ -51,7 +51,7 @@ OpenHttp = Callable[[str], Http]
 """Opens a client for an origin, `https://host:port`. Raises ModelFailed if the address is invalid."""
 
 
-class HttpLine:
+class HttpTransport:
     def __init__(self, url: str, headers: Mapping[str, str], open_http: OpenHttp) -> None:
         parts = urlsplit(url)
         self._origin = f"{parts.scheme}://{parts.netloc}"
@@ -62,7 +62,7 @@ class HttpLine:
         self._http: Http | None = None
         self._listening: asyncio.Task[None] | None = None
 
-    async def open(self, hear: Hear, lose: Lose) -> None:
+    async def open(self, hear: OnMessage, lose: OnLost) -> None:
         try:
             self._http = self._open_http(self._origin)
         except ModelFailed as failed:
@@ -98,7 +98,7 @@ class HttpLine:
 
     async def _take(self, answer: HttpReply) -> None:
         if answer.status == 404 and _SESSION in self._agreed:
-            raise Forgotten
+            raise SessionForgotten
         if answer.status >= 300:
             unsure = answer.status >= 500 or answer.status == 408  # maybe the status of a proxy in between
             raise ServerFailed(await _refusal(answer), sent=unsure)
@@ -147,7 +147,7 @@ async def _refusal(answer: HttpReply) -> str:
 
 def _reason(body: bytes) -> str:
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
-        return msgspec.json.decode(body, type=_Refused).error.message
+        return msgspec.json.decode(body, type=_ErrorBody).error.message
     return " ".join(body.decode(errors="replace").split())[:300]
 
 
@@ -155,7 +155,7 @@ class _Error(Struct):
     message: str
 
 
-class _Refused(Struct):
+class _ErrorBody(Struct):
     error: _Error
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from coderelay.tools.mcp.transport import ServerFailed, ServerRefused, Silent, Transport
+from coderelay.tools.mcp.transport import ServerFailed, ServerRefused, ServerTimeout, Transport
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class RpcMessage(Struct):
     error: Any = None
 
 
-ReplyQueue = Mapping[str, Callable[[], dict[str, Any]]]
+RequestHandlers = Mapping[str, Callable[[], dict[str, Any]]]
 """The answers to the requests that a server may make, by method."""
 
 
@@ -41,7 +41,7 @@ class Peer:
     """`heard` is called with the method of each notification. Requests of methods that are not in `answers` are
     refused. A peer that is lost closes its transport by itself."""
 
-    def __init__(self, line: Transport, answers: ReplyQueue, heard: Callable[[str], None]) -> None:
+    def __init__(self, line: Transport, answers: RequestHandlers, heard: Callable[[str], None]) -> None:
         self.line = line
         self.lost = ""  # the reason, once the connection is lost
         self._answers = answers
@@ -74,7 +74,7 @@ class Peer:
                 return await _answered(sending, waiting.answer)
         except TimeoutError as error:
             self._give_up(method, number, "it took too long")
-            raise Silent(f"did not answer within {waiting.waited:.0f} s") from error
+            raise ServerTimeout(f"did not answer within {waiting.waited:.0f} s") from error
         except asyncio.CancelledError:
             self._give_up(method, number, "it is not wanted any more")
             raise

@@ -20,7 +20,14 @@ from coderelay.tools.mcp.schema import (
     ResourceContent,
     is_deep,
 )
-from coderelay.tools.mcp.transport import Forgotten, ServerFailed, ServerRefused, Silent, TooOften, Transport
+from coderelay.tools.mcp.transport import (
+    ServerFailed,
+    ServerRefused,
+    ServerTimeout,
+    SessionForgotten,
+    StartedTooOften,
+    Transport,
+)
 
 _SAID_LINES = 5
 _SAID_CHARS = 600
@@ -94,7 +101,7 @@ class McpServer:
             if self._changed:
                 await self._list(client)
                 self._trouble = ""
-        except TooOften as failed:
+        except StartedTooOften as failed:
             self._trouble = self._trouble or failed.what
         except ServerFailed as failed:
             self._trouble = failed.what
@@ -129,17 +136,17 @@ class McpServer:
         """Raises ServerFailed."""
         try:
             return await self._asked_once(ask)
-        except Forgotten:
+        except SessionForgotten:
             return await self._asked_once(ask)
 
     async def _asked_once(self, ask: Callable[[McpClient], Awaitable[Value]]) -> Value:
         client = await self._running()
         try:
             return await ask(client)
-        except Forgotten:
+        except SessionForgotten:
             await client.close()
             raise
-        except Silent:
+        except ServerTimeout:
             if not await client.is_alive(self._limits.ping):
                 await client.close()
             raise
@@ -170,7 +177,7 @@ class McpServer:
         now, limits = time.monotonic(), self._limits
         if len(self._started) == limits.starts and now - self._started[0] < limits.starts_within:
             why = f"; at last it {self.note}" if self.note else ""
-            raise TooOften(f"was started {limits.starts} times in {limits.starts_within:g} s{why}")
+            raise StartedTooOften(f"was started {limits.starts} times in {limits.starts_within:g} s{why}")
         self._started.append(now)
 
     async def _start(self) -> McpClient:

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.http_transport import HttpLine, OpenHttp
+from coderelay.tools.mcp.http_transport import HttpTransport, OpenHttp
 from coderelay.tools.mcp.results import DESCRIPTION_CHARS, McpTool
 from coderelay.tools.mcp.schema import ListedTool, parameters_of
 from coderelay.tools.mcp.server import McpServer, ServerLimits
-from coderelay.tools.mcp.settings import ServerSettings, filled, mark_of
-from coderelay.tools.mcp.stdio_transport import StdioLine
+from coderelay.tools.mcp.settings import ServerSettings, fill_variables, mark_of
+from coderelay.tools.mcp.stdio_transport import StdioTransport
 from coderelay.tools.mcp.tool_names import tool_names
 from coderelay.tools.mcp.transport import Transport
 from coderelay.workspace.processes.processes import Processes
@@ -69,9 +69,9 @@ class McpServers:
     def _line(self, of: ServerSettings) -> Transport:
         """Raises ServerFailed."""
         if of.url is not None:
-            return HttpLine(of.url, filled(of.headers, self._variables), self._open_http)
-        env = {**self._environment, **filled(of.env, self._variables)}
-        return StdioLine(self._processes, [of.command or "", *of.args], self._folders[0], env)
+            return HttpTransport(of.url, fill_variables(of.headers, self._variables), self._open_http)
+        env = {**self._environment, **fill_variables(of.env, self._variables)}
+        return StdioTransport(self._processes, [of.command or "", *of.args], self._folders[0], env)
 
     async def ready(self) -> None:
         """To be awaited before every step. A server that takes longer than `patience` goes on starting, and its tools

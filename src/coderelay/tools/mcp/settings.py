@@ -49,7 +49,7 @@ def where_of(settings: ServerSettings) -> str:
     return settings.url or " ".join([settings.command or "", *settings.args])
 
 
-def filled(values: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
+def fill_variables(values: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
     """Fill in the variables. Raises ServerFailed if one is not set."""
     missing = [name for value in values.values() for name in REFERENCE.findall(value) if name not in variables]
     if missing:

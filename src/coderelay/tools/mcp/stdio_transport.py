@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from coderelay.protocol.translatable import say
-from coderelay.tools.mcp.transport import MOST_BYTES, Hear, Lose, ServerFailed
+from coderelay.tools.mcp.transport import MOST_BYTES, OnLost, OnMessage, ServerFailed
 from coderelay.workspace.processes.processes import CannotStart, Processes, ProcessesLost, RunningCommand
 
 SHIM = Path(__file__).with_name("stdio_shim.py")
@@ -22,7 +22,7 @@ _SOCKET_NAME_BYTES = 100
 _LEAVING_SECONDS = 1.0
 
 
-class StdioLine:
+class StdioTransport:
     def __init__(self, processes: Processes, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
         self._processes = processes
         self._argv = argv
@@ -33,7 +33,7 @@ class StdioLine:
         self._writer: asyncio.StreamWriter | None = None
         self._words = ""
 
-    async def open(self, hear: Hear, lose: Lose) -> None:
+    async def open(self, hear: OnMessage, lose: OnLost) -> None:
         with tempfile.TemporaryDirectory(prefix="coder-", dir=_short_folder()) as folder:
             where = os.path.join(folder, "line")
             with socket.socket(socket.AF_UNIX) as door:
@@ -109,7 +109,7 @@ class StdioLine:
             await asyncio.gather(accepting, ending, return_exceptions=True)
         return accepting.result()[0]
 
-    async def _read(self, reader: asyncio.StreamReader, hear: Hear, lose: Lose) -> None:
+    async def _read(self, reader: asyncio.StreamReader, hear: OnMessage, lose: OnLost) -> None:
         try:
             while True:
                 line = await reader.readuntil(b"\n")

@@ -5,15 +5,15 @@ from typing import Protocol
 
 MOST_BYTES = 16 * 1024 * 1024
 """The size limit of one message. It is high because images travel in messages."""
-Hear = Callable[[bytes], None]
+OnMessage = Callable[[bytes], None]
 """Called with each message that arrives, one JSON text each."""
-Lose = Callable[[str], None]
+OnLost = Callable[[str], None]
 """Called once with the reason why nothing will arrive any more; the text is the `what` of a ServerFailed."""
 _SAID_CHARS = 2000
 
 
 class Transport(Protocol):
-    async def open(self, hear: Hear, lose: Lose) -> None:
+    async def open(self, hear: OnMessage, lose: OnLost) -> None:
         """Raises ServerFailed."""
         ...
 
@@ -45,7 +45,7 @@ class ServerFailed(Exception):
         self.sent = sent
 
 
-class TooOften(ServerFailed):
+class StartedTooOften(ServerFailed):
     """The server was started too often and is not started again for now."""
 
 
@@ -58,14 +58,14 @@ class ServerRefused(ServerFailed):
         self.message = message
 
 
-class Silent(ServerFailed):
+class ServerTimeout(ServerFailed):
     """The server did not answer in time, and may still be working."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what, sent=True)
 
 
-class Forgotten(ServerFailed):
+class SessionForgotten(ServerFailed):
     """The server has forgotten our session and did nothing; it can be initialised again."""
 
     def __init__(self) -> None:

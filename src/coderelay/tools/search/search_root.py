@@ -10,7 +10,7 @@ from coderelay.workspace.files.folders import is_in, part
 from coderelay.workspace.workspace import Workspace
 
 
-class Start(Struct, frozen=True):
+class SearchRoot(Struct, frozen=True):
     """`root` is a real path. `folder` is relative to it, and empty for the root itself. `file` is the name of a file
     in `folder` if only that file is searched."""
 
@@ -23,13 +23,13 @@ class Start(Struct, frozen=True):
         return os.path.join(self.root, path)
 
 
-def start_at(path: str, workspace: Workspace) -> Start:
+def resolve_search_root(path: str, workspace: Workspace) -> SearchRoot:
     """Raises ToolFailed if the path does not exist, or is outside of the session's folders."""
     real = workspace.disk.target(path)
     root = max((root for root in workspace.disk.roots if is_in(real, root)), key=len)
     if os.path.isdir(real):
-        return Start(root, part(real, root))
+        return SearchRoot(root, part(real, root))
     if not os.path.exists(real):
         raise ToolFailed(say("{path} does not exist", path=workspace.disk.relative(workspace.disk.locate(path))))
     folder, name = os.path.split(part(real, root))
-    return Start(root, folder, name)
+    return SearchRoot(root, folder, name)

@@ -43,7 +43,7 @@ def page_text(html: str, url: str) -> tuple[str, bool]:
 
     Also return whether all of it was read: a page can be made to take forever, or to expand far beyond its size.
     """
-    reader = _Reader(url)
+    reader = _HtmlReader(url)
     deadline = time.thread_time() + _SECONDS
     whole = True
     for start in range(0, len(html), _PIECE_CHARS):
@@ -77,7 +77,7 @@ def _joined(blocks: list[_Block]) -> str:
     return "".join(parts[1:])
 
 
-class _Reader(HTMLParser):
+class _HtmlReader(HTMLParser):
     def __init__(self, url: str) -> None:
         super().__init__(convert_charrefs=True)
         self.blocks: list[_Block] = []

@@ -27,7 +27,7 @@ from coderelay.workspace.files.file_stat import (
     saved_mark,
     status,
 )
-from coderelay.workspace.files.folders import Folders, part, shown
+from coderelay.workspace.files.folders import WorkspaceFolders, part, shown
 from coderelay.workspace.files.openat import LINK_IN_THE_WAY, make_folder, open_folder, remove_folders
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class FolderEntry(Struct, frozen=True):
     size: int
 
 
-class Disk(Folders):
+class Disk(WorkspaceFolders):
     """Blocking file operations beneath the session's folders. Refusals are ToolFailed."""
 
     def read(self, path: str, limit: int) -> FileContent:

@@ -12,7 +12,7 @@ _ATTEMPTS = 20
 _PATH_MAX = 4096  # no other program could open a longer path
 
 
-class Folders:
+class WorkspaceFolders:
     """The session's folders by name. Files are opened elsewhere."""
 
     def __init__(self, roots: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ REPLY_BYTES = 64
 REPLY = re.compile(rb"(ended|folder|program|process) (-?[0-9]{1,3})\n")
 
 
-Heard = Callable[[bytes], None]
+OnOutput = Callable[[bytes], None]
 """Called with each chunk that a command writes, and with empty bytes when its output ends."""
 
 
@@ -63,7 +63,7 @@ class Processes:
         seconds: float | None,
         output_bytes: int = 1 << 20,
         apart: bool = False,
-        heard: Heard | None = None,
+        heard: OnOutput | None = None,
         written: Sequence[str] = (),
         free_bytes: int = 0,
     ) -> FinishedCommand:
@@ -98,7 +98,7 @@ class Processes:
         env: Mapping[str, str],
         output_bytes: int = 1 << 20,
         apart: bool = False,
-        heard: Heard | None = None,
+        heard: OnOutput | None = None,
         written: Sequence[str] = (),
         free_bytes: int = 0,
     ) -> RunningCommand:
@@ -236,7 +236,7 @@ class _Command:
     """The owner's end of one command: the socket to its keeper, and the pipe of its output. With `apart`, a second
     pipe takes standard error."""
 
-    def __init__(self, output_bytes: int, apart: bool, heard: Heard | None) -> None:
+    def __init__(self, output_bytes: int, apart: bool, heard: OnOutput | None) -> None:
         self._loop = asyncio.get_running_loop()
         self._socket, self._keeper_socket = socket.socketpair()
         self._socket.setblocking(False)
@@ -339,7 +339,7 @@ class _Command:
 class _Pipe:
     """A pipe that a command writes to, and the output collected from it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, output_bytes: int, heard: Heard | None) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, output_bytes: int, heard: OnOutput | None) -> None:
         self._loop = loop
         self._reader, self.writer = os.pipe()
         self._heard = heard

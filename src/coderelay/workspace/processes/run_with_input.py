@@ -26,14 +26,14 @@ exec {_SHELL} -c "$3"
 """
 
 
-class Piped(Struct, frozen=True):
+class FilterResult(Struct, frozen=True):
     """A filter's result. `ended.output` is standard output alone; of long `errors` only the beginning is kept."""
 
     ended: FinishedCommand
     errors: str
 
 
-async def run_piped(
+async def run_with_input(
     processes: Processes,
     command: str,
     text: bytes,
@@ -42,7 +42,7 @@ async def run_piped(
     env: Mapping[str, str],
     seconds: float,
     output_bytes: int,
-) -> Piped:
+) -> FilterResult:
     """Run `command`, a shell command line, as `Processes.run` does, with `text` as its input."""
     with tempfile.TemporaryDirectory(prefix="coder-", ignore_cleanup_errors=True) as folder:
         given, said = os.path.join(folder, "input"), os.path.join(folder, "errors")
@@ -56,7 +56,7 @@ async def run_piped(
                 seconds=seconds,
                 output_bytes=output_bytes,
             )
-    return Piped(ended, errors.decode(errors="replace").strip())
+    return FilterResult(ended, errors.decode(errors="replace").strip())
 
 
 def _write(path: str, text: bytes) -> None:

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from coderelay.protocol.calls import Right
 from coderelay.workspace.processes.output import FREE_BYTES
-from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, Heard, Processes, RunningCommand
-from coderelay.workspace.sandbox.confinement import Confinement, Rung
+from coderelay.workspace.processes.processes import CannotStart, FinishedCommand, OnOutput, Processes, RunningCommand
+from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
 
 if TYPE_CHECKING:
-    from coderelay.workspace.sandbox.restore import Mended
+    from coderelay.workspace.sandbox.restore import Restored
     from coderelay.workspace.sandbox.sandbox import Sandbox  # loaded with the first command
 
 
@@ -48,24 +48,24 @@ class Commands:
         self._cwd = cwd
         self._open = sandbox
         self._wanted = wanted
-        self._heard: Heard | None = None
+        self._heard: OnOutput | None = None
 
     def at(self, cwd: str) -> Commands:
         there = copy(self)
         there._cwd = cwd
         return there
 
-    def heard_by(self, heard: Heard) -> Commands:
+    def heard_by(self, heard: OnOutput) -> Commands:
         """A copy whose commands pass their output to `heard` until they end."""
         there = copy(self)
         there._heard = heard
         return there
 
     @property
-    def rung(self) -> Rung:
+    def backend(self) -> SandboxBackend:
         """How a command without any rights would be confined now. The first call may wait while that is tried out."""
         sandbox = self._sandbox()
-        return "none" if sandbox is None else sandbox.rung
+        return "none" if sandbox is None else sandbox.backend
 
     async def run(
         self,
@@ -92,9 +92,9 @@ class Commands:
                 )
         except CannotStart as error:
             if sandbox is not None and error.what == "sandbox":
-                sandbox.forget_rung()
+                sandbox.forget_backend()
             raise
-        told = "" if sandbox is None else _told(await sandbox.mend())
+        told = "" if sandbox is None else _restored_text(await sandbox.restore())
         return replace(finished, output=finished.output + told) if told else finished
 
     async def start(
@@ -119,7 +119,7 @@ class Commands:
     @asynccontextmanager
     async def _place(self, rights: Collection[Right]) -> AsyncGenerator[Confinement]:
         sandbox = self._sandbox()
-        if sandbox is None or "outside" in rights or sandbox.rung == "none":
+        if sandbox is None or "outside" in rights or sandbox.backend == "none":
             temporary = self._environment.get("TMPDIR", "/tmp")
             yield Confinement(self._processes, {**self._environment, **self._variables}, temporary)
             return
@@ -130,14 +130,14 @@ class Commands:
         return self._open() if self._open is not None and self._wanted().confined else None
 
 
-def _told(mended: Mended) -> str:
+def _restored_text(restored: Restored) -> str:
     told = ""
-    if mended.paths:
+    if restored.paths:
         told += (
-            f"\n[Put back as it was or moved aside, since commands may not change it: {', '.join(mended.paths)}\n"
+            f"\n[Put back as it was or moved aside, since commands may not change it: {', '.join(restored.paths)}\n"
             "What was moved aside is beside it, called NAME.moved-XXXXXXXX; do not commit that it is missing. "
             "If the project needs it, run the command again as `CODER_SANDBOX=0 COMMAND`; the person is asked.]\n"
         )
-    if mended.unchecked:
+    if restored.unchecked:
         told += "\n[There are too many folders to look for new git repositories in all of them.]\n"
     return told

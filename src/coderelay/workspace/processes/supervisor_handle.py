@@ -24,7 +24,7 @@ Wrap = Callable[[list[str]], list[str]]
 _FIRST_AND_END = slice(47, 49)  # env_start and env_end, among the fields after the name in /proc/self/stat
 
 
-class Lending(Protocol):
+class LentDescriptors(Protocol):
     """A command whose file descriptors are passed to its keeper."""
 
     def lent(self) -> list[int]: ...
@@ -52,7 +52,7 @@ class SupervisorHandle:
             self._bury()
         return not self._gone.is_set()
 
-    def take(self, command: Lending) -> None:
+    def take(self, command: LentDescriptors) -> None:
         with suppress(ConnectionError):  # it has just died, and the command's socket ends with it
             socket.send_fds(self._control, [b"+"], command.lent())
         command.close_lent()

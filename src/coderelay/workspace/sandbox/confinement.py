@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from coderelay.workspace.processes.processes import Processes
 
-Rung = Literal["bubblewrap", "sandlock", "none"]
+SandboxBackend = Literal["bubblewrap", "sandlock", "none"]
 """The way commands are confined, the best one first."""
 
 

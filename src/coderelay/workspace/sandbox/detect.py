@@ -8,13 +8,13 @@ import os
 import sys
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from coderelay import __version__
 from coderelay.workspace.sandbox.bubblewrap import bubblewrap_program
-from coderelay.workspace.sandbox.confinement import Rung
+from coderelay.workspace.sandbox.confinement import SandboxBackend
 
-WAYS: tuple[Rung, ...] = ("bubblewrap", "sandlock")
+BACKENDS: tuple[SandboxBackend, ...] = ("bubblewrap", "sandlock")
 _SWITCHES = (
     "/proc/sys/kernel/unprivileged_userns_clone",
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -26,11 +26,11 @@ _SWITCHES = (
 class DetectedSandbox(Struct, frozen=True):
     """The way that was chosen. `why_not` gives, for each better way, the reason why it does not work."""
 
-    rung: Rung
+    backend: SandboxBackend = field(name="rung")  # as older versions have stored it
     why_not: dict[str, str] = {}
 
 
-class _Kept(Struct, frozen=True):
+class _CachedDetection(Struct, frozen=True):
     key: str
     found: DetectedSandbox
 
@@ -38,18 +38,18 @@ class _Kept(Struct, frozen=True):
 _known: dict[str, DetectedSandbox] = {}
 
 
-def rung_here(coder_home: str) -> Rung:
-    found = _known.get(coder_home) or _kept(coder_home) or find_rung(coder_home)
+def sandbox_backend(coder_home: str) -> SandboxBackend:
+    found = _known.get(coder_home) or _kept(coder_home) or detect_sandbox(coder_home)
     _known[coder_home] = found
-    return found.rung
+    return found.backend
 
 
-def find_rung(coder_home: str) -> DetectedSandbox:
+def detect_sandbox(coder_home: str) -> DetectedSandbox:
     """Try every way, whatever is cached, and cache the result."""
     from coderelay.workspace.sandbox.probe import probe  # imported late: most processes find a cached result
 
     why_not: dict[str, str] = {}
-    for way in WAYS:
+    for way in BACKENDS:
         reason = probe(way, coder_home)
         if not reason:
             return _keep(coder_home, DetectedSandbox(way, why_not))
@@ -70,7 +70,7 @@ def forget(coder_home: str) -> None:
 def _kept(coder_home: str) -> DetectedSandbox | None:
     try:
         with open(_file(coder_home), "rb") as file:
-            kept = msgspec.json.decode(file.read(), type=_Kept)
+            kept = msgspec.json.decode(file.read(), type=_CachedDetection)
     except (OSError, msgspec.DecodeError):
         return None
     return kept.found if kept.key == _key() else None
@@ -82,7 +82,7 @@ def _keep(coder_home: str, found: DetectedSandbox) -> DetectedSandbox:
     own = f"{path}.{os.getpid()}"
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     with open(own, "wb") as file:
-        file.write(msgspec.json.encode(_Kept(_key(), found)))
+        file.write(msgspec.json.encode(_CachedDetection(_key(), found)))
     os.replace(own, path)
     return found
 

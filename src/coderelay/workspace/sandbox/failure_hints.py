@@ -20,17 +20,17 @@ _OUTSIDE = re.compile(
 _REFUSED = re.compile(r"permission denied|operation not permitted|EACCES|EPERM", re.IGNORECASE)
 
 
-def sandbox_hint(output: str, rung: str, rights: Collection[Right] = ()) -> str:
-    """Return one line to append to the output of a failed command, or an empty text. `rung` is how it was
+def sandbox_hint(output: str, backend: str, rights: Collection[Right] = ()) -> str:
+    """Return one line to append to the output of a failed command, or an empty text. `backend` is how it was
     confined."""
-    if rung == "none" or "outside" in rights:
+    if backend == "none" or "outside" in rights:
         return ""
     if "network" not in rights and _NETWORK.search(output):
         return (
             "[The sandbox has no network. If the command needs it, run it again as `CODER_NETWORK=1 COMMAND`; "
             "the person may be asked.]"
         )
-    if _OUTSIDE.search(output) or (rung == "sandlock" and _REFUSED.search(output)):
+    if _OUTSIDE.search(output) or (backend == "sandlock" and _REFUSED.search(output)):
         return (
             "[The sandbox lets commands write only in the workspace and in /tmp, and there not what other programs "
             "obey: git's configuration and hooks, settings of editors, agents and package managers. It hides "

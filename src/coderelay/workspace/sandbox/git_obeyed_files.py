@@ -27,7 +27,7 @@ _NAMES_FOLDER = b"gitdir: "
 _EXEC_LINE = re.compile(rb"^[ \t]*(?:x|exec)[ \t].*", re.MULTILINE)
 
 
-class Obeyed(Struct, frozen=True):
+class ObeyedFile(Struct, frozen=True):
     """One file or link that git would obey. `says` lists the instructions in it; equal instructions have equal texts.
     It is empty for a harmless configuration, which is listed so that it can be restored later. `content` is the whole
     content if it is a small file. `git` is the git folder that the file belongs to; it is empty for a file that leads
@@ -40,7 +40,7 @@ class Obeyed(Struct, frozen=True):
     named: bool = False
 
 
-def obeyed(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, Obeyed]:
+def find_obeyed_files(places: GitPlaces, tops: Sequence[str], home: str) -> dict[str, ObeyedFile]:
     """Return all obeyed files by path. `tops` are the folders that were searched, without those that links led to.
     `home` is the person's home folder."""
     listed = [each for entry in places.entries for each in _in_entry(entry, tops)]
@@ -75,14 +75,14 @@ def read_file(path: str) -> bytes | None:
     return content if len(content) <= MOST_BYTES else None
 
 
-def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[Obeyed]:
+def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Iterator[ObeyedFile]:
     """Yield the obeyed files of the git folder `git`. `folders` are all git folders that are checked, including this
     one."""
     for name in _CONFIGS:
         if os.path.lexists(path := os.path.join(git, name)):
             content = read_file(path)
             says = (_sight(path),) if content is None else harmful_settings(content, git, tops)
-            yield Obeyed(path, says, content, git)
+            yield ObeyedFile(path, says, content, git)
     if os.path.lexists(path := os.path.join(git, "commondir")) and not _leads_to_own_repository(path, git, folders):
         yield _whole(path, git)
     for path in _hooks(os.path.join(git, "hooks")):
@@ -95,7 +95,7 @@ def _in_folder(git: str, folders: Collection[str], tops: Sequence[str]) -> Itera
             yield _whole(folder, git)
         elif os.path.lexists(path):
             content = read_file(path)
-            yield Obeyed(path, (_sight(path),) if content is None else tuple(programs_in(content)), None, git)
+            yield ObeyedFile(path, (_sight(path),) if content is None else tuple(programs_in(content)), None, git)
 
 
 def _programs_of_todo(content: bytes) -> Iterator[str]:
@@ -136,7 +136,9 @@ def _trees(places: GitPlaces) -> Iterator[tuple[str | None, str]]:
             yield os.path.dirname(trees) if os.path.basename(trees) == "worktrees" else None, os.path.dirname(entry)
 
 
-def _named(names: Iterable[tuple[str, bool]], own: str | None, tree: str, tops: Sequence[str]) -> Iterator[Obeyed]:
+def _named(
+    names: Iterable[tuple[str, bool]], own: str | None, tree: str, tops: Sequence[str]
+) -> Iterator[ObeyedFile]:
     """Yield the files in the work tree `tree` that configuration names by a relative path, which means another file
     in each work tree. The person's configuration applies to all repositories, that of the repository `own` to its
     linked work trees. A file equal to the one in the main work tree is harmless. Files named in the session's folders
@@ -152,7 +154,7 @@ def _named(names: Iterable[tuple[str, bool]], own: str | None, tree: str, tops: 
             found = _whole(path, "")
             first = None if own is None else os.path.join(os.path.dirname(own), os.path.relpath(path, tree))
             is_same = first is not None and found.content is not None and found.content == read_file(first)
-            yield Obeyed(path, () if is_same else found.says, found.content, "", named=True)
+            yield ObeyedFile(path, () if is_same else found.says, found.content, "", named=True)
 
 
 def _files_below(path: str, deepest: int) -> Iterator[str]:
@@ -166,7 +168,7 @@ def _files_below(path: str, deepest: int) -> Iterator[str]:
             yield from _files_below(os.path.join(path, name), deepest - 1)
 
 
-def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[Obeyed]:
+def _in_entry(entry: str, tops: Sequence[str]) -> Iterator[ObeyedFile]:
     """Yield a `.git` that is a link, or a file that leads outside of the searched folders. A `.git` file that leads
     to a folder that is checked too is harmless."""
     targets = _target(entry)
@@ -208,10 +210,10 @@ def _hooks(folder: str) -> Iterator[str]:
         )
 
 
-def _whole(path: str, git: str) -> Obeyed:
+def _whole(path: str, git: str) -> ObeyedFile:
     content = read_file(path)
     says = _sight(path) if content is None else hashlib.sha256(content).hexdigest()
-    return Obeyed(path, (says,), content, git)
+    return ObeyedFile(path, (says,), content, git)
 
 
 def _sight(path: str) -> str:

@@ -27,7 +27,7 @@ _OF_WORK_TREES = ("commondir", "gitdir", "config.worktree")
 _CLAUDE_FILES = ("settings.json", "settings.local.json")
 
 
-class Guarded(Struct, frozen=True):
+class GuardedPaths(Struct, frozen=True):
     """`paths` are guarded whether they exist or not. `git` are git folders outside of the workspace that commits are
     written to. `named` are the paths that git's configuration names: those that exist are also among the `paths`, but
     commands may read them; where one does not exist, nothing may be created."""
@@ -37,7 +37,7 @@ class Guarded(Struct, frozen=True):
     named: tuple[str, ...] = ()
 
 
-def guarded(folders: tuple[str, ...], home: str) -> Guarded:
+def find_guarded_paths(folders: tuple[str, ...], home: str) -> GuardedPaths:
     paths: dict[str, None] = {}
     named: dict[str, None] = {}
     outside: dict[str, None] = {}
@@ -54,7 +54,7 @@ def guarded(folders: tuple[str, ...], home: str) -> Guarded:
         for each in (git, *modules_in(git)):
             paths |= dict.fromkeys(_in_git(each))
     paths |= dict.fromkeys(path for path in named if os.path.lexists(path))
-    return Guarded(tuple(paths), tuple(outside), tuple(named))
+    return GuardedPaths(tuple(paths), tuple(outside), tuple(named))
 
 
 def _settings(folder: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from coderelay.workspace.sandbox.guarded_paths import files_below, obeyed_files_
 from coderelay.workspace.sandbox.restore import move_aside
 
 
-class Planted:
+class PlantedFiles:
     """Compares the obeyed files in the session's folders before and after a command."""
 
     def __init__(self, folders: Iterable[str]) -> None:

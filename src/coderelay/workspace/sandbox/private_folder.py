@@ -17,12 +17,12 @@ from errno import EACCES, EEXIST, ELOOP, ENOENT, ENOTDIR, EPERM, EROFS
 
 from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.restore import Before, decoded, encoded, mend
+from coderelay.workspace.sandbox.restore import StateBefore, decoded, encoded, restore_state
 
 _BLANKS = {"": "", ".json": "{}\n", ".xml": "<settings/>\n"}
 _NAME_LENGTH = 32
 _MADE, _LOCK, _TEMPORARY, _BLANK, _BEFORE = "made", "lock", "tmp", "blank", "before.json"
-_MENDED = "mended"
+_RESTORED = "mended"
 _UNSURE_SECONDS = 120.0  # longer than the interval between two checks of a large workspace
 
 
@@ -68,7 +68,7 @@ class PrivateFolder:
             _clear_made(self._all, self.path)
             _write(os.path.join(self.path, _MADE), "")
 
-    def remember(self, before: Before) -> None:
+    def remember(self, before: StateBefore) -> None:
         """Save the state of the workspace. Must be called before a command may change anything."""
         _write(os.path.join(self.path, _BEFORE), encoded(before))
 
@@ -83,9 +83,9 @@ class PrivateFolder:
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(self.path, _BEFORE))
 
-    def note_untold(self, mended: Sequence[str]) -> None:
+    def note_untold(self, restored: Sequence[str]) -> None:
         """Record the restored paths that nobody has been told of. If the owner dies, the next start reports them."""
-        _write(os.path.join(self.path, _MENDED), "".join(f"{each}\0" for each in mended))
+        _write(os.path.join(self.path, _RESTORED), "".join(f"{each}\0" for each in restored))
 
     def remove(self) -> None:
         with _alone(self._all):
@@ -101,14 +101,14 @@ def recover(home: str) -> list[str]:
     the person."""
     everything = os.path.join(home, "sandboxes")
     try:
-        if not any(len(name) == _NAME_LENGTH or name == _MENDED for name in os.listdir(everything)):
+        if not any(len(name) == _NAME_LENGTH or name == _RESTORED for name in os.listdir(everything)):
             return []
         with _alone(everything):
             _clear_dead(everything)
-            mended = _listed(os.path.join(everything, _MENDED))
+            restored = _listed(os.path.join(everything, _RESTORED))
             with suppress(FileNotFoundError):
-                os.unlink(os.path.join(everything, _MENDED))
-            return mended
+                os.unlink(os.path.join(everything, _RESTORED))
+            return restored
     except OSError:  # the folder is missing or cannot be written, so nothing can run in a sandbox either
         return []
 
@@ -120,16 +120,16 @@ def _clear_dead(everything: str) -> None:
 
 
 def _clear(everything: str, folder: str) -> None:
-    mended = [*_listed(os.path.join(folder, _MENDED)), *_mend(folder)]
-    if mended:
-        path = os.path.join(everything, _MENDED)
-        _write(path, "".join(f"{each}\0" for each in dict.fromkeys([*_listed(path), *mended])))
+    restored = [*_listed(os.path.join(folder, _RESTORED)), *_restore(folder)]
+    if restored:
+        path = os.path.join(everything, _RESTORED)
+        _write(path, "".join(f"{each}\0" for each in dict.fromkeys([*_listed(path), *restored])))
     _clear_made(everything, folder)
     with suppress(RecursionError):  # endlessly nested folders; they are private, and only take space
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _mend(folder: str) -> Sequence[str]:
+def _restore(folder: str) -> Sequence[str]:
     """Undo what commands changed in the workspace, if their owner died before it could. The commands ended with their
     owner; the person may have worked on for days since."""
     try:
@@ -137,7 +137,7 @@ def _mend(folder: str) -> Sequence[str]:
             before, until = decoded(file.read()), os.fstat(file.fileno()).st_mtime + _UNSURE_SECONDS
     except (FileNotFoundError, ValueError):  # no command ran, or the owner died while saving it, before one could
         return ()
-    return mend(before, GitSearch(before.tops, before.lent), until).paths
+    return restore_state(before, GitSearch(before.tops, before.lent), until).paths
 
 
 def _clear_made(everything: str, folder: str) -> None:

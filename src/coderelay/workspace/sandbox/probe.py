@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 
 from coderelay.workspace.sandbox.bubblewrap import PROGRAM, bubblewrap, bubblewrap_program
-from coderelay.workspace.sandbox.confinement import Rung
-from coderelay.workspace.sandbox.guarded_paths import Guarded
+from coderelay.workspace.sandbox.confinement import SandboxBackend
+from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.profile import Profile, profile
 
@@ -36,27 +36,27 @@ print("confined")
 """
 
 
-def probe(rung: Rung, coder_home: str) -> str:
+def probe(backend: SandboxBackend, coder_home: str) -> str:
     """Return the reason why this way cannot be used, or an empty text if it works."""
-    if rung == "bubblewrap" and bubblewrap_program() is None:
+    if backend == "bubblewrap" and bubblewrap_program() is None:
         return "bwrap is not installed"
     private = PrivateFolder(coder_home)
     try:
-        return _try(rung, coder_home, private)
+        return _try(backend, coder_home, private)
     except (OSError, subprocess.SubprocessError, ImportError) as error:
         return str(error)
     finally:
         private.remove()
 
 
-def _try(rung: Rung, coder_home: str, private: PrivateFolder) -> str:
+def _try(backend: SandboxBackend, coder_home: str, private: PrivateFolder) -> str:
     folder = os.path.join(private.path, "probe")
     os.mkdir(folder)
     inside, outside = os.path.join(folder, "inside"), os.path.join(private.path, "outside")
     # Of two adjacent paths of ours, one is made writable and the other must stay read-only.
     allowed = profile(
         (folder,),
-        Guarded((), ()),
+        GuardedPaths((), ()),
         coder_home=os.path.join(private.path, "nothing"),
         env={},
         cache=folder,
@@ -68,7 +68,7 @@ def _try(rung: Rung, coder_home: str, private: PrivateFolder) -> str:
         datagrams.bind(("127.0.0.1", port))
         argv = [sys.executable, "-I", "-S", "-c", _SCRIPT, inside, outside, str(port)]
         tried = subprocess.run(
-            wrapped(rung, argv, allowed, private.blank),
+            wrapped(backend, argv, allowed, private.blank),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             env={},
@@ -94,9 +94,9 @@ def _received(datagrams: socket.socket) -> bool:
         return False
 
 
-def wrapped(rung: Rung, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
+def wrapped(backend: SandboxBackend, argv: list[str], profile: Profile, blank: Callable[[str], str]) -> list[str]:
     """Return `argv` with the prefix that runs it in the sandbox."""
-    match rung:
+    match backend:
         case "bubblewrap":
             return [*bubblewrap(bubblewrap_program() or PROGRAM, profile, blank), *argv]
         case "sandlock":

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from coderelay.protocol.secret_places import places_at_home
 from coderelay.workspace.files.folders import is_in
-from coderelay.workspace.sandbox.guarded_paths import Guarded
+from coderelay.workspace.sandbox.guarded_paths import GuardedPaths
 
 _RUN = ("/run", "/var/run")
 _NEEDED_IN_RUN = ("/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system")  # NixOS
@@ -40,7 +40,7 @@ class Profile(Struct, frozen=True):
 
 def profile(
     folders: tuple[str, ...],
-    guard: Guarded,
+    guard: GuardedPaths,
     *,
     coder_home: str,
     env: Mapping[str, str],
@@ -59,7 +59,7 @@ def profile(
         shown=tuple(dict.fromkeys(_shown(home, network))),
         guarded=guarded,
         named=guard.named,
-        pinned=tuple(path for path in around(guard, folders) if os.path.realpath(path) == path),
+        pinned=tuple(path for path in folders_around(guard, folders) if os.path.realpath(path) == path),
         network=network,
     )
 
@@ -125,7 +125,7 @@ def _shown(home: str, network: bool) -> Iterator[str]:
 _OUR_FILES = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
-def around(guard: Guarded, folders: tuple[str, ...]) -> tuple[str, ...]:
+def folders_around(guard: GuardedPaths, folders: tuple[str, ...]) -> tuple[str, ...]:
     """Return the folders between a writable folder and the guarded paths in it: moving one would move the guarded
     path too."""
     return tuple(dict.fromkeys(_around(guard.paths, (*folders, *guard.git))))

@@ -21,11 +21,11 @@ from msgspec import Struct
 from coderelay.workspace.files.folders import is_in
 from coderelay.workspace.files.openat import folder_of
 from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.git_obeyed_files import ASIDE, Obeyed, obeyed, read_file
-from coderelay.workspace.sandbox.guarded_paths import Guarded, files_below, open_folders
+from coderelay.workspace.sandbox.git_obeyed_files import ASIDE, ObeyedFile, find_obeyed_files, read_file
+from coderelay.workspace.sandbox.guarded_paths import GuardedPaths, files_below, open_folders
 
 
-class Before(Struct, frozen=True):
+class StateBefore(Struct, frozen=True):
     """The state of the workspace before a command ran. `mounted` paths are protected by mounts for as long as they
     are the same file or folder: what is new in them was then made outside of the sandbox. Replacing a file from
     outside ends its mount, and a command that still runs can write the new file. `absent` paths did not exist and
@@ -35,21 +35,23 @@ class Before(Struct, frozen=True):
     tops: tuple[str, ...]
     lent: tuple[str, ...]
     home: str
-    obeyed: Mapping[str, Obeyed]
+    obeyed: Mapping[str, ObeyedFile]
     mounted: Mapping[str, str]
     absent: tuple[str, ...]
     files: Mapping[str, bytes]
     folders: Mapping[str, int | None]
 
 
-class Mended(Struct, frozen=True):
-    """The result of `mend`. `paths` had been changed. `unchecked` means that not all folders could be searched."""
+class Restored(Struct, frozen=True):
+    """What `restore_state` did: `paths` had been changed. `unchecked`: some folders could not be searched."""
 
     paths: tuple[str, ...]
     unchecked: bool = False
 
 
-def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], home: str, *, has_mounts: bool) -> Before:
+def record_state(
+    search: GitSearch, guard: GuardedPaths, pinned: Iterable[str], home: str, *, has_mounts: bool
+) -> StateBefore:
     """Record the state before a command. `home` is the home folder of the person, with the person's git
     configuration."""
     there = tuple(path for path in guard.paths if os.path.lexists(path))
@@ -59,11 +61,11 @@ def look(search: GitSearch, guard: Guarded, pinned: Iterable[str], home: str, *,
     files = {path: content for path in kept if (content := read_file(path)) is not None}
     folders = {} if has_mounts else {path: _number(path) for path in (*pinned, *opened)}
     mounted = {path: _identity(path) for path in there if has_mounts and os.path.realpath(path) == path}
-    listed = obeyed(search.find(), search.tops, home)
-    return Before(search.tops, search.lent, home, listed, mounted, absent, files, folders)
+    listed = find_obeyed_files(search.find(), search.tops, home)
+    return StateBefore(search.tops, search.lent, home, listed, mounted, absent, files, folders)
 
 
-def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
+def restore_state(before: StateBefore, search: GitSearch, until: float = math.inf) -> Restored:
     """Restore the recorded state. What is there instead keeps its content, under another name. A file that was
     changed after the time `until`, when no command ran any more, is left alone."""
     changed: list[str] = []
@@ -80,7 +82,7 @@ def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
     repositories = {each.git for each in before.obeyed.values()}
     contents = {each.content for each in before.obeyed.values() if each.named} - {None}
     places = search.find()
-    for each in obeyed(places, before.tops, before.home).values():
+    for each in find_obeyed_files(places, before.tops, before.home).values():
         known = before.obeyed.get(each.path)
         is_new = not {*each.says} <= {*(known.says if known else ())} and not _is_later(each.path, until)
         if each.named and each.content in contents:  # even if it is in another work tree now
@@ -96,10 +98,10 @@ def mend(before: Before, search: GitSearch, until: float = math.inf) -> Mended:
             is_moved = move_aside(path)
             if _write(path, content) or is_moved:  # otherwise its folder was removed
                 changed.append(path)
-    return Mended(tuple(dict.fromkeys(changed)), not places.is_whole)
+    return Restored(tuple(dict.fromkeys(changed)), not places.is_whole)
 
 
-def encoded(before: Before) -> str:
+def encoded(before: StateBefore) -> str:
     """Encode as JSON, which preserves file names that are not UTF-8."""
     listed = [[each.path, each.says, _text(each.content), each.git, each.named] for each in before.obeyed.values()]
     files = {path: _text(content) for path, content in before.files.items()}
@@ -107,21 +109,24 @@ def encoded(before: Before) -> str:
     return json.dumps([before.tops, before.lent, before.home, listed, mounted, before.absent, files, folders])
 
 
-def decoded(text: str) -> Before:
+def decoded(text: str) -> StateBefore:
     """Raises ValueError for a text that `encoded` did not write, or that is incomplete."""
     written: Any = json.loads(text)
     try:
         tops, lent, home, listed, mounted, absent, files, folders = written
         known = {
-            path: Obeyed(path, tuple(says), _bytes(content), git, named) for path, says, content, git, named in listed
+            path: ObeyedFile(path, tuple(says), _bytes(content), git, named)
+            for path, says, content, git, named in listed
         }
         contents = {path: _bytes(content) or b"" for path, content in files.items()}
-        return Before(tuple(tops), tuple(lent), home, known, dict(mounted), tuple(absent), contents, dict(folders))
+        return StateBefore(
+            tuple(tops), tuple(lent), home, known, dict(mounted), tuple(absent), contents, dict(folders)
+        )
     except (TypeError, AttributeError) as error:
         raise ValueError("not a list of what git obeys") from error
 
 
-def _switch(new: Obeyed) -> str:
+def _switch(new: ObeyedFile) -> str:
     """Return what has to be moved aside so that git does not obey the file. If a command turned some folder of the
     project into a repository, that folder's `hooks` or `config` may be the project's own and not git's, so HEAD is
     moved instead."""

@@ -14,15 +14,15 @@ from contextlib import asynccontextmanager
 from coderelay.workspace.processes.processes import CannotStart, Processes
 from coderelay.workspace.sandbox.bubblewrap import expected_mounts
 from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
-from coderelay.workspace.sandbox.confinement import Confinement, Rung
-from coderelay.workspace.sandbox.detect import forget, rung_here
+from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
+from coderelay.workspace.sandbox.detect import forget, sandbox_backend
 from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.guarded_paths import Guarded, guarded
-from coderelay.workspace.sandbox.planted_files import Planted
+from coderelay.workspace.sandbox.guarded_paths import GuardedPaths, find_guarded_paths
+from coderelay.workspace.sandbox.planted_files import PlantedFiles
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.probe import wrapped
-from coderelay.workspace.sandbox.profile import ProcessGroup, around, profile, resource_limits
-from coderelay.workspace.sandbox.restore import Before, Mended, look, mend
+from coderelay.workspace.sandbox.profile import ProcessGroup, folders_around, profile, resource_limits
+from coderelay.workspace.sandbox.restore import Restored, StateBefore, record_state, restore_state
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
@@ -42,21 +42,21 @@ class Sandbox:
         coder_home: str,
         folders: tuple[str, ...],
         environment: Mapping[str, str],
-        rung: Rung | None = None,
+        backend: SandboxBackend | None = None,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
-        """Commands start in the first of `folders`. If no `rung` is given, it is the best one that works here."""
+        """Commands start in the first of `folders`. If no `backend` is given, it is the best one that works here."""
         self._coder_home = coder_home
         self.folders = tuple(os.path.realpath(folder) for folder in folders)
         self._environment = environment
-        self._rung: Rung | None = rung
+        self._backend: SandboxBackend | None = backend
         self._idle_seconds = idle_seconds
         self._private: PrivateFolder | None = None
         self._current: dict[bool, _Confined] = {}
         self._left: set[_Confined] = set()
-        self._planted = Planted(self.folders)
+        self._planted = PlantedFiles(self.folders)
         self._search: GitSearch | None = None
-        self._before: Before | None = None  # set while commands run
+        self._before: StateBefore | None = None  # set while commands run
         self._watching: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
         self._entering = 0
@@ -68,8 +68,8 @@ class Sandbox:
         self._closing: set[asyncio.Task[None]] = set()
 
     @property
-    def rung(self) -> Rung:
-        return self._rung or rung_here(self._coder_home)
+    def backend(self) -> SandboxBackend:
+        return self._backend or sandbox_backend(self._coder_home)
 
     @asynccontextmanager
     async def entered(self, *, network: bool) -> AsyncGenerator[Confinement]:
@@ -83,11 +83,11 @@ class Sandbox:
             if not self._entering and (planted := self._planted.move_aside()):
                 self._note([*self._untold, *planted])
 
-    async def mend(self) -> Mended:
+    async def restore(self) -> Restored:
         """Call after a command: restores what commands have changed and could not be kept from changing. Each change
         is returned only once."""
-        await self._mend()
-        told = Mended(tuple(self._untold), self._is_unchecked and not self._told_unchecked)
+        await self._restore()
+        told = Restored(tuple(self._untold), self._is_unchecked and not self._told_unchecked)
         self._told_unchecked = self._is_unchecked
         if self._untold:
             self._note([])
@@ -101,7 +101,7 @@ class Sandbox:
             raise self._cannot_start(error) from error
         self._wind_clock()
         caches = cache_environment(cache, self._environment, network=network)
-        temporary = _TEMPORARY if self.rung == "bubblewrap" else confined.temporary
+        temporary = _TEMPORARY if self.backend == "bubblewrap" else confined.temporary
         told = {name: value for name, value in self._environment.items() if name != _HIDDEN_FOLDER}
         return Confinement(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
 
@@ -109,20 +109,20 @@ class Sandbox:
     def _is_idle(self) -> bool:
         return not self._entering and all(each.processes.is_idle for each in (*self._current.values(), *self._left))
 
-    async def _mend(self) -> None:
+    async def _restore(self) -> None:
         async with self._one_at_a_time:
             was_idle = self._is_idle  # otherwise a running command may change what was already checked
-            await asyncio.to_thread(self._mend_now)
+            await asyncio.to_thread(self._restore_now)
             if was_idle and not self._entering and self._private is not None:
                 self._before = None
                 self._private.forget()
 
-    def _mend_now(self) -> None:
+    def _restore_now(self) -> None:
         if self._before is not None and self._search is not None:
-            mended = mend(self._before, self._search)
-            self._is_unchecked = mended.unchecked
-            if mended.paths:
-                self._note([*self._untold, *mended.paths])
+            restored = restore_state(self._before, self._search)
+            self._is_unchecked = restored.unchecked
+            if restored.paths:
+                self._note([*self._untold, *restored.paths])
 
     def _note(self, untold: list[str]) -> None:
         self._untold = list(dict.fromkeys(untold))
@@ -134,11 +134,11 @@ class Sandbox:
         has ended."""
         while self._before is not None:
             await asyncio.sleep(min(max(_LOOK_SECONDS, _LOOK_SHARE * self._looking_took), _MOST_SECONDS_BETWEEN))
-            await self._mend()
+            await self._restore()
             if self._private is not None:
                 self._private.note_alive()
 
-    def forget_rung(self) -> None:
+    def forget_backend(self) -> None:
         """Discard the cached detection result, because the sandbox does not start here."""
         forget(self._coder_home)
 
@@ -152,7 +152,7 @@ class Sandbox:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait([self._watching])
-        await self._mend()
+        await self._restore()
         if self._private is not None:
             self._private.remove()
             self._private = None
@@ -170,28 +170,28 @@ class Sandbox:
             confined = self._current[network] = self._start(private, guard, marks, network)
         return confined
 
-    def _prepare(self) -> tuple[PrivateFolder, Guarded, Marks]:
+    def _prepare(self) -> tuple[PrivateFolder, GuardedPaths, Marks]:
         began = time.monotonic()
         private = self._private = self._private or PrivateFolder(self._coder_home)
-        self._mend_now()
+        self._restore_now()
         home = self._environment.get("HOME") or os.path.expanduser("~")
-        private.make_folders(guarded(self.folders, home).paths)
-        guard = guarded(self.folders, home)
+        private.make_folders(find_guarded_paths(self.folders, home).paths)
+        guard = find_guarded_paths(self.folders, home)
         marks = tuple(_mark(path) for path in guard.paths)
         tops = (*self.folders, *guard.git)
         if self._search is None or self._search.tops != tops:
             cache = cache_folder(self._coder_home, self.folders[0], self._environment)
             self._search = GitSearch(tops, (os.path.realpath(cache), os.path.realpath(private.temporary)))
         if self._before is None:
-            pinned, has_mounts = around(guard, self.folders), self.rung == "bubblewrap"
-            before = look(self._search, guard, pinned, home, has_mounts=has_mounts)
+            pinned, has_mounts = folders_around(guard, self.folders), self.backend == "bubblewrap"
+            before = record_state(self._search, guard, pinned, home, has_mounts=has_mounts)
             private.remember(before)
             self._before = before
-        self._planted.look(has_mounts=self.rung == "bubblewrap")
+        self._planted.look(has_mounts=self.backend == "bubblewrap")
         self._looking_took = time.monotonic() - began
         return private, guard, marks
 
-    def _start(self, private: PrivateFolder, guard: Guarded, marks: Marks, network: bool) -> "_Confined":
+    def _start(self, private: PrivateFolder, guard: GuardedPaths, marks: Marks, network: bool) -> "_Confined":
         group = ProcessGroup()
 
         def wrap(argv: list[str]) -> list[str]:
@@ -205,9 +205,9 @@ class Sandbox:
                     temporary=private.temporary,
                     network=network,
                 )
-                mounts = expected_mounts(allowed) if self.rung == "bubblewrap" else ()
+                mounts = expected_mounts(allowed) if self.backend == "bubblewrap" else ()
                 supervisor = [*argv, *resource_limits(), *mounts]
-                return group.entered(wrapped(self.rung, supervisor, allowed, private.blank))
+                return group.entered(wrapped(self.backend, supervisor, allowed, private.blank))
             except OSError as error:
                 raise self._cannot_start(error) from error
 
@@ -238,7 +238,7 @@ class Sandbox:
     async def _end(self, confined: set["_Confined"]) -> None:
         await asyncio.gather(*(each.close() for each in confined))
         if not self._current and not self._left and self._private is not None:
-            await self._mend()
+            await self._restore()
             if not self._current and not self._left:
                 self._private.remove_folders()
 
@@ -247,7 +247,7 @@ class _Confined:
     """One supervisor in a sandbox, and the guarded paths that it was started with."""
 
     def __init__(
-        self, processes: Processes, group: ProcessGroup, guard: Guarded, marks: Marks, temporary: str
+        self, processes: Processes, group: ProcessGroup, guard: GuardedPaths, marks: Marks, temporary: str
     ) -> None:
         self.processes = processes
         self.guard = guard

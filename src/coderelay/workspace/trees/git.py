@@ -2,7 +2,7 @@
 
 Git reads its settings from its git folder, and some of them name programs: filters, hooks, fsmonitor, external diffs.
 So git never uses the person's git folder: `GIT_DIR` is a folder of ours (`shadow_repository.py`), and no other
-settings are read. Everything here blocks; `on_leash` runs it in a thread and can end it there.
+settings are read. Everything here blocks; `run_cancellable` runs it in a thread and can end it there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class GitFailed(CoderError):
     """Git failed, was ended, or is not installed."""
 
 
-class Leash:
+class Cancellation:
     """Cancels git work that runs in a thread: `cut` kills the running git at once and prevents the next one."""
 
     def __init__(self) -> None:
@@ -87,10 +87,10 @@ class Leash:
             process.kill()
 
 
-async def on_leash(work: Callable[[Leash], T]) -> T:
+async def run_cancellable(work: Callable[[Cancellation], T]) -> T:
     """Run blocking work in a thread, for at most `SECONDS`. When this raises, no git of that work is running."""
-    leash = Leash()
-    task = asyncio.ensure_future(asyncio.to_thread(work, leash))
+    cancellation = Cancellation()
+    task = asyncio.ensure_future(asyncio.to_thread(work, cancellation))
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
         async with asyncio.timeout(SECONDS):
@@ -99,7 +99,7 @@ async def on_leash(work: Callable[[Leash], T]) -> T:
         raise GitFailed(f"git took more than {SECONDS:g} seconds") from error
     finally:
         if not task.done():
-            leash.cut()
+            cancellation.cut()
             await asyncio.wait([task])
 
 
@@ -138,7 +138,7 @@ class Git(Struct, frozen=True):
     program: str
     work_tree: str
     env: dict[str, str]
-    leash: Leash
+    cancellation: Cancellation
     lent: tuple[int, ...] = ()
     lenders: tuple[str, ...] = ()
 
@@ -170,12 +170,12 @@ class Git(Struct, frozen=True):
         """At most the first `most` bytes of the output, and whether there were more."""
         with tempfile.TemporaryFile() as errors, _file_of(given) as stdin:
             process = self._start(arguments, stdin, errors)
-            with self.leash.hold(process), fifos_released(self.work_tree, self.lenders):
+            with self.cancellation.hold(process), fifos_released(self.work_tree, self.lenders):
                 output, cut = _read(process, most)
                 if cut:
                     return output, True
                 code = process.wait()
-            self.leash.check()
+            self.cancellation.check()
             if code not in codes:
                 errors.seek(0)
                 said = errors.read(2000).decode(errors="replace").strip()
@@ -185,7 +185,7 @@ class Git(Struct, frozen=True):
     def feed(self, *arguments: str, pieces: Iterable[bytes]) -> None:
         """Stream `pieces` to git's standard input as they are generated. The output is discarded."""
         process = self._start(arguments, subprocess.PIPE, subprocess.DEVNULL, subprocess.DEVNULL)
-        with self.leash.hold(process):
+        with self.cancellation.hold(process):
             assert process.stdin is not None
             try:
                 process.stdin.writelines(pieces)
@@ -198,7 +198,7 @@ class Git(Struct, frozen=True):
     @contextmanager
     def blobs(self) -> Generator[Blobs]:
         process = self._start(["cat-file", "--batch"], subprocess.PIPE, subprocess.DEVNULL)
-        with self.leash.hold(process):
+        with self.cancellation.hold(process):
             yield Blobs(process)
 
     def _start(
@@ -208,7 +208,7 @@ class Git(Struct, frozen=True):
         stderr: int | IO[bytes],
         stdout: int = subprocess.PIPE,
     ) -> subprocess.Popen[bytes]:
-        self.leash.check()
+        self.cancellation.check()
         try:
             return subprocess.Popen(
                 [*_IN_LITTLE_MEMORY, self.program, "--no-pager", *arguments],
@@ -224,7 +224,7 @@ class Git(Struct, frozen=True):
             raise GitFailed(f"cannot start git in {self.work_tree}: {error.strerror}") from error
 
 
-def git_in(folder: str, work_tree: str, source: Mapping[str, str], leash: Leash) -> Git:
+def git_in(folder: str, work_tree: str, source: Mapping[str, str], cancellation: Cancellation) -> Git:
     """`source` is an environment whose PATH is used to find git; nothing else of it is used."""
     here = (os.path.realpath(work_tree),)
     path = outside_path(source.get("PATH", ""), here)
@@ -232,7 +232,7 @@ def git_in(folder: str, work_tree: str, source: Mapping[str, str], leash: Leash)
     if program is None:
         raise GitFailed("git is not installed", "Undo and diff need it.")
     env = {**_FIXED, "PATH": path, "GIT_DIR": folder, "GIT_WORK_TREE": work_tree}
-    return Git(program, work_tree, env, leash)
+    return Git(program, work_tree, env, cancellation)
 
 
 def nul_ended(paths: Iterable[bytes]) -> bytes:

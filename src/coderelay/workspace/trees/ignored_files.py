@@ -12,14 +12,14 @@ RULES = b".gitignore"
 _MOST_RULES = 1 << 20
 
 
-def ignored(shadow: Shadow, paths: Sequence[bytes]) -> list[bytes]:
+def ignored_paths(shadow: Shadow, paths: Sequence[bytes]) -> list[bytes]:
     """Those of the paths that match an ignore rule, tracked or not. Paths start at the root of the work tree."""
     return _ignored(shadow.git, paths)
 
 
-def ignored_then(shadow: Shadow, tree: str, prefix: bytes, paths: Sequence[bytes]) -> list[bytes]:
-    """Like `ignored`, by the rules in an earlier tree of a folder and the current rules above the folder, which the
-    tree does not contain."""
+def ignored_paths_in_tree(shadow: Shadow, tree: str, prefix: bytes, paths: Sequence[bytes]) -> list[bytes]:
+    """Like `ignored_paths`, by the rules in an earlier tree of a folder and the current rules above the folder, which
+    the tree does not contain."""
     with tempfile.TemporaryDirectory(prefix="rules-", dir=shadow.folder) as place:
         for name, pieces in [*_rules_in(shadow.reader, tree, prefix), *_rules_above(shadow.repository.root, prefix)]:
             path = os.path.join(os.fsencode(place), name)

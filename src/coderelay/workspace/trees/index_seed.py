@@ -20,7 +20,7 @@ def begin_index(shadow: Shadow) -> list[bytes]:
         _copy_trees(shadow)
         _distrust(shadow)
     except GitFailed:  # the index is damaged, or was written by a newer git
-        shadow.git.leash.check()
+        shadow.git.cancellation.check()
         shadow.forget_index()
     shadow.remember("adopted", index_mark(shadow.repository))
     return []
@@ -35,7 +35,7 @@ def _follow_index(shadow: Shadow) -> list[bytes]:
     try:
         found = nul_split(git.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
     except GitFailed:  # the index is damaged; the next snapshot tries again
-        shadow.git.leash.check()
+        shadow.git.cancellation.check()
         return []
     shadow.remember("adopted", mark)
     return found
@@ -48,7 +48,7 @@ def borrow_index(shadow: Shadow) -> None:
         _copy_trees(shadow)
         shadow.git.run_cut("ls-files", "-c", most=1)
     except GitFailed:
-        shadow.git.leash.check()
+        shadow.git.cancellation.check()
         shadow.forget_index()
         if head := shadow.repository.head():
             shadow.reader.run("read-tree", head)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 
-from coderelay.workspace.trees.git import Git, GitFailed, Leash, git_in
+from coderelay.workspace.trees.git import Cancellation, Git, GitFailed, git_in
 from coderelay.workspace.trees.repository import Repository, read_regular
 
 _MOST_INDEX = 1 << 30
@@ -51,11 +51,13 @@ _CONFIG = """\
 class Shadow:
     """Our git folder for one work tree. `source` is the environment in which git is found."""
 
-    def __init__(self, folder: str, repository: Repository, source: Mapping[str, str], leash: Leash) -> None:
+    def __init__(
+        self, folder: str, repository: Repository, source: Mapping[str, str], cancellation: Cancellation
+    ) -> None:
         self.folder = folder
         self.repository = repository
         self.hash_name = repository.hash_name()
-        self.git = git_in(folder, repository.root, source, leash)
+        self.git = git_in(folder, repository.root, source, cancellation)
         self._source = source
 
     @property
@@ -75,7 +77,7 @@ class Shadow:
         file = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             while not _try_lock(file):
-                self.git.leash.check()
+                self.git.cancellation.check()
                 time.sleep(0.005)
             self.git = self.git.lending(file)
             os.utime(file)

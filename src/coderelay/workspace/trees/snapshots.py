@@ -17,11 +17,11 @@ from msgspec import Struct, structs
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.session_info import FileChange, FilesDiff
 from coderelay.workspace.trees import index_seed, tree_diff, tree_writer
-from coderelay.workspace.trees.git import GitFailed, Leash, nul_ended, nul_split, on_leash
-from coderelay.workspace.trees.ignored_files import ignored
+from coderelay.workspace.trees.git import Cancellation, GitFailed, nul_ended, nul_split, run_cancellable
+from coderelay.workspace.trees.ignored_files import ignored_paths
 from coderelay.workspace.trees.repository import NoRepository, repository_of
 from coderelay.workspace.trees.shadow_repository import Shadow
-from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, Census, LeftOut, TreeLimits
+from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, OmittedPath, TreeLimits, WrittenTree
 
 _MOST_NAMED = 500
 FOLDER = "trees"
@@ -35,12 +35,12 @@ class Snapshot(Struct, frozen=True, omit_defaults=True):
 
     folder: str
     id: str
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[OmittedPath, ...] = ()
     named: tuple[str, ...] = ()
     rules: str = ""
 
 
-class NotTaken(Struct, frozen=True):
+class NoSnapshot(Struct, frozen=True):
     reason: str
 
 
@@ -53,63 +53,67 @@ class Trees:
         self.limits = limits
         self._source = source
 
-    async def take(self, folder: str, also: Sequence[str] = ()) -> Snapshot | NotTaken:
+    async def take(self, folder: str, also: Sequence[str] = ()) -> Snapshot | NoSnapshot:
         """Take a snapshot. `also` are paths beneath the folder that are covered from now on, even if ignored."""
         try:
-            return await on_leash(
-                lambda leash: self._take(self.shadow(folder, leash), os.path.realpath(folder), also)
+            return await run_cancellable(
+                lambda cancellation: self._take(self.shadow(folder, cancellation), os.path.realpath(folder), also)
             )
         except (CoderError, OSError) as error:
-            return NotTaken(str(error))
+            return NoSnapshot(str(error))
 
     async def keep(self, tree: Snapshot, paths: Sequence[str]) -> Snapshot:
         """The same snapshot, plus the current content of those paths that git ignores; all others are in it anyway.
 
         It is called before a tool writes, so that the previous content is known later.
         """
-        return await on_leash(lambda leash: self._keep(self.shadow(tree.folder, leash), tree, paths))
+        return await run_cancellable(
+            lambda cancellation: self._keep(self.shadow(tree.folder, cancellation), tree, paths)
+        )
 
     async def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
-        def work(leash: Leash) -> list[FileChange]:
-            return tree_diff.changes_between(self.shadow(after.folder, leash).reader, before.id, after.id)
+        def work(cancellation: Cancellation) -> list[FileChange]:
+            return tree_diff.changes_between(self.shadow(after.folder, cancellation).reader, before.id, after.id)
 
-        return await on_leash(work)
+        return await run_cancellable(work)
 
     async def diff(self, before: Snapshot, after: Snapshot, paths: Sequence[str] = ()) -> str:
-        def work(leash: Leash) -> str:
-            return tree_diff.diff_between(self.shadow(after.folder, leash).reader, before.id, after.id, paths)
+        def work(cancellation: Cancellation) -> str:
+            return tree_diff.diff_between(self.shadow(after.folder, cancellation).reader, before.id, after.id, paths)
 
-        return await on_leash(work)
+        return await run_cancellable(work)
 
     async def worktree_changes(self, folder: str) -> FilesDiff:
         """Changes against the checked-out commit, as the person's git would show them, including untracked files."""
-        return await on_leash(lambda leash: self._worktree_changes(os.path.realpath(folder), leash))
+        return await run_cancellable(
+            lambda cancellation: self._worktree_changes(os.path.realpath(folder), cancellation)
+        )
 
-    def shadow(self, folder: str, leash: Leash) -> Shadow:
+    def shadow(self, folder: str, cancellation: Cancellation) -> Shadow:
         """The shadow repository of a folder. Raises NoRepository."""
         real = os.path.realpath(folder)
         repository = repository_of(real)
         digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {real}")).hexdigest()[:32]
-        return Shadow(os.path.join(self.home, FOLDER, digest), repository, self._source, leash)
+        return Shadow(os.path.join(self.home, FOLDER, digest), repository, self._source, cancellation)
 
     def _take(self, shadow: Shadow, folder: str, also: Sequence[str]) -> Snapshot:
         with shadow.locked():
             shadow.prepare(exact=True, hidden=self.home)
             prefix = tree_writer.prefix_of(shadow, folder)
-            if prefix and ignored(shadow, [os.fsencode(prefix)]):
+            if prefix and ignored_paths(shadow, [os.fsencode(prefix)]):
                 raise NoRepository(f"{folder} is ignored by the one it is in")
-            _remember(shadow, ignored(shadow, _from_top(prefix, also)))
+            _remember(shadow, ignored_paths(shadow, _from_top(prefix, also)))
             names = _remembered(shadow)
             counted = self._count(shadow, folder, names)
             keep(shadow, counted.tree)
         return Snapshot(folder, counted.tree, counted.left_out, _shown(prefix, names), shadow.rules())
 
-    def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> Census:
+    def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> WrittenTree:
         try:
             tracked = index_seed.begin_index(shadow)
             return tree_writer.count(shadow, folder, [*tracked, *names], self.limits)
         except GitFailed:  # our index is damaged
-            shadow.git.leash.check()
+            shadow.git.cancellation.check()
             shadow.forget_index()
             index_seed.begin_index(shadow)
             return tree_writer.count(shadow, folder, names, self.limits)
@@ -117,7 +121,7 @@ class Trees:
     def _keep(self, shadow: Shadow, tree: Snapshot, paths: Sequence[str]) -> Snapshot:
         with shadow.locked():
             prefix = tree_writer.prefix_of(shadow, tree.folder)
-            found = ignored(shadow, _from_top(prefix, paths))
+            found = ignored_paths(shadow, _from_top(prefix, paths))
             new = [path for path in found if not set(_shown(prefix, [path])) & set(tree.named)]
             if not new:
                 return tree
@@ -126,16 +130,16 @@ class Trees:
             keep(shadow, wider)
         return structs.replace(tree, id=wider, named=(*tree.named, *_shown(prefix, new)))
 
-    def _worktree_changes(self, folder: str, leash: Leash) -> FilesDiff:
+    def _worktree_changes(self, folder: str, cancellation: Cancellation) -> FilesDiff:
         repository = repository_of(folder)
         places = os.path.join(self.home, FOLDER)
         os.makedirs(places, 0o700, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="diff-", dir=places) as place:
-            shadow = Shadow(place, repository, self._source, leash)
+            shadow = Shadow(place, repository, self._source, cancellation)
             shadow.prepare(exact=False, hidden=self.home)
             index_seed.borrow_index(shadow)
             now = tree_writer.count(shadow, folder, [], self.limits).tree
-            then = tree_writer.checked_out(shadow, folder)
+            then = tree_writer.checked_out_tree(shadow, folder)
             changes = tree_diff.changes_between(shadow.reader, then, now)
             return FilesDiff(tree_diff.diff_between(shadow.reader, then, now), tuple(changes))
 

@@ -23,7 +23,7 @@ class TreeFile(Struct, frozen=True):
     is_folder: bool = False
 
 
-class Beneath:
+class FolderFiles:
     """File operations beneath one folder, for undo. Paths are relative to the folder."""
 
     def __init__(self, folder: str, hash_name: str, most_bytes: int) -> None:

@@ -37,7 +37,7 @@ class TreeLimits(Struct, frozen=True):
 DEFAULT_LIMITS = TreeLimits()
 
 
-class TooMuch(Refusal):
+class TreeTooLarge(Refusal):
     def __init__(self, limit: int) -> None:
         super().__init__(
             f"files of more than {limit:,} bytes have changed that git does not ignore, too much for undo",
@@ -45,21 +45,21 @@ class TooMuch(Refusal):
         )
 
 
-class LeftOut(Struct, frozen=True):
+class OmittedPath(Struct, frozen=True):
     """A path whose content is not stored in the tree, and why."""
 
     path: str
     reason: Reason
 
 
-class Census(Struct, frozen=True):
+class WrittenTree(Struct, frozen=True):
     """The id of a tree that was written, and what it does not store."""
 
     tree: str
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[OmittedPath, ...]
 
 
-def checked_out(shadow: Shadow, folder: str) -> str:
+def checked_out_tree(shadow: Shadow, folder: str) -> str:
     """The tree of a folder in the checked-out commit."""
     head = shadow.repository.head()
     if head is None:
@@ -69,17 +69,17 @@ def checked_out(shadow: Shadow, folder: str) -> str:
     return found.decode().strip() or _empty_tree(shadow.git)
 
 
-def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> Census:
+def count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> WrittenTree:
     """Write a tree of all files beneath `folder` that git does not ignore, and of `also`, whose paths are relative to
     the root of the work tree."""
     for _ in range(_ATTEMPTS - 1):
         with suppress(GitFailed):  # retried: somebody may be changing files
             return _count(shadow, folder, also, limits)
-        shadow.git.leash.check()
+        shadow.git.cancellation.check()
     return _count(shadow, folder, also, limits)
 
 
-def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> Census:
+def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimits) -> WrittenTree:
     prefix = prefix_of(shadow, folder)
     within = ["--", prefix] if prefix else []
     reasons = _repositories(shadow)
@@ -90,8 +90,8 @@ def _count(shadow: Shadow, folder: str, also: Iterable[bytes], limits: TreeLimit
         shadow.remember("repositories", b"some")
     reasons |= {path: reason for path, (reason, _) in found.marked.items()}
     start = os.fsencode(prefix)
-    left_out = [LeftOut(shown(p[len(start) :]), why) for p, why in sorted(reasons.items()) if p.startswith(start)]
-    return Census(_write_tree(shadow.git, prefix), tuple(left_out))
+    left_out = [OmittedPath(shown(p[len(start) :]), why) for p, why in sorted(reasons.items()) if p.startswith(start)]
+    return WrittenTree(_write_tree(shadow.git, prefix), tuple(left_out))
 
 
 def with_files(shadow: Shadow, tree: str, folder: str, paths: Sequence[bytes], limits: TreeLimits) -> str:
@@ -163,7 +163,7 @@ class _SortedFiles:
             self.kept.append(path)
             self._bytes += seen.st_size
             if self._bytes > self._limits.new_bytes:
-                raise TooMuch(self._limits.new_bytes)
+                raise TreeTooLarge(self._limits.new_bytes)
         else:
             self.marked[path] = reason, self._mark(reason, full, seen)
 

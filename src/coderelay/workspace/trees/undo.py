@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from coderelay.workspace.trees.git import Blobs, Git, GitFailed, Leash, on_leash
-from coderelay.workspace.trees.ignored_files import RULES, ignored, ignored_then
+from coderelay.workspace.trees.git import Blobs, Cancellation, Git, GitFailed, run_cancellable
+from coderelay.workspace.trees.ignored_files import RULES, ignored_paths, ignored_paths_in_tree
 from coderelay.workspace.trees.shadow_repository import Shadow
 from coderelay.workspace.trees.snapshots import Snapshot, Trees
 from coderelay.workspace.trees.tree_diff import MARKED, EntryPair, TreeEntry, pairs_between, shown
-from coderelay.workspace.trees.tree_files import LINK, Beneath, TreeFile
+from coderelay.workspace.trees.tree_files import LINK, FolderFiles, TreeFile
 from coderelay.workspace.trees.tree_writer import prefix_of
 
 
@@ -39,15 +39,15 @@ class UndoResult(Struct, frozen=True):
 async def undo(trees: Trees, before: Snapshot, after: Snapshot, *, dry_run: bool = False) -> UndoResult:
     """Raises NoRepository or GitFailed. In that case nothing was changed, or undo can be repeated."""
 
-    def work(leash: Leash) -> UndoResult:
-        shadow = trees.shadow(after.folder, leash)
+    def work(cancellation: Cancellation) -> UndoResult:
+        shadow = trees.shadow(after.folder, cancellation)
         with shadow.locked(), _oserror_told():
             plan = _Plan(shadow, before, after, trees.limits.file_bytes)
             if not dry_run:
                 plan.carry_out()
             return plan.told()
 
-    return await on_leash(work)
+    return await run_cancellable(work)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ class _Plan:
 
     def __init__(self, shadow: Shadow, before: Snapshot, after: Snapshot, most_bytes: int) -> None:
         self._git = shadow.reader
-        self._beneath = Beneath(after.folder, shadow.hash_name, most_bytes)
+        self._beneath = FolderFiles(after.folder, shadow.hash_name, most_bytes)
         self._seen: dict[bytes, TreeFile | None] = {}
         self._conflicts: dict[bytes, str] = {}
         self._skipped: dict[bytes, str] = {}
@@ -201,9 +201,9 @@ def _unknown(shadow: Shadow, before: Snapshot, after: Snapshot, pairs: Sequence[
         return new
     prefix = os.fsencode(prefix_of(shadow, before.folder))
     asked = [prefix + path for path in new]
-    found = set(ignored(shadow, asked))
+    found = set(ignored_paths(shadow, asked))
     if any(os.path.basename(pair.path) == RULES for pair in pairs):
-        found.update(ignored_then(shadow, before.id, prefix, asked))
+        found.update(ignored_paths_in_tree(shadow, before.id, prefix, asked))
     known = set(before.named)
     return [path for path in new if prefix + path in found and shown(path) not in known]
 

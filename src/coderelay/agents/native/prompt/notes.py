@@ -12,7 +12,7 @@ from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.session_info import Item, SkillShown
-from coderelay.session.background import background_topic, over_topic, told
+from coderelay.session.background import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.disk import Disk
 from coderelay.workspace.trees.git_head import branch_of
@@ -26,7 +26,7 @@ _GONE = "<skills>The skills you were told of are not there any more.</skills>"
 _STEPS = 10  # steps without a change of the todo list before a reminder
 
 
-def what_counts(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown]) -> list[Note]:
+def current_notes(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown]) -> list[Note]:
     """All notes that hold now. `window` is the model's context window in tokens; a small window gets short notes."""
     settings = state.settings
     assert settings is not None
@@ -49,14 +49,14 @@ def _skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: 
     return skill_notes(skills, told, window)
 
 
-def news(notes: Iterable[Note], told: Mapping[str, str]) -> list[Note]:
+def new_notes(notes: Iterable[Note], told: Mapping[str, str]) -> list[Note]:
     """The notes that the model has not been told yet, or was told with another text."""
     return [note for note in notes if told.get(note.topic) != note.text]
 
 
 def background_notes(state: State) -> list[Note]:
     news = [each for each in state.background.values() if not each.old and _topic(each) not in state.told]
-    return [Note(_topic(each), f"<background>{told(each)}.</background>") for each in news]
+    return [Note(_topic(each), f"<background>{status_text(each)}.</background>") for each in news]
 
 
 def _topic(command: BackgroundCommand) -> str:

@@ -41,7 +41,7 @@ You are coder, a coding agent. You work on the files of one folder by calling to
 - When the request is done, answer in a sentence or two, in the person's language.
 """
 SMALL_CONTEXT = 16_000
-WHOM_YOU_WORK_FOR = """
+SUBAGENT_PROMPT = """
 # Whom you work for
 Another agent gave you this task and waits for your answer. It sees your last message and nothing else of what you \
 do: put the whole result into that message, with paths as path:line, and say what you could not find out or do.
@@ -53,4 +53,4 @@ def system_prompt(context: int, *, child: bool) -> str:
     """`context` is the model's context window in tokens; a small window gets a short prompt. A `child` works for
     another agent."""
     prompt = _SMALL if context <= SMALL_CONTEXT else _PROMPT
-    return prompt + WHOM_YOU_WORK_FOR if child else prompt
+    return prompt + SUBAGENT_PROMPT if child else prompt

@@ -9,7 +9,7 @@ from typing import Literal
 
 from coderelay.agents.native.workflow.verify_command import COMMANDS
 
-Wish = Literal["verify", "leave out"]
+VerifyIntent = Literal["verify", "leave out"]
 
 _PASTED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _TESTS = "\x1a"  # a placeholder for any command that runs tests
@@ -77,12 +77,12 @@ _VERIFY = re.compile(
 )
 
 
-def wish_of(prompts: Sequence[str]) -> Wish | None:
+def verify_intent(prompts: Sequence[str]) -> VerifyIntent | None:
     """The request in the last prompt that contains one."""
-    return next((wish for prompt in reversed(prompts) if (wish := _wish_in(prompt))), None)
+    return next((wish for prompt in reversed(prompts) if (wish := _intent_in(prompt))), None)
 
 
-def _wish_in(prompt: str) -> Wish | None:
+def _intent_in(prompt: str) -> VerifyIntent | None:
     own = _PASTED.sub("\n", prompt).lower()
     if len(own) > 2 * _LOOKED_AT:
         own = f"{own[:_LOOKED_AT]}\n{own[-_LOOKED_AT:]}"

@@ -23,7 +23,7 @@ from coderelay.agents.native.workflow.messages import (
 from coderelay.agents.native.workflow.project_type import ProjectFiles, ProjectFolder, infer_command
 from coderelay.agents.native.workflow.settings import VerificationSettings, WorkflowSettings
 from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckCommand, choose_command
-from coderelay.agents.native.workflow.verify_intent import wish_of
+from coderelay.agents.native.workflow.verify_intent import verify_intent
 from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
 from coderelay.protocol.events import MessageAdded
@@ -154,7 +154,7 @@ def verification_due(work: TurnWork, settings: VerificationSettings, files: Proj
     if not settings.enabled or not work.bash or work.runs >= settings.most_runs or work.mode == "plan":
         return None
     code = [path for path in work.edited if not is_document(path)]
-    wish = wish_of(work.prompts)
+    wish = verify_intent(work.prompts)
     if not code or (work.mode == "default" and wish != "verify"):
         return None
     if wish == "leave out":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from coderelay.client.ask_text import headline, in_words
 from coderelay.client.language import retell, t
-from coderelay.client.permission_ask_text import shortened, surroundings
+from coderelay.client.permission_ask_text import context_lines, shortened
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import (
     Allow,
@@ -114,7 +114,7 @@ def _permission(ask: PermissionAsk, width: int) -> list[str]:
         rows += diff
     rows += reason
     style = RED if _is_unconfined(need) else ""
-    for number, line in enumerate(surroundings(need)):
+    for number, line in enumerate(context_lines(need)):
         rows += wrapped(visible(line), width, style if not number else DIM)
     return rows
 

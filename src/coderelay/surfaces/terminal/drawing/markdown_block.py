@@ -48,7 +48,7 @@ def _parser() -> MarkdownIt:
     return parser.disable(["reference", "html_block", "html_inline"])
 
 
-class Table(Struct, frozen=True):
+class MarkdownTable(Struct, frozen=True):
     head: list[Cell]
     rows: list[list[Cell]]
     sides: list[Side]
@@ -116,7 +116,7 @@ class _Drawing:
         self._depth -= 1
         return lines
 
-    def _table(self) -> Table:
+    def _table(self) -> MarkdownTable:
         rows: list[list[Cell]] = []
         sides: list[Side] = []
         while (token := self._next()).type != "table_close":
@@ -126,7 +126,7 @@ class _Drawing:
                 rows[-1].append(spans_of(self._next().children or ()))
                 if token.type == "th_open":
                     sides.append(_side(token))
-        return Table(rows[0], rows[1:], sides)
+        return MarkdownTable(rows[0], rows[1:], sides)
 
 
 def _within(width: int, less: int = 2) -> int:
@@ -186,7 +186,7 @@ def _address(token: Token, name: str) -> str:
     return visible(str(token.attrs.get(name, "")))
 
 
-def drawn_table(table: Table, width: int) -> list[str]:
+def drawn_table(table: MarkdownTable, width: int) -> list[str]:
     natural = [max(map(_width, column)) for column in zip(table.head, *table.rows, strict=True)]
     room = width - len(_BETWEEN) * (len(natural) - 1)
     if room < min(_TABLES_NARROWEST * len(natural), sum(natural)):
@@ -234,7 +234,7 @@ def _padded(text: str, width: int, side: Side) -> str:
     return " " * left + text + " " * (free - left)
 
 
-def _as_list(table: Table, width: int) -> list[str]:
+def _as_list(table: MarkdownTable, width: int) -> list[str]:
     """Draw a table that is too wide as a list: each cell on a line of its own, with its column heading."""
     lines: list[str] = []
     for row in table.rows:

@@ -14,20 +14,20 @@ from coderelay.surfaces.terminal.drawing.markdown_blocks import (
     Prose,
 )
 from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
-from coderelay.surfaces.terminal.drawing.wrapping import Arriving
+from coderelay.surfaces.terminal.drawing.wrapping import LineSplitter
 
 if TYPE_CHECKING:
     from coderelay.surfaces.terminal.drawing.code import Code
 
 
-class Written:
+class MarkdownStream:
     """A streamed markdown text. `feed` adds text; `take_finished` returns each complete block once; `tail` the rest.
 
     An empty line goes before each block, also before the first; none goes after the last.
     """
 
     def __init__(self) -> None:
-        self._arriving = Arriving()
+        self._arriving = LineSplitter()
         self._blocks = Blocks()
         self._code: Code | None = None
 
@@ -91,7 +91,7 @@ def _mended(line: str) -> str:
 
 def drawn_markdown(text: str, width: int) -> str:
     """Draw a complete text, with the same result as if it had been streamed."""
-    written = Written()
+    written = MarkdownStream()
     written.feed(text)
     return written.finish(width)
 

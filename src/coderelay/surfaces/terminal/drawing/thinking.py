@@ -3,23 +3,23 @@
 from coderelay.client.visible import visible
 from coderelay.surfaces.terminal.drawing.columns import DIM, ITALIC, last_rows, paint
 from coderelay.surfaces.terminal.drawing.printable import without_wide_joins
-from coderelay.surfaces.terminal.drawing.wrapping import Arriving, wrapped
+from coderelay.surfaces.terminal.drawing.wrapping import LineSplitter, wrapped
 
 _STYLE = f"{DIM};{ITALIC}"
 _FIRST, _NEXT = "✻ ", "  "
 
 
 def drawn_thought(text: str, width: int) -> str:
-    thought = Thought()
+    thought = ThinkingStream()
     thought.feed(text)
     return thought.finish(width)
 
 
-class Thought:
+class ThinkingStream:
     """Like `Written`, but for text without markup: each line is complete when it ends. An empty line goes first."""
 
     def __init__(self) -> None:
-        self._arriving = Arriving()
+        self._arriving = LineSplitter()
         self._lines: list[str] = []
         self._has_begun = False
         self._gap = True

@@ -120,7 +120,7 @@ def _in_columns(line: str, width: int) -> list[str]:
     return [(indent if number else before) + joined(row) for number, row in enumerate(rows)]
 
 
-class Arriving:
+class LineSplitter:
     """Splits streamed text into complete lines."""
 
     def __init__(self) -> None:

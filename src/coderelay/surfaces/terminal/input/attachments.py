@@ -25,7 +25,7 @@ FIRST, LAST = 0x108000, 0x10FFFD  # private use characters that no font we know 
 STYLE = "class:attachment fg:ansicyan"
 
 
-class Prepared(Struct, frozen=True):
+class PreparedPrompt(Struct, frozen=True):
     """A prompt as it is sent. `notes` are messages about images that could not be attached."""
 
     text: str
@@ -81,12 +81,12 @@ class Attachments:
                 text = text.replace(shown, character)
         return text
 
-    async def prepare(self, text: str, folder: str) -> Prepared:
+    async def prepare(self, text: str, folder: str) -> PreparedPrompt:
         """The buffer's text, ready to send. Mentions of image files, relative to `folder`, become images."""
         text, notes = await asyncio.to_thread(self._with_mentioned, text, folder)
         content = [self._kept.get(each) for each in text]
         images = tuple(each.image for each in content if isinstance(each, Picture))
-        return Prepared(as_text(self.plain(text)), images, tuple(notes))
+        return PreparedPrompt(as_text(self.plain(text)), images, tuple(notes))
 
     def _with_mentioned(self, text: str, folder: str) -> tuple[str, Sequence[str]]:
         notes: list[str] = []

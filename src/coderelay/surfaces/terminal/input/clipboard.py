@@ -16,7 +16,7 @@ _MOST = 64 * 1024 * 1024
 _TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
-class _Way(Struct, frozen=True):
+class _ClipboardProgram(Struct, frozen=True):
     """A clipboard program: its arguments that list the content types (`kinds`) and that print one type (`get`).
     `needs` is the environment variable of its display server."""
 
@@ -27,14 +27,14 @@ class _Way(Struct, frozen=True):
 
 
 _WAYS = (
-    _Way("wl-paste", ("--list-types",), ("--no-newline", "--type"), "WAYLAND_DISPLAY"),
-    _Way(
+    _ClipboardProgram("wl-paste", ("--list-types",), ("--no-newline", "--type"), "WAYLAND_DISPLAY"),
+    _ClipboardProgram(
         "xclip",
         ("-selection", "clipboard", "-o", "-t", "TARGETS"),
         ("-selection", "clipboard", "-o", "-t"),
         "DISPLAY",
     ),
-    _Way("pngpaste", (), ("-",)),
+    _ClipboardProgram("pngpaste", (), ("-",)),
 )
 
 
@@ -56,7 +56,7 @@ async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
     raise BadInput(t("there is no image in the clipboard"))
 
 
-async def _image(way: _Way, program: str, env: Mapping[str, str]) -> bytes:
+async def _image(way: _ClipboardProgram, program: str, env: Mapping[str, str]) -> bytes:
     if not way.kinds:
         return await _said(program, *way.get, env=env)
     kinds = (await _said(program, *way.kinds, env=env)).decode(errors="replace").split()
@@ -94,7 +94,7 @@ async def _all_of(stream: asyncio.StreamReader) -> bytes:
     return b"".join(pieces)
 
 
-def _program(way: _Way, env: Mapping[str, str]) -> str | None:
+def _program(way: _ClipboardProgram, env: Mapping[str, str]) -> str | None:
     """The path of the program, or None. Relative folders in PATH are ignored."""
     if way.needs and not env.get(way.needs):
         return None

@@ -22,7 +22,7 @@ from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListFiles, ListSessions, ShowDiff, ShowSession
 from coderelay.protocol.session_info import CommandShown
-from coderelay.surfaces.terminal.input.fuzzy import Names
+from coderelay.surfaces.terminal.input.fuzzy import FuzzyIndex
 
 FRESH_SECONDS = 3.0
 _CHOICES = re.compile(r"\[?([\w-]+(?:\|[\w-]+)+)\]?")
@@ -50,7 +50,7 @@ class Offers(Protocol):
         """The known arguments of a command. For folder arguments, the folders whose path may begin with `typed`."""
         ...
 
-    async def files(self) -> Names: ...
+    async def files(self) -> FuzzyIndex: ...
 
 
 class SessionOffers:
@@ -62,7 +62,7 @@ class SessionOffers:
         self._fresh = fresh
         self._kept: dict[tuple[SessionId, ArgumentKind], CachedValue[Sequence[Candidate]]] = {}
         self._commands: dict[SessionId, CachedValue[Sequence[CommandShown]]] = {}
-        self._files: dict[SessionId, CachedValue[Names]] = {}
+        self._files: dict[SessionId, CachedValue[FuzzyIndex]] = {}
 
     async def commands(self) -> Sequence[CommandShown]:
         session = self._session()
@@ -102,11 +102,11 @@ class SessionOffers:
             case "folder":
                 return [Candidate(each) for each in await self._folders("")]
 
-    async def files(self) -> Names:
+    async def files(self) -> FuzzyIndex:
         session = self._session()
         if session not in self._files:
             self._files[session] = CachedValue(lambda: self._all_files(session), self._fresh)
-        return await self._files[session].value() or Names(())
+        return await self._files[session].value() or FuzzyIndex(())
 
     async def _folders(self, typed: str) -> Sequence[str]:
         try:
@@ -115,8 +115,8 @@ class SessionOffers:
         except (CoderError, OSError):
             return ()
 
-    async def _all_files(self, session: SessionId) -> Names:
-        return Names((await self._client.get(ListFiles(session))).paths)
+    async def _all_files(self, session: SessionId) -> FuzzyIndex:
+        return FuzzyIndex((await self._client.get(ListFiles(session))).paths)
 
     async def _sessions(self, session: SessionId) -> Sequence[Candidate]:
         folder = (await self._client.get(ShowSession(session))).cwd

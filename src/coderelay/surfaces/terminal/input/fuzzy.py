@@ -12,7 +12,7 @@ _Rank = tuple[int, int, int, str]
 _Name = tuple[str, str]
 
 
-class Names:
+class FuzzyIndex:
     """A list of names to search. It is fast enough to search 50,000 names between two key presses."""
 
     def __init__(self, names: Iterable[str]) -> None:

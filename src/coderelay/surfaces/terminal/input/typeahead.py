@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def typing_kept() -> Generator[None]:
+def preserve_typeahead() -> Generator[None]:
     """Until the prompt reads them, keys are neither echoed nor translated: otherwise the terminal would turn Enter
     into a line feed, which the prompt would take for Ctrl-J. Ctrl-C still ends the program."""
     if not sys.stdin.isatty():

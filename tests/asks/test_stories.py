@@ -177,7 +177,7 @@ def test_a_wrong_word_leaves_the_ask_open(scene: Scene) -> None:
     assert "'maybe' is not a valid answer" in ran.err
     assert first in scene.asks()
     too_short = scene.answer(first[:9], "allow")
-    assert "is short for 3 ids" in too_short.err
+    assert "matches 3 ids" in too_short.err
 
 
 def test_d20_remembered_for_the_folder_listed_and_revoked(scene: Scene) -> None:

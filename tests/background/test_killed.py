@@ -108,7 +108,9 @@ def test_d17_x25_killed_where_it_is_started(journey: BackgroundJourney, arrow: s
     assert journey.ends() == dict.fromkeys([each for each in known if each], "gone") | journey.ends()
     for number in filter(None, known):
         assert (
-            journey.told().count(f"background command {number} ({RUNS[int(number) - 1]}) is gone with its process")
+            journey.told().count(
+                f"background command {number} ({RUNS[int(number) - 1]}) ended because the process that ran it ended"
+            )
             == 1
         )
 

@@ -219,7 +219,10 @@ async def test_d17_closing_the_host_ends_them_all_and_the_next_process_tells_the
         await coder.ended(2)
         told = str(coder.server.requests[0]["messages"][-1]["content"])
         for command in (f"1 ({RUNS})", "2 (sleep 602)"):
-            assert f"<background>background command {command} is gone with its process.</background>" in told
+            assert (
+                f"<background>background command {command} ended because the process that ran it ended.</background>"
+                in told
+            )
         await coder.prompt("again")
         await coder.ended(3)
         assert "<background>" not in str(coder.server.requests[-1]["messages"][-1]["content"])

@@ -45,5 +45,5 @@ def test_d17_ps_lists_and_stops_them_and_sessions_show_lists_them_too(serve: Ser
     ends = re.findall(r"^background  (\d)\. sleep \d+  · (.*)$", shown, re.MULTILINE)
     assert [(number, re.sub(r"by \w+", "by somebody", how)) for number, how in ends] == [
         ("1", "was stopped by somebody (terminal)"),
-        ("2", "is gone with its process"),
+        ("2", "ended because the process that ran it ended"),
     ]

@@ -218,7 +218,7 @@ async def test_a_child_that_fails_ends_the_call_as_failed(tmp_path: Path) -> Non
         await coder.ended()
         (child,) = await children_of(coder)
         tokens = f"{child.usage.input_tokens + child.usage.output_tokens:,}"
-        message = f"the task did not end well: step limit reached (3 steps, {tokens} tokens)"
+        message = f"the task did not succeed: step limit reached (3 steps, {tokens} tokens)"
         message += "\nWhat it said last:\nstep 2"
         assert await outcomes(coder) == [Failed(message, summary=message.partition("\n")[0])]
 
@@ -255,7 +255,7 @@ async def test_stopping_the_child_leaves_the_parent_at_work(tmp_path: Path) -> N
         assert (await coder.ended()).text == "without it, then"
         (ended,) = await outcomes(coder)
         assert isinstance(ended, Failed)
-        assert ended.message.startswith("the task did not end well: it was stopped (")
+        assert ended.message.startswith("the task did not succeed: it was stopped (")
 
 
 @story

@@ -87,7 +87,7 @@ def test_with_nothing_here_the_guide_is_there_and_coder_works(patient: Patient) 
     assert by_name["folder"] == _found(str(patient.folder))
     assert by_name["model"]["found"] == "none (nothing found)"
     assert "ANTHROPIC_API_KEY" in by_name["model"]["do"]
-    assert by_name["log"] == _found(f"{patient.coder_home}/sessions.db (made with the first session)")
+    assert by_name["log"] == _found(f"{patient.coder_home}/sessions.db (created with the first session)")
     assert sorted(path.name for path in patient.coder_home.iterdir()) == ["config.json"]
 
 
@@ -162,7 +162,7 @@ def test_programs_servers_and_weights_are_found(patient: Patient, lists_models: 
     patient.configure({"providers": {"vllm": {"base_url": f"http://{lists_models}/v1"}}})
     WeightsFolder(str(patient.coder_home / "models")).add(Weights("small", "small.gguf", 4, "here"))
     findings = patient.findings()
-    assert findings["agents"] == _found("claude, kimi (installed; this version cannot drive them yet)")
+    assert findings["agents"] == _found("claude, kimi (installed; not supported by this version yet)")
     assert findings["weights"] == _found("small")
     assert findings["servers"] == _found(f"vllm at {lists_models}: 2 models")
     assert findings["model"] == _found(f"vllm:coder-7b (vllm at {lists_models})")

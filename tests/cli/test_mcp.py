@@ -102,7 +102,7 @@ def test_without_a_file_one_is_made_that_only_the_person_can_read(coder: Coder) 
         (("add", "x", "--", "b", "--api-key", "sk-abc"), 1, "--api-key looks like a secret"),
         (("add", "x", "--url", "https://a.example/?api_key=sk-abc"), 1, "api_key looks like a secret"),
         (("add", "x", "--url", "https://a.example", "--header", "nothing"), 1, "is not a header like"),
-        (("add", "known", "--", "b"), 1, "there is an MCP server 'known' already"),
+        (("add", "known", "--", "b"), 1, "an MCP server 'known' already exists"),
     ],
 )
 def test_what_cannot_be_added_is_refused_and_changes_nothing(

@@ -154,7 +154,7 @@ def test_resume_where_the_folder_is_gone_says_so_and_changes_nothing(
     before = coder.run("sessions", "list", "--json").out
     ran = coder.run("-p", "more", "--resume", _only(coder))
     assert ran.code == 1
-    assert "is not there" in ran.err
+    assert "does not exist" in ran.err
     assert coder.run("sessions", "list", "--json").out == before
 
 

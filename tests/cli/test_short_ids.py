@@ -27,7 +27,7 @@ def test_which_ids_are_meant(given: str, meant: list[str]) -> None:
 
 @pytest.mark.quick
 def test_several_that_fit_are_listed() -> None:
-    with pytest.raises(BadInput, match="'abcd' is short for 2 ids:\n  abcd-1\n  abcd-2\nGive more of the id"):
+    with pytest.raises(BadInput, match="'abcd' matches 2 ids:\n  abcd-1\n  abcd-2\nGive more of the id"):
         the_id_meant("abcd", ["abcd-1", "abcd-2"])
 
 
@@ -49,7 +49,7 @@ def test_an_empty_id_answered_the_only_open_ask(waiting: Coder, folder: Path, gi
     for short in (given, ask[:3]):
         ran = waiting.run("answer", "--", short, "allow")
         assert ran.code == 1
-        assert f"coder: {short!r} is too short for an id\nGive at least 4 characters of it.\n" == ran.err
+        assert f"coder: {short!r} is too short for an id\nType at least 4 characters of it.\n" == ran.err
     assert the_ask(waiting)["ask"]["id"] == ask
     assert not (folder / "ran").exists()
 
@@ -64,7 +64,7 @@ def test_the_beginning_of_a_session_id_is_enough_and_less_is_refused(waiting: Co
     session = the_ask(waiting)["session"]
     for short in ("", session[:3]):
         assert waiting.run("sessions", action, short).err == (
-            f"coder: {short!r} is too short for an id\nGive at least 4 characters of it.\n"
+            f"coder: {short!r} is too short for an id\nType at least 4 characters of it.\n"
         )
     assert waiting.run("sessions", action, "nothing-like-it").code == 1
     assert waiting.run("sessions", action, session[:8]).code == 0

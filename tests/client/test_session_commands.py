@@ -238,7 +238,7 @@ async def test_c27_a_session_whose_folder_is_gone_is_shown_and_says_so(tmp_path:
         await coder.create("default")
         gone.rmdir()
         moved = await Typist(coder).moves(f"/resume {lost}")
-        assert moved.told.splitlines()[-1] == f"(this session cannot continue here: its folder {gone} is not there)"
+        assert moved.told.splitlines()[-1] == f"(this session cannot continue here: its folder {gone} does not exist)"
 
 
 @pytest.mark.quick
@@ -497,12 +497,12 @@ async def test_agents_are_ours_and_the_programs_that_were_found(tmp_path: Path) 
         assert await coder.host.get(ListAgents(coder.session)) == [
             AgentShown("native", "coder's built-in agent, for any model"),
             AgentShown("guide", "follows fixed rules, needs no model"),
-            AgentShown("codex", "installed on this machine", "this version cannot drive it yet"),
+            AgentShown("codex", "installed on this machine", "not supported by this version yet"),
         ]
         assert await Typist(coder).reads("/agents") == (
             "* native  coder's built-in agent, for any model\n"
             "  guide   follows fixed rules, needs no model\n"
-            "  codex   installed on this machine (this version cannot drive it yet)"
+            "  codex   installed on this machine (not supported by this version yet)"
         )
 
 

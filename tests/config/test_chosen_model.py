@@ -61,7 +61,7 @@ def test_c47_a_broken_file_is_left_as_it_is(places: Places, content: str) -> Non
     places.folder_file.write_bytes(content.encode("latin-1"))
     said = remember_model(str(places.folder), "e:f")
     assert said is not None
-    assert said.startswith(f"the model is not kept for later sessions: {places.folder_file}")
+    assert said.startswith(f"the model was not saved for later sessions: {places.folder_file}")
     assert places.folder_file.read_bytes() == content.encode("latin-1")
     assert os.listdir(places.folder_file.parent) == ["config.json"]
 
@@ -90,7 +90,7 @@ def test_c47_where_nothing_can_be_written_it_is_only_said(places: Places) -> Non
     own.write_text("in the way")
     said = remember_model(str(places.folder), "a:b")
     assert (
-        said == f"the model is not kept for later sessions: {places.folder_file} cannot be written: Not a directory"
+        said == f"the model was not saved for later sessions: {places.folder_file} cannot be written: Not a directory"
     )
     assert remember_model(str(places.folder / "gone"), "a:b") is not None
     os.unlink(own)

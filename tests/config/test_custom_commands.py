@@ -144,10 +144,14 @@ def test_a_built_in_command_cannot_be_replaced(shelf: Shelf) -> None:
     ("name", "content", "complaint"),
     [
         ("empty.md", "---\ndescription: x\n---\n\n", "it is empty"),
-        ("open.md", "---\ndescription: x\n", "line 1: what begins with --- must end with --- within 200 lines"),
+        (
+            "open.md",
+            "---\ndescription: x\n",
+            "line 1: the front matter that begins with --- must end with --- within 200 lines",
+        ),
         ("list.md", "---\nmodel: [a\nmodel: b\n---\nx", "line 3: model is set twice"),
-        ("two words.md", "x", "its name must be of letters, digits, . _ - and not longer than 64"),
-        ("-rf.md", "x", "its name must be of letters, digits, . _ - and not longer than 64"),
+        ("two words.md", "x", "its name may contain only letters, digits and . _ -, and at most 64 characters"),
+        ("-rf.md", "x", "its name may contain only letters, digits and . _ -, and at most 64 characters"),
         ("large.md", "x" * (64 * 1024 + 1), "it is larger than 65536 bytes"),
     ],
 )

@@ -37,10 +37,10 @@ Make = Callable[[Path], None]
         (b'{"hooks": {"a": ["\\"b\\": c"], "a": []}}', ": a is set twice"),
         (b'{"compaction": {"keep": 1}, "compaction.keep": 2}', ": compaction.keep is set twice"),
         (b'{"compaction.keep": 1, "compaction": 3}', ": compaction is set twice"),
-        (b'{"max_steps": NaN}', ": NaN is not a number that JSON has"),
-        (b'{"bash.timeout_s": 1e999}', " holds a number that is too large, or half a character"),
-        (b'{"max_steps": ' + b"9" * 5000 + b"}", " holds a number that is too large, or half a character"),
-        (b'{"model": "\\ud800"}', " holds a number that is too large, or half a character"),
+        (b'{"max_steps": NaN}', ": NaN is not a JSON number"),
+        (b'{"bash.timeout_s": 1e999}', " contains a number that is too large, or an invalid character"),
+        (b'{"max_steps": ' + b"9" * 5000 + b"}", " contains a number that is too large, or an invalid character"),
+        (b'{"model": "\\ud800"}', " contains a number that is too large, or an invalid character"),
     ],
 )
 def test_x23_what_is_not_json_is_refused_with_its_place(content: bytes, said: str) -> None:
@@ -89,7 +89,7 @@ def _fill(path: Path) -> None:
     [
         (Path.mkdir, "is not a regular file"),
         (os.mkfifo, "is not a regular file"),
-        (_link_to_a_device, "is not a regular file|leads out of the folder, to /dev/zero"),
+        (_link_to_a_device, "is not a regular file|is a link that leads out of the folder, to /dev/zero"),
         (_link_to_itself, "cannot be read: Too many levels of symbolic links"),
         (_fill, "is larger than 1048576 bytes"),
     ],

@@ -75,8 +75,11 @@ def test_windows_lines_and_a_mark_of_the_encoding_do_not_matter() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("---\nd: x\n", "line 1: what begins with --- must end with --- within 200 lines"),
-        ("---\n" + "#\n" * 300 + "---\n", "line 1: what begins with --- must end with --- within 200 lines"),
+        ("---\nd: x\n", "line 1: the front matter that begins with --- must end with --- within 200 lines"),
+        (
+            "---\n" + "#\n" * 300 + "---\n",
+            "line 1: the front matter that begins with --- must end with --- within 200 lines",
+        ),
         (head("d: x", "d: y"), "line 3: d is set twice"),
         (head("just words"), "line 2: there must be `key: value`"),
         (head("d: x", "\ty: tab"), "line 3: there must be `key: value`"),

@@ -103,7 +103,7 @@ def test_c34_a_folder_that_is_the_persons_home_needs_no_trust(tmp_path: Path) ->
         (b"no head at all", "it needs a description, which says what it is for and when to use it"),
         (b"", "it needs a description, which says what it is for and when to use it"),
         (b"---\nname: x\n---\n", "it needs a description, which says what it is for and when to use it"),
-        (b"---\nname: x\n", "line 1: what begins with --- must end with --- within 200 lines"),
+        (b"---\nname: x\n", "line 1: the front matter that begins with --- must end with --- within 200 lines"),
         (b"---\nname: !x\ndescription: d\n---\n", "line 2: name begins with !, so it must be in quotes"),
         (b"---\ndescription: \xff\n---\n", "it is not UTF-8: byte 18"),
         (b"---\ndescription: a\0b\n---\n", "it is not a text"),
@@ -230,5 +230,5 @@ def test_c34_a_title_in_place_of_a_name_leaves_the_folders_name(shelf: Shelf) ->
     assert [each.name for each in found.found] == ["long", "n" * 64, "pdf", "up"]
     assert found.notes == (
         f"{shelf.home}/skills/no words/SKILL.md is not used: "
-        "its name must be of letters, digits, . _ - and not longer than 64",
+        "its name may contain only letters, digits and . _ -, and at most 64 characters",
     )

@@ -46,7 +46,7 @@ def test_an_owner_that_wakes_after_another_took_over_says_so_in_a_line(journey: 
     first.send(signal.SIGCONT)
     assert first.process.stderr is not None
     told = first.process.stderr.readline()
-    assert told == "coder: another process has taken over this session and goes on with it\n"
+    assert told == "coder: another process has taken over this session and continues it\n"
     second.send(signal.SIGCONT)
     assert journey.finish(second) == 0
     assert first.wait() == Ran(0, "done first\n", "")

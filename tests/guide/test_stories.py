@@ -227,5 +227,5 @@ async def test_there_is_nothing_to_sum_up(tmp_path: Path) -> None:
         await session.ask("help")
         command = CompactHistory(session=session.coder.session, prompt_id=PromptId(new_id()), by=ME)
         await session.coder.host.send(command)
-        assert await session.ended() == "Without a model there is nothing to sum up."
+        assert await session.ended() == "Without a model there is nothing to compact."
         assert (await session.ask("help")).startswith("No model is connected")

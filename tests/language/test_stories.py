@@ -87,7 +87,7 @@ def test_a_refusal_is_told_in_the_language_of_the_settings(coder: Coder) -> None
     told = "coder: 未知会话 none\n`coder sessions list` 列出所有会话。\n"
     assert coder.run("sessions", "show", "none").err == told
     assert coder.run("sessions", "show", "none", env={"CODER_LANG": "en"}).err == (
-        "coder: Unknown session none\n`coder sessions list` shows the sessions there are.\n"
+        "coder: Unknown session none\n`coder sessions list` lists all sessions.\n"
     )
 
 

@@ -128,7 +128,7 @@ def test_a_file_is_added_where_it_is_or_copied(coder: Coder, folder: Path, tmp_p
 
 def test_what_cannot_be_added_says_why(coder: Coder, folder: Path) -> None:
     (folder / "a.gguf").write_bytes(b"PK nonsense")
-    assert coder.run("model", "add", "a.gguf").err.startswith(f"coder: {folder}/a.gguf is no GGUF file\n")
+    assert coder.run("model", "add", "a.gguf").err.startswith(f"coder: {folder}/a.gguf is not a GGUF file\n")
     assert coder.run("model", "install", "gpt", "--yes").err.startswith(
         "coder: there is no model 'gpt' to install; there are: qwen2.5-coder-1.5b\n"
     )

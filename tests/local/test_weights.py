@@ -47,7 +47,7 @@ def test_a_damaged_list_is_told_and_not_written_over(folder: WeightsFolder) -> N
     assert damaged.read_text() == "{"
 
 
-@pytest.mark.parametrize(("content", "wrong"), [(b"GGML....", "is no GGUF file"), (b"", "is no GGUF file")])
+@pytest.mark.parametrize(("content", "wrong"), [(b"GGML....", "is not a GGUF file"), (b"", "is not a GGUF file")])
 def test_only_weights_that_can_be_run_are_taken(tmp_path: Path, content: bytes, wrong: str) -> None:
     path = tmp_path / "a.gguf"
     path.write_bytes(content)
@@ -61,7 +61,7 @@ def test_only_weights_that_can_be_run_are_taken(tmp_path: Path, content: bytes, 
 
 @pytest.mark.parametrize("name", ["", "../a", "A", "a b", "a:b", "-a", "a" * 65, "a\n"])
 def test_a_name_must_be_one_that_can_be_typed_and_is_a_file(name: str) -> None:
-    with pytest.raises(BadInput, match="cannot name a model"):
+    with pytest.raises(BadInput, match="is not a valid name for a model"):
         check_name(name)
 
 

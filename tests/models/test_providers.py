@@ -29,7 +29,7 @@ ENV = {"OPENAI_API_KEY": "sk-1"}
         (
             "nobody:m",
             ENV,
-            "there is no provider 'nobody'; there are anthropic, openai, gemini, iflow, openrouter, deepseek, "
+            "there is no provider 'nobody'; choose one of anthropic, openai, gemini, iflow, openrouter, deepseek, "
             "ollama, lmstudio, llamacpp, vllm\nSet providers.nobody.base_url in ~/.coder/config.json to add it.",
         ),
         (

@@ -188,7 +188,7 @@ def test_c32_check_uses_the_rules_and_the_preset_that_count_here(coder: Coder) -
         "ask: it only reads; preset is strict\n",
         "allow: a rule allows it\n",
         "deny: a rule denies git push\n",
-        "ask: it wants to leave the sandbox; a rule allows it\n",
+        "ask: it asks to run outside the sandbox; a rule allows it\n",
     ]
 
 

@@ -162,8 +162,8 @@ def test_a_command_that_wants_more_always_asks_but_in_yolo() -> None:
         "auto-edit": ["ask"] * 4,
         "yolo": ["allow"] * 4,
     }
-    assert one(bash("CODER_NETWORK=1 ls")).reason == "it wants to reach other machines; it only reads"
-    assert one(bash("CODER_SANDBOX=0 ls")).reason == "it wants to leave the sandbox; it only reads"
+    assert one(bash("CODER_NETWORK=1 ls")).reason == "it asks for network access; it only reads"
+    assert one(bash("CODER_SANDBOX=0 ls")).reason == "it asks to run outside the sandbox; it only reads"
 
 
 def test_rights_are_read_from_the_text_whatever_the_need_says() -> None:

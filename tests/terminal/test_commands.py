@@ -51,7 +51,7 @@ def test_c47_a_model_that_cannot_be_kept_is_in_use(serve: Serve, coder_on: Coder
     with terminal(coder_on(server)) as screen:
         screen.wait_for("> ")
         screen.type("/model other\n")
-        assert "model: openai:other\nthe model is not kept for later sessions: " in screen.wait_for("\n> ")
+        assert "model: openai:other\nthe model was not saved for later sessions: " in screen.wait_for("\n> ")
         screen.type("go\n")
         screen.wait_for("one\n")
     assert [each["model"] for each in server.requests] == ["other"]

@@ -32,7 +32,7 @@ def test_a_session_whose_folder_is_gone_says_so_and_keeps_what_is_sent(
     folder.rename(tmp_path / "elsewhere")
     with at_terminal(coder, "resume", session, cwd=tmp_path) as terminal:
         seen = settle(terminal, "cannot continue here")
-        assert "is not there" in seen.all_text
+        assert "does not exist" in seen.all_text
         terminal.enter("are you there?")
         terminal.wait_for("queued: this process cannot run the session")
         terminal.press("c-c", "c-c")

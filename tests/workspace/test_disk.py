@@ -260,5 +260,5 @@ def test_what_write_would_refuse_can_be_known_before(disk: Disk, folder: Path) -
     assert disk.check_write("new/g") is True
     assert disk.check_write("f", expected=disk.mark("f")) is False
     assert refusal(lambda: disk.check_write("f", expected="")) == "f exists already; read it first"
-    assert refusal(lambda: disk.check_write("link")) == "link leads over a link to f; name that if it is meant"
+    assert refusal(lambda: disk.check_write("link")) == "link leads through a link to f; use that path if you mean it"
     assert names(folder) == ["f", "link"]

@@ -98,11 +98,11 @@ def test_links_that_stay_inside_are_read_but_not_written_through(tmp_path: Path,
     assert disk.mark("file") == disk.mark("real/f")
     assert disk.list("winding") == disk.list("real")
     for path in ("file", "relative/f", "absolute/f", "winding/f"):
-        told = f"{path} leads over a link to real/f; name that if it is meant"
+        told = f"{path} leads through a link to real/f; use that path if you mean it"
         assert refusal(lambda path=path: disk.write(path, b"x")) == told
         assert refusal(lambda path=path: disk.remove(path)) == told
         assert refusal(lambda path=path: disk.move(path, "x")) == told
-    new = "relative/a/b leads over a link to real/a/b; name that if it is meant"
+    new = "relative/a/b leads through a link to real/a/b; use that path if you mean it"
     assert refusal(lambda: disk.write("relative/a/b", b"x")) == new
     assert refusal(lambda: disk.move("real/f", "relative/a/b")) == new
     assert (folder / "real/f").read_bytes() == b"in"
@@ -117,7 +117,10 @@ def test_links_lead_from_one_folder_of_the_session_to_another(tmp_path: Path) ->
     (first / "l").symlink_to("../second")
     disk = Disk([str(first), str(second)])
     assert disk.read("l/f", 9).data == b"second"
-    assert refusal(lambda: disk.write("l/f", b"")) == f"l/f leads over a link to {second}/f; name that if it is meant"
+    assert (
+        refusal(lambda: disk.write("l/f", b""))
+        == f"l/f leads through a link to {second}/f; use that path if you mean it"
+    )
 
 
 def test_a_folder_of_the_session_in_another_is_not_left_when_it_becomes_a_link(tmp_path: Path, outside: Path) -> None:

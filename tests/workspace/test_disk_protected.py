@@ -120,7 +120,7 @@ def test_the_session_may_work_in_a_folder_of_any_name(folder: Path) -> None:
 def test_a_link_is_no_other_name_for_it(folder: Path) -> None:
     (folder / ".git").mkdir()
     (folder / "innocent").symlink_to(".git")
-    with pytest.raises(ToolFailed, match=r"leads over a link to \.git/config"):
+    with pytest.raises(ToolFailed, match=r"leads through a link to \.git/config"):
         Disk([str(folder)]).write("innocent/config", b"[core]")
     assert list((folder / ".git").iterdir()) == []
 

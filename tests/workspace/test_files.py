@@ -131,7 +131,7 @@ async def test_c10_an_editor_is_not_asked_for_what_is_outside_or_protected(tmp_p
             await files.read(path, 9)
         assert "is outside the workspace" in await refusal(files, path, b"x")
     assert "belongs to git" in await refusal(files, ".git/config", b"x")
-    assert "leads over a link to f" in await refusal(files, "inner", b"x")
+    assert "leads through a link to f" in await refusal(files, "inner", b"x")
     assert editor.asked == []
     assert (await files.read("inner", 9)).data == b"f"
     assert editor.asked == [str(folder / "f")]

@@ -33,7 +33,10 @@ from coderelay.workspace.sandbox.detect import detect_sandbox
 
 _DATABASE_SECONDS = 3.0
 _SILENCE_SECONDS = 0.3  # longer than at start-up: here the person wants to know
-_CONNECT = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model in it; until then the guide answers"
+_CONNECT = (
+    "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama with a model; until then the guide "
+    "answers, by fixed rules"
+)
 _INSTALL_SANDBOX = "`apt install bubblewrap`, `dnf install bubblewrap`, `pacman -S bubblewrap`"
 _MARKS = {"found": "✓", "missing": "–", "bad": "✗"}
 
@@ -115,12 +118,20 @@ def _config(env: Mapping[str, str], folder: str | None) -> tuple[Config, list[Fi
         rest = Config(home_of(env), env.get("CODER_MODEL") or None, env.get("CODER_DATABASE_URL") or None)
         return rest, [Finding("config", error.message, "bad", error.hint)]
     speak(config.lang)
-    findings = [Finding("config", ", ".join(config.files) or "no file, which is fine")]
+    findings = [Finding("config", ", ".join(config.files) or "no configuration file (optional)")]
     if config.untrusted:
         wanted = ", ".join(config.untrusted)
-        do = "`coder permissions trust` shows it and puts it in force"
+        do = "review and trust it with `coder permissions trust`"
         findings.append(
-            Finding("trust", say("this folder wants {keys}, and does not get it", keys=wanted), "missing", do)
+            Finding(
+                "trust",
+                say(
+                    "this folder's configuration sets {keys}, which is ignored until you trust the folder",
+                    keys=wanted,
+                ),
+                "missing",
+                do,
+            )
         )
     return config, findings
 
@@ -151,19 +162,19 @@ def _files(found: DetectedModel) -> Finding:
     for variable, file in found.learned.files.items():
         by_file.setdefault(file, []).append(variable)
     told = "; ".join(f"{file}: {', '.join(sorted(names))}" for file, names in by_file.items())
-    return Finding("other files", told or "nothing is taken from files of other programs")
+    return Finding("other files", told or "no keys or addresses are read from files of other programs")
 
 
 def _agents(env: Mapping[str, str]) -> Finding:
     there = agents_on_path(env)
     if not there:
         return Finding("agents", say("none of {names}", names=", ".join(PROGRAMS)), "missing")
-    return Finding("agents", say("{names} (installed; this version cannot drive them yet)", names=", ".join(there)))
+    return Finding("agents", say("{names} (installed; not supported by this version yet)", names=", ".join(there)))
 
 
 def _servers(servers: list[RunningServer]) -> Finding:
     if not servers:
-        return Finding("servers", "no Ollama, LM Studio, llama.cpp or vLLM answers here", "missing")
+        return Finding("servers", "no Ollama, LM Studio, llama.cpp or vLLM server answers on this machine", "missing")
     told = [
         say("{provider} at {host}: {count} models", provider=each.provider, host=each.host, count=len(each.names))
         for each in servers
@@ -197,7 +208,7 @@ async def _log(config: Config) -> Finding:
     return Finding(
         "log",
         say(
-            "{path}: whole, {sessions} sessions, {events} events, {size} MB",
+            "{path}: intact, {sessions} sessions, {events} events, {size} MB",
             path=config.database,
             sessions=sessions,
             events=events,
@@ -211,7 +222,7 @@ def _log_to_be_made(config: Config) -> Finding:
     while not os.path.exists(there):
         there = os.path.dirname(there)
     if os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK):
-        return Finding("log", say("{path} (made with the first session)", path=config.database))
+        return Finding("log", say("{path} (created with the first session)", path=config.database))
     return Finding(
         "log", say("{path} cannot be written", path=there), "bad", "set CODER_HOME to a folder you can write to"
     )
@@ -255,7 +266,7 @@ async def _mcp_servers(config: Config, env: Mapping[str, str], folder: str | Non
     from coderelay.cli.mcp import examine_servers, server_status
 
     rows = await examine_servers(App(config, env), folder)
-    do = "`coder mcp list` tries it again, `coder mcp remove` takes it out"
+    do = "try again with `coder mcp list`, or remove it with `coder mcp remove`"
     return [
         Finding(f"mcp {each.name}", server_status(each))
         if each.state == "running"
@@ -276,7 +287,7 @@ def _programs(env: Mapping[str, str]) -> list[Finding]:
 def _sandbox(config: Config) -> Finding:
     """Try out the sandbox, whatever an earlier detection has found."""
     if not config.settings.sandbox.enabled:
-        return Finding("sandbox", "switched off by sandbox.enabled: commands run without one", "missing")
+        return Finding("sandbox", "turned off by sandbox.enabled: commands run without a sandbox", "missing")
     with TemporaryDirectory() as scratch:
         found = detect_sandbox(scratch)
     told = "; ".join(f"{way}: {reason}" for way, reason in found.why_not.items())
@@ -288,8 +299,8 @@ def _sandbox(config: Config) -> Finding:
 
 def _folder(folder: str | None) -> Finding:
     if folder is None:
-        return Finding("folder", "it is gone", "bad", "go to another one")
+        return Finding("folder", "it no longer exists", "bad", "change to another folder")
     if os.access(folder, os.W_OK):
         return Finding("folder", folder)
-    do = "the session file beside the work is left out"
+    do = "make the folder writable; until then no session file is written to it"
     return Finding("folder", say("{path} cannot be written", path=folder), "missing", do)

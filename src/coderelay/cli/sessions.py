@@ -82,7 +82,7 @@ def _back_up(file: str) -> int:
         config = load(os.environ)
         speak(config.lang)
         if config.database_url is not None:
-            raise BadInput("the sessions are on PostgreSQL, whose own tools copy them", "Use pg_dump.")
+            raise BadInput("the sessions are in PostgreSQL; back them up with its own tools", "Use pg_dump.")
         with RaisedInterrupts():  # so that an interrupted copy is cleaned up
             events = back_up(config.database, file)
     except CoderError as error:

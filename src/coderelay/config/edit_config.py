@@ -42,8 +42,8 @@ def add_server(home: str, name: str, entry: Mapping[str, Any]) -> None:
     def change(tree: Tree) -> None:
         if _take(tree, name):
             raise BadInput(
-                say("there is an MCP server {name} already", name=repr(name)),
-                say("`coder mcp remove {name}` takes it out.", name=name),
+                say("an MCP server {name} already exists", name=repr(name)),
+                say("Remove it with `coder mcp remove {name}`.", name=name),
             )
         tree.setdefault(_KEY, {})[name] = dict(entry)
 
@@ -87,7 +87,7 @@ def _refuse_secrets_in_address(url: str) -> None:
 
 def _refused(name: str, instead: str) -> BadInput:
     return BadInput(
-        say("{name} looks like a secret, which does not belong into a file", name=escaped(name)),
+        say("{name} looks like a secret, which should not be stored in a file", name=escaped(name)),
         f"Put it into an environment variable, and give {instead}.",
     )
 
@@ -154,10 +154,10 @@ def remember_model(folder: str, model: str) -> str | None:
     try:
         _write_model(folder, path, model)
     except BadInput as refused:
-        return say("the model is not kept for later sessions: {problem}", problem=refused)
+        return say("the model was not saved for later sessions: {problem}", problem=refused)
     except OSError as error:
         why = say("{path} cannot be written: {why}", path=display_path(path), why=error.strerror)
-        return say("the model is not kept for later sessions: {problem}", problem=why)
+        return say("the model was not saved for later sessions: {problem}", problem=why)
     return None
 
 

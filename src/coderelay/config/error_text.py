@@ -43,7 +43,7 @@ def about_text(content: bytes, file: str) -> BadInput:
         return BadInput(f"{file}: {error}")
     except ValueError:  # a number with thousands of digits
         pass
-    return BadInput(f"{file} holds a number that is too large, or half a character")
+    return BadInput(f"{file} contains a number that is too large, or an invalid character")
 
 
 class _InvalidJson(Exception):
@@ -60,7 +60,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(word: str) -> Any:
-    raise _InvalidJson(f"{word} is not a number that JSON has")
+    raise _InvalidJson(f"{word} is not a JSON number")
 
 
 class Problem(Struct, frozen=True):
@@ -133,7 +133,7 @@ def _secret(path: Path, known: list[str]) -> Problem:
     instead = next((each for each in (f"{path[-1]}_env", "api_key_env", "env") if each in known), "")
     where = _dotted((*path[:-1], instead)) if instead else "the key that ends in _env"
     return Problem(
-        say("{name} looks like a secret, which does not belong into a file", name=_dotted(path)),
+        say("{name} looks like a secret, which should not be stored in a file", name=_dotted(path)),
         f"Put it into an environment variable, and the name of that variable into {where}.",
     )
 

@@ -46,7 +46,8 @@ def open_beneath(folder: str, path: str) -> Generator[tuple[int, str], None, Non
     real = os.path.realpath(path)
     if not real.startswith(os.path.join(top, "")):
         raise BadInput(
-            f"{display_path(path)} leads out of the folder, to {display_path(real)}", "Put the file itself there."
+            f"{display_path(path)} is a link that leads out of the folder, to {display_path(real)}",
+            "Put the file itself there, not a link.",
         )
     *between, name = os.path.relpath(real, top).split(os.sep)
     parent = os.open(top, _ENTER)
@@ -69,7 +70,9 @@ def _read(file: int, path: str) -> bytes:
     finally:
         os.close(file)
     if len(content) > _MOST_BYTES:
-        raise BadInput(f"{display_path(path)} is larger than {_MOST_BYTES} bytes, which no configuration is")
+        raise BadInput(
+            f"{display_path(path)} is larger than {_MOST_BYTES} bytes, which is too large for a configuration file"
+        )
     return content
 
 

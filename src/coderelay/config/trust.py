@@ -57,7 +57,7 @@ def trust(
     BadInput if the keys are no longer those that the person has `seen`."""
     wanted = wishes(home, folder)
     if seen is not None and seen != wanted:
-        raise BadInput(f"{display_path(folder_file(folder))} has just been changed", "Look at it again.")
+        raise BadInput(f"{display_path(folder_file(folder))} was changed just now", "Review it again.")
     real = os.path.realpath(folder)
 
     def change(known: TrustRecords) -> TrustRecords:
@@ -133,7 +133,9 @@ def _read(home: str) -> TrustRecords:
     except OSError as error:
         raise BadInput(say("{path} cannot be read: {why}", path=display_path(path), why=error.strerror)) from error
     except ValueError as error:
-        raise BadInput(f"{display_path(path)} is damaged", "Remove it; then nothing is trusted any more.") from error
+        raise BadInput(
+            f"{display_path(path)} is damaged", "Delete it; then no folder is trusted any more."
+        ) from error
 
 
 def trust_file(home: str) -> str:

@@ -13,7 +13,7 @@ def why_not(state: State, agents: Mapping[str, Agent]) -> str | None:
     """Why this process cannot run the session, or None."""
     settings = state.settings
     if settings is None:
-        return "the session is gone"
+        return "the session no longer exists"
     return _why_not_there(settings) if shell.is_next(state) else why_not_so(settings, agents)
 
 
@@ -23,14 +23,14 @@ def why_not_so(settings: SessionSettings, agents: Mapping[str, Agent]) -> str | 
         return problem
     agent = agents.get(settings.agent)
     return (
-        say("there is no agent {name} here", name=repr(settings.agent))
+        say("the agent {name} is not available here", name=repr(settings.agent))
         if agent is None
         else agent.cannot_run(settings)
     )
 
 
 def _why_not_there(settings: SessionSettings) -> str | None:
-    return None if folder_exists(settings.cwd) else say("its folder {folder} is not there", folder=settings.cwd)
+    return None if folder_exists(settings.cwd) else say("its folder {folder} does not exist", folder=settings.cwd)
 
 
 def folder_exists(path: str) -> bool:

@@ -233,7 +233,7 @@ def _task_result(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> 
         return Finished((_shown(ended.text) or "(it ended without a word)") + note, summary=_summary(ended))
     why = "it was stopped" if ended.ending == "stopped" else with_template(ended.error or ended.ending, ended.said)
     said = f"\nWhat it said last:\n{_shown(ended.text)}" if ended.text else ""
-    head = say("the task did not end well: {problem} ({rest})", problem=why, rest=_summary(ended))
+    head = say("the task did not succeed: {problem} ({rest})", problem=why, rest=_summary(ended))
     return Failed(f"{head}{said}{note}", said=head.said)
 
 

@@ -213,7 +213,7 @@ class Host:
         the same undo finds them done."""
         settings = decide.require(record.state)
         if not folder_exists(settings.cwd):
-            raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
+            raise CannotRun(say("the folder {folder} does not exist on this machine", folder=settings.cwd))
         event = await self.context.turn_files().undo(decide.undoable(record.state), command.by)
         if not await record.append(lambda state: decide.undone(state, event)):
             decide.require(record.state)
@@ -229,7 +229,7 @@ class Host:
     async def _folder(self, session: SessionId) -> str:
         settings = decide.require((await self.record(session)).state)
         if not folder_exists(settings.cwd):
-            raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
+            raise CannotRun(say("the folder {folder} does not exist on this machine", folder=settings.cwd))
         return settings.cwd
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
@@ -251,7 +251,7 @@ class Host:
         settings = decide.require((await self.record(session)).state)
         agent = self.context.agents.get(settings.agent)
         if agent is None:
-            raise CannotRun(say("there is no agent {name} here", name=repr(settings.agent)))
+            raise CannotRun(say("the agent {name} is not available here", name=repr(settings.agent)))
         if (problem := agent.cannot_run(settings)) is not None:
             raise CannotRun(problem)
         if not summary.last_prompt:
@@ -269,7 +269,7 @@ class Host:
             state.owner is not None and not await self.context.ownership.may_follow(state.owner)
         ):
             return None
-        return why_not(state, self.context.agents) or "open it to go on"
+        return why_not(state, self.context.agents) or "open it to continue"
 
     async def _approvals_in(self, session: SessionId | None) -> list[Approval]:
         if session is None:

@@ -224,7 +224,8 @@ def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:
     if verdict.verdict != "ask" or need.kind == "ask":
         return verdict
     return Verdict(
-        "allow", say("not asked: the skill {skill} is in use, and skills.auto_approve is run", skill=skill)
+        "allow",
+        say("allowed without asking: the skill {skill} is in use, and skills.auto_approve is run", skill=skill),
     )
 
 

@@ -47,7 +47,7 @@ async def answer_machine_query(query: MachineQuery, state: State, context: HostC
             return _agents(settings, context)
         case ListFiles():
             if not folder_exists(settings.cwd):
-                raise CannotRun(say("the folder {folder} is not here", folder=settings.cwd))
+                raise CannotRun(say("the folder {folder} does not exist on this machine", folder=settings.cwd))
             return await context.machine.files_in(settings.cwd)
         case ShowHost():
             return HostShown(context.machine.log_name, await _owner(state, context.ownership))
@@ -64,7 +64,7 @@ def _agents(settings: SessionSettings, context: HostContext) -> list[AgentShown]
 
 _DESCRIPTIONS = {"native": "coder's built-in agent, for any model", "guide": "follows fixed rules, needs no model"}
 _INSTALLED = "installed on this machine"
-_NOT_YET = "this version cannot drive it yet"
+_NOT_YET = "not supported by this version yet"
 
 
 async def _owner(state: State, ownership: Ownership) -> Literal["nobody", "here", "another process"]:

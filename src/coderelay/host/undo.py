@@ -51,7 +51,7 @@ class TurnTrees:
             return TurnUndone(turn_id=turn.turn_id, by=by)  # it changed nothing
         if not turn.after:
             raise CannotRun(
-                "how the last turn left the files is not known: it was cut off, or git failed at its end",
+                "there is no snapshot of the files at the end of the last turn: it was interrupted, or git failed",
                 "`git diff` shows what has changed.",
             )
         done = [await undo(self._trees, before, after) for before, after in _own_parts(turn)]

@@ -28,9 +28,7 @@ CALL_CHARACTERS = 8 * 1024 * 1024
 """The limit for the arguments of one call."""
 EVENT_BYTES = 32 * 1024 * 1024
 """The limit for one line of an event stream. The last event of a Responses stream repeats the whole answer."""
-_HINT = (
-    "The server does not stop writing. Ask for less at once, or use another model. Nothing of the answer was kept."
-)
+_HINT = "The server does not stop sending. Ask for less at once, or use another model. The answer was discarded."
 
 
 class Request(Struct, frozen=True):

@@ -119,7 +119,11 @@ class Providers:
         known = KNOWN.get(name)
         if known is None and (settings is None or not settings.base_url):
             raise CannotRun(
-                say("there is no provider {name}; there are {names}", name=repr(name), names=", ".join(self.names())),
+                say(
+                    "there is no provider {name}; choose one of {names}",
+                    name=repr(name),
+                    names=", ".join(self.names()),
+                ),
                 say("Set providers.{name}.base_url in ~/.coder/config.json to add it.", name=name),
             )
         return name, known or Provider("openai-chat", "")

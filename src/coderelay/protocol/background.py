@@ -34,7 +34,7 @@ def in_words(end: End) -> str:
         case StoppedBy():
             return say("was stopped by {who}", who=end.by)
         case Gone():
-            return "is gone with its process"
+            return "ended because the process that ran it ended"
 
 
 class BackgroundRow(Struct, frozen=True, omit_defaults=True):

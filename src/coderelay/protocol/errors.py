@@ -44,7 +44,7 @@ class BadInput(Refusal):
 class UnknownSession(Refusal):
     def __init__(self, session: str) -> None:
         super().__init__(
-            say("Unknown session {session}", session=session), "`coder sessions list` shows the sessions there are."
+            say("Unknown session {session}", session=session), "`coder sessions list` lists all sessions."
         )
         self.session = session
 
@@ -58,7 +58,7 @@ class UnknownAsk(Refusal):
 class UnknownApproval(Refusal):
     def __init__(self, approval: str) -> None:
         super().__init__(
-            say("Unknown approval {approval}", approval=approval), "`coder permissions list` shows those there are."
+            say("Unknown approval {approval}", approval=approval), "`coder permissions list` lists all approvals."
         )
 
 

@@ -63,13 +63,13 @@ def the_id_meant(given: str, ids: Iterable[str]) -> str | None:
     found = ids_meant(given, ids)
     if len(found) > 1:
         lines = [
-            say("{text} is short for {count} ids:", text=repr(given), count=len(found)),
+            say("{text} matches {count} ids:", text=repr(given), count=len(found)),
             *(f"  {each}" for each in found[:_LISTED]),
         ]
-        raise BadInput("\n".join(lines), "Give more of the id.")
+        raise BadInput("\n".join(lines), "Type more of the id.")
     if not found and len(given) < SHORTEST:
         raise BadInput(
             say("{text} is too short for an id", text=repr(given)),
-            say("Give at least {count} characters of it.", count=SHORTEST),
+            say("Type at least {count} characters of it.", count=SHORTEST),
         )
     return found[0] if found else None

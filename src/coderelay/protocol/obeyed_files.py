@@ -67,7 +67,7 @@ OBEYED_FILES = (
             ".config/git", ".config/fish", ".config/nvim", ".config/autostart", ".config/systemd",
             "library/launchagents",
         ),
-        "a shell or another program of the person obeys {path} when it starts",
+        "a shell or another program does what {path} says when it starts",
     ),
     ObeyedFiles(
         (

@@ -67,9 +67,9 @@ def over_topic(background: BackgroundId) -> str:
 def _which(state: State) -> str:
     names = ", ".join(map(name, running(state)))
     return (
-        say("{names} run", names=names)
+        say("{names} are running", names=names)
         if len(running(state)) > 1
-        else say("{names} runs", names=names)
+        else say("{names} is running", names=names)
         if names
-        else "none runs"
+        else "none is running"
     )

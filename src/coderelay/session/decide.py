@@ -97,9 +97,9 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
     if any(len(image.data) > IMAGE_BASE64 for image in command.images):
         raise BadInput(f"an image is too large: {IMAGE_BASE64 * 3 // 4} bytes at most can be sent")
     if command.max_steps is not None and command.max_steps < 1:
-        raise BadInput(f"a turn takes at least one step, not {command.max_steps}")
+        raise BadInput(f"a turn needs at least one step, not {command.max_steps}")
     if command.answer_within is not None and command.answer_within < 1:
-        raise BadInput(f"an answer takes at least one second, not {command.answer_within}")
+        raise BadInput(f"the time limit for an answer must be at least one second, not {command.answer_within}")
     if command.prompt_id in state.prompt_ids:
         return []
     return [
@@ -119,7 +119,7 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
 def run_shell(state: State, command: RunShell) -> list[AnyEvent]:
     require(state)
     if command.by.via != TERMINAL:
-        raise BadInput(f"a command of one's own runs from the terminal alone, not from {command.by.via}")
+        raise BadInput(f"a ! command can be run only from the terminal, not from {command.by.via}")
     if not command.command.strip():
         raise BadInput("the command is empty")
     if command.prompt_id in state.prompt_ids:
@@ -137,7 +137,7 @@ def compact(state: State, command: CompactHistory) -> list[AnyEvent]:
 def edit_prompt(state: State, command: EditPrompt) -> list[AnyEvent]:
     require(state)
     if not command.text.strip():
-        raise BadInput("the prompt is empty", "To take it back, recall it.")
+        raise BadInput("the prompt is empty", "To remove a prompt from the queue, use /queue drop.")
     waiting = next((each for each in state.queue if each.prompt_id == command.prompt_id), None)
     if waiting is None or waiting.task == "compact" or waiting.text == command.text:
         return []
@@ -193,7 +193,7 @@ def _check_answers(ask: QuestionAsk, given: Answers) -> None:
     asked = [each.question for each in ask.questions]
     for question in given.answers:
         if question not in asked:
-            raise BadInput(f"nobody asked {question!r}; the questions are {', '.join(map(repr, asked))}")
+            raise BadInput(f"there is no question {question!r}; the questions are {', '.join(map(repr, asked))}")
     for question in asked:
         if not given.answers.get(question, "").strip():
             raise BadInput(f"the question {question!r} has no answer")

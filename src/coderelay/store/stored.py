@@ -27,7 +27,7 @@ def bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, st
     except UnicodeEncodeError as error:
         half = f"U+{ord(error.object[error.start]):04X}"
         raise BadInput(
-            f"session {session!r}: text with {half}, half of a character, cannot be kept",
+            f"session {session!r}: text with {half}, half of a character, cannot be stored",
             "Names of files and folders must be valid Unicode too. The log is as it was before.",
         ) from error
 

@@ -123,10 +123,10 @@ class Steps:
         state, model = self._turn.state, self._current_model()
         dropped = compaction.entries_to_drop(state, self._settings.compaction.keep, model.card.context)
         if not dropped:
-            self._turn.show(Notice("there is nothing to sum up"))
+            self._turn.show(Notice("there is nothing to compact"))
             await self._turn.compact(HistoryCompacted(turn_id=self._turn.id, summary="", dropped=0, model=model.id))
             return
-        self._turn.show(Notice("summing up the conversation, which has become long"))
+        self._turn.show(Notice("compacting the context, because the conversation has become long"))
         summariser, completion = await self._sum_up(model, dropped)
         summary = text_of(completion.blocks)
         await self._turn.compact(
@@ -185,7 +185,7 @@ class Steps:
             self._turn.show(
                 Notice(
                     say(
-                        "{small}: {problem}; {model} sums it up instead",
+                        "{small}: {problem}; {model} writes the summary instead",
                         small=small.id,
                         problem=failed.message,
                         model=model.id,

@@ -43,7 +43,7 @@ class DetectedModel(Struct, frozen=True):
         if self.model != GUIDE or self.source:
             return say("model: {model} ({rest}); change with --model or /model", model=self.model, rest=self.source)
         seen = (
-            say(" {agents}: installed, but cannot be driven by this version.", agents=", ".join(self.agents))
+            say(" {agents}: installed, but not supported by this version.", agents=", ".join(self.agents))
             if self.agents
             else ""
         )

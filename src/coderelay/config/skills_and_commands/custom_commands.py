@@ -133,7 +133,7 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
 def _command(place: TextFolder, text: FoundText, taken: Collection[str]) -> CustomCommand:
     name = os.path.relpath(text.path, place.path).removesuffix(_SUFFIX).replace(os.sep, ":")
     if not _NAME.fullmatch(name):
-        raise BadInput("its name must be of letters, digits, . _ - and not longer than 64")
+        raise BadInput("its name may contain only letters, digits and . _ -, and at most 64 characters")
     if name in taken:
         raise BadInput(f"there is a built-in /{name}")
     head = read_front_matter(text.decoded())

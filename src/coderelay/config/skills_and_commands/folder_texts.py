@@ -60,7 +60,7 @@ class FolderTexts:
             raise BadInput(body.note)
         skill = next(each for each in skills.found if each.name == name)
         if skill.by_name_only and not by_name:
-            raise BadInput(f"the skill {name} is for people to ask for, with /{name}")
+            raise BadInput(f"the skill {name} can only be started by the person, with /{name}")
         return f"{body.text}\n\n(The files of this skill are in {skill.folder}.)"
 
     def _commands(self) -> CustomCommands:

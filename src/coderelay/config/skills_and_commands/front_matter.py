@@ -59,7 +59,7 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter({}, "\n".join(lines))
     end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
     if end is None or end > _MOST_LINES:
-        raise BadInput(f"line 1: what begins with --- must end with --- within {_MOST_LINES} lines")
+        raise BadInput(f"line 1: the front matter that begins with --- must end with --- within {_MOST_LINES} lines")
     return FrontMatter(_fields(lines[1:end]), "\n".join(lines[end + 1 :]))
 
 

@@ -118,7 +118,7 @@ def _name(head: FrontMatter, text: FoundText) -> str:
     names = (head.text("name"), os.path.basename(os.path.dirname(text.path)))
     name = next((each for each in names if _NAME.fullmatch(each)), None)
     if name is None:
-        raise BadInput("its name must be of letters, digits, . _ - and not longer than 64")
+        raise BadInput("its name may contain only letters, digits and . _ -, and at most 64 characters")
     return name
 
 

@@ -84,7 +84,8 @@ class WeightsFolder:
 def check_name(name: str) -> str:
     if _NAME.fullmatch(name) is None:
         raise BadInput(
-            f"{name!r} cannot name a model", "Use small letters, digits, dots and dashes, 64 at most: --name NAME"
+            f"{name!r} is not a valid name for a model",
+            "Use lower-case letters, digits, dots and dashes, at most 64: --name NAME",
         )
     return name
 
@@ -99,6 +100,6 @@ def check_gguf(path: str) -> int:
         raise BadInput(say("{path} cannot be read: {why}", path=path, why=error.strerror)) from error
     if begins != _MAGIC:
         raise BadInput(
-            say("{path} is no GGUF file", path=path), "Weights in other forms can be converted with llama.cpp."
+            say("{path} is not a GGUF file", path=path), "Weights in other forms can be converted with llama.cpp."
         )
     return size

@@ -41,7 +41,7 @@ _HARMLESS = re.compile(r"(LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOL
 _HARMLESS_VALUE = re.compile(r"[A-Za-z0-9_.@-]{0,40}")
 _MOVES = re.compile(r"(?<![\w-])(?:cd|pushd|popd|-C|--chdir|--directory|chroot)(?![\w-])")
 _PAGERS = {"PAGER", "GIT_PAGER", "MANPAGER"}
-_WANTS: dict[Right, str] = {"network": "it wants to reach other machines", "outside": "it wants to leave the sandbox"}
+_WANTS: dict[Right, str] = {"network": "it asks for network access", "outside": "it asks to run outside the sandbox"}
 _NO_RULES = Rules()
 
 
@@ -121,10 +121,10 @@ def assess(
         return Assessment("run", "it is empty")
     unseen = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # one may be about an unread text
     if len(command) > MOST_CHARACTERS:
-        return Assessment("run", "it is too long to be looked at", ruled=unseen)
+        return Assessment("run", "it is too long to be inspected", ruled=unseen)
     if odd := odd_character(command):
         return Assessment(
-            "run", say("it holds a character that is not seen as it is ({character})", character=odd), ruled=unseen
+            "run", say("it contains an invisible or misleading character ({character})", character=odd), ruled=unseen
         )
     spelling = Spelling(folders, home, facts.programs, moves=_MOVES.search(command) is not None)
     danger = find_danger(command, rules.commands, spelling)
@@ -153,7 +153,7 @@ def assess(
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
     if not ruled and (rule := find_perhaps_reached(strict, script, place)):
-        ruled, reason = True, say("it may reach what a rule is about, {rule}", rule=rule.text)
+        ruled, reason = True, say("it may touch what the rule {rule} covers", rule=rule.text)
     if not ruled and _is_allowed_by_rules(script, rules, folders, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
@@ -191,9 +191,9 @@ def _prove(script: Script, place: CommandFolders, facts: DiskFacts) -> Assessmen
         if facts.secret:
             raise NotReadOnly(say("it would show {path}, where secrets are kept", path=facts.secret))
         if facts.too_many:
-            raise NotReadOnly("it cannot be told whether secrets are among the files it reads")
+            raise NotReadOnly("it may read files with secrets")
         if len(script.commands) > _MOST_COMMANDS:
-            raise NotReadOnly("it holds too many commands")
+            raise NotReadOnly("it contains too many commands")
         for redirection in script.redirections:
             _check_redirection(redirection, place)
         effects: set[Effect] = {"read"}
@@ -228,7 +228,7 @@ def _prove_one(command: Simple, place: CommandFolders) -> tuple[Effect, CommandF
             recognise_edit(command.words, place)
         except NotReadOnly:
             raise refusal from None
-        return "edit", place, "it makes files or folders"
+        return "edit", place, "it creates files or folders"
     return "read", place, ""
 
 
@@ -237,7 +237,7 @@ def _change_folder(command: Simple, place: CommandFolders) -> CommandFolders:
         case [_, Word(text=text, glob=False)] if not text.startswith("-") and text and place.holds(text):
             pass
         case _:
-            raise NotReadOnly("it leaves the workspace, or may")
+            raise NotReadOnly("it leaves the workspace, or may leave it")
     if command.piped or command.assignments:
         raise NotReadOnly("cd is part of a pipe")
     # After leaving the root, the command never counts as back there: the cd that returns may not be run.

@@ -108,11 +108,11 @@ class _DangerSearch:
 
     def _text(self, record: ShellText) -> Iterator[Danger]:
         if _FORK_BOMB.search(record.text):
-            yield Danger("it starts itself without end", stop=True)
+            yield Danger("it starts itself again and again", stop=True)
         if "GIT_CONFIG_" in record.text and any(rule[:1] == ("git",) for rule in self._strict):
-            yield Danger("it changes what git runs, so that a rule may be about it", ruled=True)
+            yield Danger("it changes what git runs, so a rule may apply to it", ruled=True)
         if record.root.has_error and self._strict:
-            yield Danger("it cannot be parsed, so that a rule may be about it", ruled=True)
+            yield Danger("it cannot be parsed, so a rule may apply to it", ruled=True)
         if secret := secret_in_text(record.text):
             yield Danger(say("it touches {path}, where secrets are kept", path=secret))
 
@@ -155,7 +155,7 @@ class _DangerSearch:
             return
         for rule in self._strict:
             if is_mentioned(rule, words, self._spelling) and not is_understood(words):
-                yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
+                yield Danger(say("the rule {rule} may apply to it", rule=_said(rule)), ruled=True)
 
 
 def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling) -> Iterator[Danger]:
@@ -167,7 +167,7 @@ def ruled_dangers(words: Sequence[str], rules: CommandRules, spelling: Spelling)
         elif found == "yes":
             yield Danger(say("a rule asks about {rule}", rule=_said(rule)), ruled=True)
         elif found == "maybe":
-            yield Danger(say("it may be what a rule is about, {rule}", rule=_said(rule)), ruled=True)
+            yield Danger(say("the rule {rule} may apply to it", rule=_said(rule)), ruled=True)
 
 
 def _said(rule: tuple[str, ...]) -> str:
@@ -181,7 +181,7 @@ def _stops(name: str, rest: Sequence[str]) -> Iterator[Danger]:
     letters = "".join(each[1:] for each in rest if re.fullmatch(r"-[A-Za-z]+", each))
     deep = "r" in letters or "R" in letters or "--recursive" in rest
     if name == "rm" and "--no-preserve-root" in rest:
-        yield Danger("it removes the whole machine", stop=True)
+        yield Danger("it deletes everything on the machine", stop=True)
     if name in ("rm", "chmod", "chown", "chgrp", "shred") and deep and any(map(_WHOLE.fullmatch, rest)):
         yield Danger("it destroys the machine or the home folder", stop=True)
     if name == "find" and "-delete" in rest and rest and _WHOLE.fullmatch(rest[0]) and len(rest) == 2:

@@ -168,7 +168,7 @@ class _ScriptReader:
             case _:
                 self.commands.append(self._simple(node, values, piped))
         if len(self.commands) > _MOST_COMMANDS:
-            raise NotLiteral("it holds too many commands")
+            raise NotLiteral("it contains too many commands")
 
     def _simple(self, node: "Node", values: Mapping[str, Word], piped: bool) -> Simple:
         words: list[Word] = []
@@ -177,7 +177,7 @@ class _ScriptReader:
         for child in node.children:
             gap = _blanks(self.source[end : child.start_byte])
             if (child.start_byte != node.start_byte and not gap) or b"\n" in gap:
-                raise NotLiteral("it holds an escape")
+                raise NotLiteral("it contains an escape")
             if child.type == "variable_assignment":
                 assignments.append(_assignment(child, self.source))
             elif child.type == "process_substitution" and words:
@@ -221,7 +221,7 @@ def _blanks(gap: bytes) -> bytes:
     """The blanks between two tokens as bash sees them, with line continuations removed."""
     seen = gap.replace(b"\\\n", b"")
     if seen.strip(b" \t\n") or (gap != seen and (not seen or b"\n" in seen)):
-        raise NotLiteral("it holds an escape")
+        raise NotLiteral("it contains an escape")
     return seen
 
 
@@ -270,7 +270,7 @@ def _redirection(node: "Node", source: bytes) -> Redirection:
     if descriptor not in (b"", b"0", b"1", b"2"):
         raise NotLiteral("it redirects in an unusual way")
     if source[children[0].end_byte : children[1].start_byte].strip(b" \t"):
-        raise NotLiteral("it holds an escape")
+        raise NotLiteral("it contains an escape")
     target = _word(children[1], source, {})
     if target.glob:
         raise NotLiteral("it redirects to a pattern")
@@ -299,13 +299,13 @@ def _word(node: "Node", source: bytes, values: Mapping[str, Word]) -> Word:
 def _quoted(node: "Node", text: str, values: Mapping[str, Word]) -> Word:
     """The word in double quotes, where a backslash only escapes characters that are special there."""
     if any(child.type not in ('"', "string_content", "simple_expansion", "expansion") for child in node.children):
-        raise NotLiteral("it holds an expansion")
+        raise NotLiteral("it contains a shell expansion")
     parts: list[Word] = []
     at, end = 1, len(text) - 1
     while at < end:
         found = _QUOTED.match(text, at, end)
         if found is None:
-            raise NotLiteral("it holds an expansion")
+            raise NotLiteral("it contains a shell expansion")
         escaped, plain, number, braced, named = found.groups()
         if number:
             parts.append(Word(_NUMBER, glob=True))
@@ -323,28 +323,28 @@ def _expansion(text: str, values: Mapping[str, Word]) -> Word:
         return Word(_NUMBER, glob=True)
     word = _value(text[1:].removeprefix("{").removesuffix("}"), values)
     if word.glob or not _is_plain(word.text) or set("*?~") & set(word.text):
-        raise NotLiteral("it holds an expansion")
+        raise NotLiteral("it contains a shell expansion")
     return word
 
 
 def _value(name: str, values: Mapping[str, Word]) -> Word:
     if name not in values:
-        raise NotLiteral("it holds an expansion")
+        raise NotLiteral("it contains a shell expansion")
     return values[name]
 
 
 def _joined(node: "Node", source: bytes, values: Mapping[str, Word]) -> Word:
     if _TILDE.search(_text(node, source)):
-        raise NotLiteral("it holds an expansion")
+        raise NotLiteral("it contains a shell expansion")
     parts: list[Word] = []
     end = node.start_byte
     for child in node.children:
         if child.start_byte != end or child.type == "concatenation":
-            raise NotLiteral("it holds an escape")
+            raise NotLiteral("it contains an escape")
         parts.append(_word(child, source, values))
         end = child.end_byte
     if end != node.end_byte:
-        raise NotLiteral("it holds an escape")
+        raise NotLiteral("it contains an escape")
     return _together(parts)
 
 
@@ -356,9 +356,9 @@ def _plain(text: str) -> Word:
     if text in _ESCAPED:
         return Word(_ESCAPED[text])
     if not _is_plain(text):
-        raise NotLiteral("it holds an escape, a brace or another special character")
+        raise NotLiteral("it contains an escape, a brace or another special character")
     if _TILDE.search(text):
-        raise NotLiteral("it names a home folder")
+        raise NotLiteral("it refers to a home folder")
     return Word(text, glob="*" in text or "?" in text)
 
 
@@ -376,18 +376,19 @@ def _text(node: "Node", source: bytes) -> str:
 _NAMES = {
     **dict.fromkeys(("command_substitution", "process_substitution"), "it runs a command inside another"),
     **dict.fromkeys(
-        ("simple_expansion", "expansion", "arithmetic_expansion", "translated_string"), "it holds an expansion"
+        ("simple_expansion", "expansion", "arithmetic_expansion", "translated_string"),
+        "it contains a shell expansion",
     ),
     **dict.fromkeys(
         ("variable_assignment", "variable_assignments", "declaration_command", "unset_command"), "it sets a variable"
     ),
-    "ansi_c_string": "it holds an escape",
+    "ansi_c_string": "it contains an escape",
     "function_definition": "it defines a function",
-    "heredoc_redirect": "it holds a here document",
-    "herestring_redirect": "it holds a here string",
-    "&": "it leaves something running",
+    "heredoc_redirect": "it contains a here document",
+    "herestring_redirect": "it contains a here string",
+    "&": "it leaves a process running",
 }
 
 
 def _name_of(node: "Node") -> str:
-    return _NAMES.get(node.type, "it is more than a list of plain commands")
+    return _NAMES.get(node.type, "it is more than a list of simple commands")

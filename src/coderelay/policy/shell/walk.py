@@ -42,8 +42,8 @@ _CODE_OPTIONS = {"-c", "-e", "--eval", "-r", "-p"}
 _SPLIT_OPTION = re.compile(r"(?:--split-string=?|-[A-Za-z0]*S)")
 _OPTION_NAME = re.compile(r"^(?:--?[\w-]+=|-[A-Za-z]|\w+=)")
 _UNREAD = re.compile(r"<\(|/dev/(?:stdin|fd/|tcp/|udp/)|/proc/(?:self|thread-self)/fd/")
-_TOO_DEEP = "it hides commands too deep to look at"
-_TOO_MANY = "it holds too many commands to look at"
+_TOO_DEEP = "its commands are nested too deeply to be inspected"
+_TOO_MANY = "it contains too many commands to be inspected"
 _RUNS_OUTPUT = "it runs the output of another command"
 
 
@@ -179,14 +179,14 @@ class _Walker:
         """The texts among the words of a command that are commands themselves."""
         name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]
         if program.interprets == "commands" and any(_takes_text(each, program) for each in rest):
-            yield Suspicion("it runs a text as a command")
+            yield Suspicion("it runs a string as a command")
             for each in rest:
                 if text := each.partition("=")[2] if each.startswith("-") else each:
                     yield from self._inner(text, depth)
                     if program.own_syntax:
                         yield PossibleText(text)
         elif program.interprets == "code" and not _CODE_OPTIONS.isdisjoint(rest):
-            yield Suspicion(say("it runs a text as a {language} program", language=name))
+            yield Suspicion(say("it runs a string as a {language} program", language=name))
         elif name == "env":
             for at, each in enumerate(rest[:MOST_WORDS]):
                 if split := _SPLIT_OPTION.match(each):
@@ -197,7 +197,7 @@ class _Walker:
             for each in rest[:MOST_WORDS]:
                 yield from self._inner(_OPTION_NAME.sub("", each), depth)
         if program.interprets in ("commands", "file") and any(map(_UNREAD.match, rest)):
-            yield Suspicion("it runs a text that nobody can look at", unseen=True)
+            yield Suspicion("it runs code that cannot be inspected", unseen=True)
 
     def _started(self, name: str, own: int, rest: tuple[str, ...], depth: int) -> Iterator[Record]:
         """The command that a wrapper starts. The wrapper's options may take values, so each of the first operands
@@ -213,7 +213,7 @@ class _Walker:
             yield from self._command(exact, depth + 1)
             return
         if len(rest) > MOST_WORDS:
-            yield Suspicion("it hides a command behind too many words", unseen=True)
+            yield Suspicion("its command is wrapped in too many other commands", unseen=True)
             rest = rest[:MOST_WORDS]
         operands = [at for at, each in enumerate(rest) if not each.startswith("-") and "=" not in each]
         for number, at in enumerate(operands[own : own + _MOST_GUESSES]):

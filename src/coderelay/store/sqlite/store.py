@@ -216,7 +216,7 @@ class SqliteStore:
                     await self._writer.close_removed()
                     self._reader.close()
                     self._files.release()
-                    self._tell(say("{path} was removed while in use; nothing that it held is lost", path=removed))
+                    self._tell(say("{path} was removed while in use; its content is not lost", path=removed))
                 else:
                     self._reader.close()
                 self._open()

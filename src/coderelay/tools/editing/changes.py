@@ -183,7 +183,5 @@ def _seen(change: FileEdit, workspace: Workspace) -> list[Seen]:
 
 def _whole(path: str, content: FileContent) -> FileContent:
     if content.size > len(content.data):
-        raise ToolFailed(
-            say("{path} has {count} bytes, which is too much to change it here", path=path, count=content.size)
-        )
+        raise ToolFailed(say("{path} is too large to be edited: {count} bytes", path=path, count=content.size))
     return content

@@ -162,7 +162,7 @@ class Disk(WorkspaceFolders):
                 where = self.relative(real)
                 raise ToolFailed(
                     say(
-                        "{path} leads over a link to {target}; name that if it is meant",
+                        "{path} leads through a link to {target}; use that path if you mean it",
                         path=shown(path),
                         target=where,
                     )

@@ -17,11 +17,13 @@ MACHINE: dict[str, Program] = {
     "mkfs": Program(danger="it formats a disk"),
     **dict.fromkeys(("fdisk", "parted"), Program(danger="it changes a disk")),
     **dict.fromkeys(("mount", "umount"), Program(danger="it changes what is mounted")),
-    **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), Program(danger="it ends the machine")),
-    **dict.fromkeys(("kill", "killall", "pkill"), Program(danger="it ends processes")),
-    **dict.fromkeys(("chmod", "chattr", "setfacl"), Program(danger="it changes rights")),
-    "chown": Program(danger="it changes owners"),
-    **dict.fromkeys(("crontab", "at"), Program(runs_input=True, danger="it makes something run later")),
+    **dict.fromkeys(
+        ("shutdown", "reboot", "halt", "poweroff"), Program(danger="it shuts down or restarts the machine")
+    ),
+    **dict.fromkeys(("kill", "killall", "pkill"), Program(danger="it kills processes")),
+    **dict.fromkeys(("chmod", "chattr", "setfacl"), Program(danger="it changes file permissions")),
+    "chown": Program(danger="it changes file owners"),
+    **dict.fromkeys(("crontab", "at"), Program(runs_input=True, danger="it schedules something to run later")),
     **dict.fromkeys(("systemctl", "service", "launchctl"), Program(danger="it changes services")),
     "iptables": Program(danger="it changes the network"),
     **dict.fromkeys(("useradd", "usermod", "passwd"), Program(danger="it changes accounts")),

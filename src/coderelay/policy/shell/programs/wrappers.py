@@ -7,7 +7,7 @@ from coderelay.policy.shell.parser import Word
 from coderelay.policy.shell.programs.options import NotReadOnly, Program
 from coderelay.protocol.translatable import say
 
-_OTHER_PERSON = "it runs with the rights of another person"
+_OTHER_PERSON = "it runs with the rights of another user"
 _STARTERS = (
     "env", "nohup", "ionice", "stdbuf", "setsid", "strace", "unshare", "busybox", "ltrace", "valgrind", "perf",
     "taskset", "chrt", "numactl", "prlimit", "cpulimit", "systemd-run", "unbuffer", "rlwrap", "faketime", "fakeroot",
@@ -80,4 +80,4 @@ def _drop_options(rest: list[Word], alone: tuple[str, ...], with_value: tuple[st
 
 def _drop(rest: list[Word], form: re.Pattern[str]) -> None:
     if not rest or not form.fullmatch(rest.pop(0).text):
-        raise NotReadOnly("it is not given plainly what to start")
+        raise NotReadOnly("the program to start is not a plain word")

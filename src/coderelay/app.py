@@ -27,7 +27,7 @@ from coderelay.host.workspaces import Workspaces
 from coderelay.http.address import without_user
 from coderelay.models.http_error import FIRST_SECONDS
 from coderelay.models.model import Models
-from coderelay.models.providers import Providers
+from coderelay.models.open_model import Providers
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.session_info import FilesShown, ModelShown

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from coderelay.models.local.running_servers import PROVIDERS, RunningServer, find_servers
+from coderelay.models.open_model import Providers
 from coderelay.models.provider import ProviderSettings
-from coderelay.models.providers import Providers
 from tests.guide.nobody import nobody_listens
 from tests.models.raw import RawConnection, Talk, answers, in_loop, raw_server
 from tests.patience import PATIENCE

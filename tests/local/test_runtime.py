@@ -17,9 +17,9 @@ from coderelay.models.local.provider import LocalModels
 from coderelay.models.local.weights import Weights, WeightsFolder
 from coderelay.models.model import Completion, Piece, Request
 from coderelay.models.model_card import Card
+from coderelay.models.open_model import Providers
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import ProviderSettings
-from coderelay.models.providers import Providers
 from coderelay.models.schema_chat.model import SchemaChat
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed

@@ -6,10 +6,10 @@ import pytest
 
 from coderelay.models.model import Request
 from coderelay.models.model_card import Card
+from coderelay.models.open_model import Providers
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.openai_responses.input import Reasoning
 from coderelay.models.openai_responses.model import OpenAIResponses
-from coderelay.models.providers import Providers
 from coderelay.protocol.calls import Call, Failed, Finished
 from coderelay.protocol.content import Image, Seal, Text, Thinking
 from coderelay.protocol.errors import ModelFailed

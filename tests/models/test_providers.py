@@ -6,9 +6,9 @@ import pytest
 from msgspec import structs
 
 from coderelay.models.model_card import Card, Price
+from coderelay.models.open_model import Providers
 from coderelay.models.openai_chat.model import OpenAIChat
 from coderelay.models.provider import KNOWN, ProviderSettings
-from coderelay.models.providers import Providers
 from coderelay.protocol.content import Text
 from coderelay.protocol.errors import CannotRun, ModelFailed
 from tests.model_server import says, script

@@ -10,7 +10,7 @@ import pytest
 from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
 from coderelay.models.model import Models
-from coderelay.models.providers import Providers
+from coderelay.models.open_model import Providers
 from coderelay.protocol.asks import By
 from coderelay.protocol.commands import CompactHistory, SendPrompt
 from coderelay.protocol.content import Image

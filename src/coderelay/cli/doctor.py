@@ -24,8 +24,8 @@ from coderelay.config.load import Config, home_of, load
 from coderelay.http.address import parse_address
 from coderelay.models.local.running_servers import RunningServer, find_servers
 from coderelay.models.local.weights import WeightsFolder
+from coderelay.models.open_model import Providers
 from coderelay.models.provider import KNOWN
-from coderelay.models.providers import Providers
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from coderelay.models.local.running_servers import find_servers
 from coderelay.models.local.weights import WeightsFolder
-from coderelay.models.providers import Providers
+from coderelay.models.open_model import Providers
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.session_info import ModelShown
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from coderelay.models.provider import KNOWN
 from coderelay.protocol.asks import Deny, PermissionAsk, PlanAsk
 from coderelay.protocol.calls import Option
 from coderelay.protocol.commands import CompactHistory
@@ -200,14 +201,11 @@ async def test_how_to_connect_a_model_names_variables_and_what_is_installed(tmp_
     (programs / "codex").touch(0o755)
     async with guided(tmp_path, path=f"{programs}") as session:
         said = await session.ask("connect a model")
-        for variable in (
-            "ANTHROPIC_API_KEY",
-            "OPENAI_API_KEY",
-            "GEMINI_API_KEY",
-            "IFLOW_API_KEY",
-            "DEEPSEEK_API_KEY",
-        ):
-            assert f"- set {variable}, for " in said
+        keys = [(known.keys[-1], f"{name}:{known.example}") for name, known in KNOWN.items() if known.keys]
+        assert [line for line in said.splitlines() if line.startswith("- set ")] == [
+            f"- set {key}, for {model}" for key, model in keys
+        ]
+        assert ("ANTHROPIC_API_KEY", "anthropic:claude-sonnet-4-5") in keys
         assert said.endswith("\nInstalled, but not driven by this version yet: codex.")
 
 

@@ -26,11 +26,13 @@ ENV = {"OPENAI_API_KEY": "sk-1"}
         ("openai:", ENV, "model 'openai:' must be written provider:name, like openai:gpt-5.5"),
         (":gpt-5.5", ENV, "model ':gpt-5.5' must be written provider:name, like openai:gpt-5.5"),
         ("openai: ", ENV, "model 'openai: ' must be written provider:name, like openai:gpt-5.5"),
+        ("iflow/kimi-k2", ENV, "model 'iflow/kimi-k2' must be written provider:name, like iflow:kimi-k2"),
+        ("who/m", ENV, "model 'who/m' must be written provider:name, like openai:who/m"),
         (
             "nobody:m",
             ENV,
-            "there is no provider 'nobody'; choose one of anthropic, openai, gemini, iflow, openrouter, deepseek, "
-            "ollama, lmstudio, llamacpp, vllm\nSet providers.nobody.base_url in ~/.coder/config.json to add it.",
+            f"there is no provider 'nobody'; choose one of {', '.join(KNOWN)}\n"
+            "Set providers.nobody.base_url in ~/.coder/config.json to add it.",
         ),
         (
             "openai:m",

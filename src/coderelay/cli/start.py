@@ -5,7 +5,7 @@ import os
 import sys
 
 from coderelay import __version__
-from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.arguments import SUBCOMMANDS, Arguments
 from coderelay.cli.startup.current_folder import folder_gone_message, is_broad, resolved
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
@@ -116,13 +116,21 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
         parser().error(t("give the folder only once, as PATH or with --cwd"))
     folder = folder_of(options.cwd or options.path)
     if not os.path.isdir(folder):
-        parser().error(t("there is no folder {folder}", folder=folder))
+        parser().error(_no_folder(folder, options.path or ""))
     if not _is_text(folder):
         parser().error(t("coder cannot work in a folder whose name is not UTF-8"))
     prompt = sys.stdin.buffer.read() if options.prompt == "-" else _bytes(options.prompt)
     if prompt is not None and not prompt.strip():
         parser().error(t("the prompt is empty"))
     return options, folder, None if prompt is None else prompt.decode("utf-8", "replace")
+
+
+def _no_folder(folder: str, given: str) -> str:
+    from difflib import get_close_matches  # needed for this error only
+
+    if near := get_close_matches(given, SUBCOMMANDS, 1):
+        return t("there is no folder {folder}; did you mean `coder {name}`?", folder=folder, name=near[0])
+    return t("there is no folder {folder}", folder=folder)
 
 
 def folder_of(given: str | None) -> str:

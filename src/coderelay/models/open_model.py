@@ -107,12 +107,11 @@ class Providers:
     def _find(self, model: str) -> tuple[str, Provider]:
         name, colon, rest = model.partition(":")
         if not colon or not name.strip() or not rest.strip():
-            example = rest.strip() or (not colon and model) or "gpt-5.5"
             raise CannotRun(
                 say(
-                    "model {model} must be written provider:name, like openai:{example}",
+                    "model {model} must be written provider:name, like {example}",
                     model=repr(model),
-                    example=example,
+                    example=self._well_written(model),
                 )
             )
         settings = self._settings.get(name)
@@ -127,6 +126,14 @@ class Providers:
                 say("Set providers.{name}.base_url in ~/.coder/config.json to add it.", name=name),
             )
         return name, known or Provider("openai-chat", "")
+
+    def _well_written(self, model: str) -> str:
+        """What the person may have meant by a model that is not written provider:name."""
+        maker, _, name = model.partition("/")
+        if maker in self.names() and name.strip():
+            return f"{maker}:{name}"
+        _, colon, rest = model.partition(":")
+        return f"openai:{rest.strip() or (not colon and model) or KNOWN['openai'].example}"
 
     def _kind_and_address(self, name: str, provider: Provider) -> tuple[Kind, str]:
         settings = self._settings.get(name, ProviderSettings())

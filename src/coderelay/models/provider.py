@@ -1,4 +1,7 @@
-"""The known model providers: their address, wire format, and the environment variables of their keys."""
+"""The known model providers: their address, wire format, and the environment variables of their keys.
+
+To add a provider, add its record to `KNOWN` here and its models to `catalog.json`.
+"""
 
 from typing import Literal
 
@@ -51,13 +54,6 @@ KNOWN: dict[str, Provider] = {
         own_kind="openai-responses",
         example="gpt-5.5",
     ),
-    "gemini": Provider(
-        "openai-chat",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-        keys=("GEMINI_API_KEY",),
-        names=("GEMINI_MODEL",),
-        example="gemini-3.8-flash",
-    ),
     "iflow": Provider(
         "openai-chat",
         "https://apis.iflow.cn/v1",
@@ -65,6 +61,13 @@ KNOWN: dict[str, Provider] = {
         addresses=("IFLOW_BASE_URL",),
         names=("IFLOW_MODEL_NAME",),
         example="qwen3-coder-plus",
+    ),
+    "gemini": Provider(
+        "openai-chat",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        keys=("GEMINI_API_KEY",),
+        names=("GEMINI_MODEL",),
+        example="gemini-3.8-flash",
     ),
     "openrouter": Provider(
         "openai-chat",
@@ -80,3 +83,4 @@ KNOWN: dict[str, Provider] = {
     "llamacpp": Provider("openai-chat", "http://127.0.0.1:8080/v1"),
     "vllm": Provider("openai-chat", "http://127.0.0.1:8000/v1"),
 }
+"""In the order in which their keys count, if a person has several and names no model."""

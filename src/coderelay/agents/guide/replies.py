@@ -12,7 +12,6 @@ from coderelay.session.state import CallState
 Topic = Literal["help", "connect", "commands"]
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _SHOWN_LINES, _SHOWN_CHARS = 40, 4000
-_PROVIDERS = ("anthropic", "openai", "gemini", "iflow", "deepseek")
 _COMMANDS = (  # listed only if this version has the command
     ("start", "coder", "here, in a terminal", "在终端中使用"),
     ("web", "coder web", "in the browser", "在浏览器中使用"),
@@ -111,8 +110,8 @@ class GuideReplies:
             case "help":
                 return self.say("help")
             case "connect":
-                keys = [(KNOWN[name].keys[-1], f"{name}:{KNOWN[name].example}") for name in _PROVIDERS]
-                lines = [self.say("key", key=key, model=model) for key, model in keys]
+                keyed = [(name, provider) for name, provider in KNOWN.items() if provider.keys and provider.example]
+                lines = [self.say("key", key=each.keys[-1], model=f"{name}:{each.example}") for name, each in keyed]
                 names = ", ".join(self._programs())
                 return "\n".join(
                     [

@@ -21,7 +21,6 @@ from coderelay.protocol.translatable import say
 GUIDE = "guide"
 SILENCE_SECONDS = 0.15  # how long to wait for an open port that does not answer
 _OWN = Provider("openai-chat", "")  # the defaults of a provider that only the person's settings name
-_FIRST = ("anthropic", "openai", "iflow", "gemini")
 
 
 class DetectedModel(Struct, frozen=True):
@@ -88,7 +87,7 @@ def _keyed(
     env: Mapping[str, str], learned: LearnedVariables, settings: Mapping[str, ProviderSettings]
 ) -> tuple[str, str] | None:
     """A model of the first provider that has a key; the person's own providers come first."""
-    for name in dict.fromkeys([*settings, *_FIRST, *KNOWN]):
+    for name in dict.fromkeys([*settings, *KNOWN]):
         provider, own = KNOWN.get(name, _OWN), settings.get(name, ProviderSettings())
         key = _first_set(env, (own.api_key_env,) if own.api_key_env else provider.keys)
         variable = _first_set(env, provider.names)

@@ -124,7 +124,7 @@ def check_looks(name: str, terminal: Terminal, coder: Coder, turns: int = 1) -> 
     if os.environ.get("CODER_UPDATE_SNAPSHOTS"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    assert path.read_text() == text
+    assert path.read_text() == text, f"{path.name} differs; CODER_UPDATE_SNAPSHOTS=1 writes it anew"
 
 
 def steady(text: str, coder: Coder) -> str:

@@ -1,4 +1,9 @@
-"""The built-in slash commands of a session, shared by all surfaces where people type."""
+"""The built-in slash commands of a session, shared by all surfaces where people type.
+
+To add a slash command, add its record to `COMMANDS` in the file of its group in `commands/`, and a line that shows
+what it replies to the table in `tests/terminal/test_repl_commands.py`. CODER_UPDATE_SNAPSHOTS=1 writes
+`docs/commands.md` and the picture of `/help` anew.
+"""
 
 from collections.abc import Callable
 

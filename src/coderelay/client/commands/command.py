@@ -1,7 +1,8 @@
 """The contract of a slash command: one record, declared beside the function that it runs.
 
 `/help`, completion, docs/commands.md and the list of commands for remote surfaces are made from these records.
-`slash_commands.COMMANDS` joins the records of all files in this folder.
+`slash_commands.COMMANDS` joins the records of all files in this folder. A reply is `t("…")`, with its translations in
+`languages/`, or `localize(Localized("…", "…"))`, which keeps the Chinese beside the function.
 """
 
 from collections.abc import Awaitable, Callable

@@ -11,7 +11,6 @@ from coderelay.protocol.asks import (
     Answers,
     Approval,
     Ask,
-    BudgetAsk,
     Decision,
     Deny,
     DenyAndStop,
@@ -81,20 +80,19 @@ def fitting(ask: Ask) -> list[Decision]:
     match ask:
         case PermissionAsk():
             return [Allow(), Allow("project"), *REFUSALS, Allow("person"), Allow("session"), Allow("session")]
-        case BudgetAsk():
-            return [Allow(), Allow("session"), *REFUSALS, Allow(), Allow()]
         case QuestionAsk():
             answers = {each.question: f"my answer to {each.question}" for each in ask.questions}
             return [Answers(answers), *REFUSALS, Answers(dict(reversed(answers.items())))]
         case PlanAsk():
             stay = [PlanDecision("keep"), PlanDecision("feedback", "use tabs")]
             return [*stay, PlanDecision("smart"), *REFUSALS, PlanDecision("default")]
+        case _:
+            assert ask.answered_by is Allow
+            return [Allow(), Allow("session"), *REFUSALS, Allow(), Allow()]
 
 
 def unfitting(ask: Ask) -> list[Decision]:
     match ask:
-        case PermissionAsk() | BudgetAsk():
-            return [Answers({"Which colour?": "Red"}), Answers({}), PlanDecision("smart"), PlanDecision("keep")]
         case QuestionAsk():
             first, *others = [each.question for each in ask.questions]
             complete = dict.fromkeys([first, *others], "Red")
@@ -109,3 +107,6 @@ def unfitting(ask: Ask) -> list[Decision]:
             ]
         case PlanAsk():
             return [Allow(), Allow("person"), Answers({}), PlanDecision("feedback"), PlanDecision("feedback", " \t")]
+        case _:
+            assert ask.answered_by is Allow
+            return [Answers({"Which colour?": "Red"}), Answers({}), PlanDecision("smart"), PlanDecision("keep")]

@@ -71,8 +71,8 @@ def is_asked_rightly(judged: Judged) -> bool:
             kept = ask.questions == need.questions != ()
         case PlanAsk():
             kept = ask.plan == need.plan
-        case BudgetAsk():
-            return False
+        case _:
+            return False  # no other kind is about a call
     return judged.verdict == "ask" and ask.call_id == judged.call_id and kept
 
 
@@ -81,8 +81,8 @@ def fits(ask: Ask, decision: Decision) -> bool:
     match ask, decision:
         case _, Deny() | DenyAndStop():
             return True
-        case PermissionAsk() | BudgetAsk(), Allow():
-            return True
+        case _, Allow():
+            return ask.answered_by is Allow
         case QuestionAsk(), Answers(answers):
             complete = all(answers.get(each.question, "").strip() for each in ask.questions)
             return complete and len(answers) == len(ask.questions)

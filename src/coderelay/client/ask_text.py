@@ -1,6 +1,7 @@
 """Asks as text, and typed text parsed into decisions; shared by all surfaces where people type.
 
-Each kind of ask has one function here that says how it is shown and which words answer it.
+Each kind of ask has one function here that says how it is shown and which words answer it. A text is `t("…")`, with
+its translations in `languages/`, or `localize(Localized("…", "…"))`, which keeps the Chinese beside the function.
 """
 
 import re

@@ -12,7 +12,7 @@ from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
 from coderelay.host.feed import Feed
-from coderelay.host.open_asks import find_ask, open_asks, permissions_open
+from coderelay.host.list_asks import find_ask, open_asks, permissions_open
 from coderelay.host.record import Record
 from coderelay.host.snapshot_file import export_state, write_snapshot
 from coderelay.host.wakeups import Wakeups

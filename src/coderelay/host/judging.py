@@ -10,7 +10,7 @@ from coderelay.client.tool_specs import tool_specs
 from coderelay.host.command_facts import DiskLookup, look_up, lookup_for
 from coderelay.host.deadlines import now
 from coderelay.host.folder import ConfiguredFolders, Folder
-from coderelay.host.open_asks import ask_about
+from coderelay.host.open_ask import ask_about
 from coderelay.host.records import Records
 from coderelay.policy.approvals import SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge

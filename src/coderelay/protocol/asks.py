@@ -1,8 +1,11 @@
 """Asks: what a person must decide (a permission, questions, a plan, a budget), the decisions, and approvals.
 
 An ask is opened once; exactly one answer, or the end of its turn, closes it. Every kind can be denied. Apart from
-that, each kind is `answered_by` one type of decision, and `misfit` is the message for a person who gives another. How
-each kind is shown and which words answer it is in `client/ask_text`.
+that, each kind is `answered_by` one type of decision, and `misfit` is the message for a person who gives another.
+
+To add a kind of ask, add its class here and to `Ask`, and to `client/ask_text` how it is shown and which words answer
+it; the terminal draws it from that. An ask about a call is opened in `host/open_ask`, the ask about money in
+`host/budget`, the ask about the plan of a turn that ended in `session/turn_transitions`.
 """
 
 from typing import ClassVar, Literal

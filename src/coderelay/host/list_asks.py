@@ -1,16 +1,14 @@
-"""Asks: opens one about a call, lists the open ones across sessions, and finds one by its id."""
+"""Lists the open asks across sessions, and finds an ask by its id."""
 
 import logging
 
 from msgspec.structs import replace
 
-from coderelay.host.deadlines import now
 from coderelay.host.records import Records
-from coderelay.protocol.asks import Ask, PermissionAsk, PlanAsk, QuestionAsk
-from coderelay.protocol.calls import Call, Need
+from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.errors import StoreDamaged, UnknownAsk
 from coderelay.protocol.events import Recorded
-from coderelay.protocol.ids import SessionId, new_ask_id, the_id_meant
+from coderelay.protocol.ids import SessionId, the_id_meant
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.session import open_asks as tail
 from coderelay.session.children import children
@@ -20,22 +18,6 @@ from coderelay.store.store import Store
 log = logging.getLogger(__name__)
 
 _PAGE = 1000
-
-
-def ask_about(state: State, call: Call, need: Need, reason: str) -> Ask:
-    ask_id = new_ask_id(state.session)
-    if need.questions:
-        return QuestionAsk(ask_id, call.id, need.questions, deadline=_deadline(state))
-    if need.plan is not None:
-        return PlanAsk(ask_id, need.plan, call.id)
-    return PermissionAsk(ask_id, call.id, need, reason)
-
-
-def _deadline(state: State) -> int | None:
-    """An absolute time, so that a restart neither extends nor loses it."""
-    assert state.turn is not None
-    seconds = state.turn.started.answer_within
-    return None if seconds is None else now() + seconds * 1000
 
 
 async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]:

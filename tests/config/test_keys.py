@@ -112,6 +112,12 @@ def test_every_key_is_documented_and_the_examples_are_right() -> None:
     assert [_read(json.loads(each)) for each in examples] != []
 
 
+def test_every_language_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text()
+    (row,) = re.findall(r"^\| `lang` \|.*$", text, re.MULTILINE)
+    assert tuple(re.findall(r"`(\w+)` \(", row)) == LANGUAGES
+
+
 @pytest.mark.parametrize(("key", "value"), [(key, right) for key, right, *_ in KEYS])
 def test_x23_a_right_value_is_taken_nested_or_dotted(key: str, value: Any) -> None:
     nested = value

@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from coderelay.client.ask_text import agrees, choices, parse_answer, refuses
+from coderelay.client.ask_text import ANSWER_WORDS, agrees, choices, parse_answer, refuses
 from coderelay.client.language import retell, speak, t
 from coderelay.protocol.asks import (
     Allow,
@@ -22,6 +22,7 @@ from coderelay.protocol.asks import (
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.languages import LANGUAGES, read_language
 
 PERMISSION = PermissionAsk(AskId("1"), CallId("c"), Need("bash", "command", "make", command="make"), "it runs")
 BUDGET = BudgetAsk(AskId("2"), "session", spent=1.5, limit=1.0, until=2.0)
@@ -54,6 +55,26 @@ OFFERS = QuestionAsk(AskId("5"), CallId("c"), (Question("怎么办？", options=
 )
 def test_c35_chinese_words_are_answers(ask: Ask, words: tuple[str, ...], decision: Decision) -> None:
     assert [parse_answer(ask, [word]) for word in words] == [decision] * len(words)
+
+
+@pytest.mark.parametrize("language", LANGUAGES[1:])
+def test_c35_a_word_of_a_language_stands_for_one_english_word(language: str) -> None:
+    file = read_language(language)
+    answers = file.answers
+
+    assert answers or not file.complete
+    assert {word: english for word, english in answers.items() if english not in ANSWER_WORDS} == {}
+    for ask in (PERMISSION, BUDGET, PLAN):
+        for word, english in answers.items():
+            assert _decided(ask, word) == _decided(ask, english), "another language has this word too"
+
+
+def _decided(ask: Ask, word: str) -> Decision | None:
+    try:
+        decision = parse_answer(ask, [word])
+    except BadInput:
+        return None
+    return None if isinstance(decision, PlanDecision) and decision.option == "feedback" else decision
 
 
 @pytest.mark.parametrize("words", ["", "不知道", "允许吗", "总"])

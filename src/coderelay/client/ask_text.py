@@ -7,6 +7,7 @@ its translations in `languages/`, or `localize(Localized("…", "…"))`, which 
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from msgspec import Struct
 
@@ -28,26 +29,27 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Question
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.languages import LANGUAGES, read_language
 
 _PERMISSION: dict[str, Decision] = {
-    **dict.fromkeys(("y", "yes", "allow", "once", "是", "好", "允许", "同意", "确认", "允许一次"), Allow()),
-    **dict.fromkeys(("a", "always", "session", "总是", "始终", "总是允许", "始终允许"), Allow("session")),
+    **dict.fromkeys(("y", "yes", "allow", "once"), Allow()),
+    **dict.fromkeys(("a", "always", "session"), Allow("session")),
     "project": Allow("project"),
     "person": Allow("person"),
 }
 _REFUSALS: dict[str, Decision] = {
-    **dict.fromkeys(("n", "no", "deny", "否", "不", "拒绝", "取消"), Deny()),
-    **dict.fromkeys(("s", "stop", "停止"), DenyAndStop()),
+    **dict.fromkeys(("n", "no", "deny"), Deny()),
+    **dict.fromkeys(("s", "stop"), DenyAndStop()),
 }
-_NO_ANSWER = frozenset(("deny", "stop", "拒绝", "停止"))  # refuse a question; `no` may be its answer
+_NO_ANSWER = frozenset(("deny", "stop"))  # refuse a question; `no` may be its answer
 _PLAN: dict[str, Decision] = {
-    **dict.fromkeys(("smart", "auto-edit", "智能"), PlanDecision("smart")),
-    **dict.fromkeys(
-        ("default", "y", "yes", "allow", "默认", "是", "好", "允许", "同意", "确认", "批准"), PlanDecision("default")
-    ),
-    **dict.fromkeys(("keep", "n", "no", "deny", "保持", "否", "不", "拒绝", "取消"), PlanDecision("keep")),
-    **dict.fromkeys(("s", "stop", "停止"), DenyAndStop()),
+    **dict.fromkeys(("smart", "auto-edit"), PlanDecision("smart")),
+    **dict.fromkeys(("default", "y", "yes", "allow"), PlanDecision("default")),
+    **dict.fromkeys(("keep", "n", "no", "deny"), PlanDecision("keep")),
+    **dict.fromkeys(("s", "stop"), DenyAndStop()),
 }
+ANSWER_WORDS = _PERMISSION.keys() | _REFUSALS.keys() | _PLAN.keys()
+"""The English words that answer asks. The `answers` of a language file are other words for these."""
 _DIFF_LINES = 200
 
 
@@ -227,8 +229,15 @@ def refuses(text: str) -> bool:
 
 
 def _word(text: str) -> str:
-    """Normalise case and full-width letters."""
-    return unicodedata.normalize("NFKC", text).strip().lower()
+    """The English word for a word of any language, whichever is spoken here; case and full-width letters are
+    normalised."""
+    word = unicodedata.normalize("NFKC", text).strip().lower()
+    return word if word in ANSWER_WORDS else _other_words().get(word, word)
+
+
+@cache
+def _other_words() -> dict[str, str]:
+    return {word: english for name in LANGUAGES[1:] for word, english in read_language(name).answers.items()}
 
 
 def _refusal(ask: QuestionAsk, given: Sequence[str]) -> Decision | None:

@@ -2,9 +2,14 @@
 
 A file in `languages/` holds `texts` (messages of the client, keyed by the English text in the code) and
 `log_messages` (messages that other packages compose in English, keyed by their templates), both divided into
-sections; `separators` join the parts of such a message. A message that is missing in a file is shown in English. A
-test lists the missing ones, and fails if the file claims to be `complete`. `coder --help` loads this file, so it
-imports nothing that English does not need.
+sections; `separators` join the parts of such a message, and `answers` are words for the English words that answer an
+ask. A message that is missing in a file is shown in English. A test lists the missing ones, and fails if the file
+claims to be `complete`. `coder --help` loads this file, so it imports nothing that English does not need.
+
+To add a language, run `CODER_NEW_LANGUAGE=fr pytest tests/language/test_new_language.py`, which writes
+`languages/fr.json` with all texts in English, translate it, and name it in `docs/configuration.md`. The Chinese of
+some texts is not in `zh.json` but beside their English in the code (`Localized`, `ToolSpec.chinese`). The guide and
+the verification of a turn speak English and Chinese only.
 """
 
 import os
@@ -22,11 +27,17 @@ class LanguageFile:
     table."""
 
     def __init__(
-        self, texts: dict[str, str], log_messages: dict[str, str], separators: dict[str, str], complete: bool
+        self,
+        texts: dict[str, str],
+        log_messages: dict[str, str],
+        separators: dict[str, str],
+        answers: dict[str, str],
+        complete: bool,
     ) -> None:
         self.texts = texts
         self.log_messages = log_messages
         self.separators = separators
+        self.answers = answers  # the English word for each word
         self.complete = complete
 
 
@@ -35,9 +46,9 @@ def read_language(name: str) -> LanguageFile:
 
     with open(os.path.join(_FOLDER, f"{name}.json"), "rb") as file:
         found = json.load(file)
-    return LanguageFile(
-        _entries(found, "texts"), _entries(found, "log_messages"), found.get("separators", {}), found["complete"]
-    )
+    answers = {word: english for english, words in found.get("answers", {}).items() for word in words}
+    texts, log_messages = _entries(found, "texts"), _entries(found, "log_messages")
+    return LanguageFile(texts, log_messages, found.get("separators", {}), answers, found["complete"])
 
 
 def locale_language(env: "Mapping[str, str]") -> str:

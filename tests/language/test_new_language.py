@@ -1,0 +1,54 @@
+"""A new language begins as a file with all texts in English.
+
+`CODER_NEW_LANGUAGE=fr` writes `languages/fr.json`. If the file is there already, what it lacks is added.
+"""
+
+import json
+import os
+from typing import Any
+
+from coderelay.client.old_log_texts import tool_words
+from coderelay.protocol.languages import read_language
+from tests.language.literals import ROOM, records_in
+
+_FOLDER = ROOM / "languages"
+
+
+def test_a_file_for_a_new_language_has_all_that_chinese_has() -> None:
+    found = _new_file({})
+    if name := os.environ.get("CODER_NEW_LANGUAGE"):
+        path = _FOLDER / f"{name}.json"
+        written = _new_file(json.loads(path.read_text()) if path.exists() else {})
+        path.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n")
+
+    chinese = read_language("zh")
+    assert set(_merged(found["texts"])) == chinese.texts.keys() | _records().keys()
+    assert set(_merged(found["log_messages"])) == chinese.log_messages.keys() | tool_words("zh").keys()
+    assert set(found["answers"]) == set(chinese.answers.values())
+    assert all(text == told for part in ("texts", "log_messages") for text, told in _merged(found[part]).items())
+
+
+def _new_file(there: dict[str, Any]) -> dict[str, Any]:
+    """What Chinese has in its file, in records and in the specs of tools; `there` is what is translated already."""
+    chinese = json.loads((_FOLDER / "zh.json").read_text())
+    texts = {**chinese["texts"], "records": _records()}
+    log_messages = {**chinese["log_messages"], "tools": tool_words("zh")}
+    return {
+        "complete": there.get("complete", False),
+        "separators": {mark: mark for mark in chinese["separators"]} | there.get("separators", {}),
+        "answers": {english: [] for english in chinese["answers"]} | there.get("answers", {}),
+        "texts": _in_english(texts, _merged(there.get("texts", {}))),
+        "log_messages": _in_english(log_messages, _merged(there.get("log_messages", {}))),
+    }
+
+
+def _records() -> dict[str, str]:
+    return dict(each for file in sorted(ROOM.rglob("*.py")) for each in records_in(file))
+
+
+def _in_english(sections: dict[str, dict[str, str]], translated: dict[str, str]) -> dict[str, dict[str, str]]:
+    return {name: {text: translated.get(text, text) for text in section} for name, section in sections.items()}
+
+
+def _merged(sections: dict[str, dict[str, str]]) -> dict[str, str]:
+    return {text: told for section in sections.values() for text, told in section.items()}

@@ -2,6 +2,9 @@
 
 The command line, completion, keys, slash commands, configuration, policy and prompts take names, order and texts from
 `MODES`. `coder --help` does too, so this file imports nothing but `localized`.
+
+To add a mode, add its name to `Mode` and its record to `MODES`, and describe it in `docs/permissions.md`;
+CODER_UPDATE_SNAPSHOTS=1 writes `docs/commands.md` and the picture of `/help` anew.
 """
 
 from coderelay.protocol.localized import Localized

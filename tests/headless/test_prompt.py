@@ -137,7 +137,7 @@ def test_x16_a_slash_or_a_bang_is_ordinary_text(serve: Serve, coder_on: CoderOn)
         (["-p", "x", "--mode", "fast"], "--mode"),
         (["-p", ""], "the prompt is empty"),
         (["-p", "x", "--max-steps", "0"], "--max-steps"),
-        (["-p", "x", "--resume", "a", "--continue"], "exclude each other"),
+        (["-p", "x", "--resume", "a", "--continue"], "cannot be used together"),
         (["models"], "/models; did you mean `coder model`?"),
         (["-p", "x", "--cwd", "/nowhere/at/all"], "no folder"),
         (["-p", "x", "--outputs", "json"], "--outputs"),

@@ -27,7 +27,7 @@ def test_which_ids_are_meant(given: str, meant: list[str]) -> None:
 
 @pytest.mark.quick
 def test_several_that_fit_are_listed() -> None:
-    with pytest.raises(BadInput, match="'abcd' matches 2 ids:\n  abcd-1\n  abcd-2\nGive more of the id"):
+    with pytest.raises(BadInput, match="'abcd' matches 2 ids:\n  abcd-1\n  abcd-2\nType more of the id"):
         the_id_meant("abcd", ["abcd-1", "abcd-2"])
 
 

@@ -71,7 +71,7 @@ class CrashingStore:
         )
         self.waiting, self.named = store.waiting, store.named
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
-        self.hurry = store.hurry
+        self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
         self._mutant = mutant
 
     async def append(

@@ -29,7 +29,7 @@ class FailingStore:
             store.named,
         )
         self.change_counter, self.rebuild, self.close = store.change_counter, store.rebuild, store.close
-        self.hurry = store.hurry
+        self.hurry, self.changed, self.all_heads = store.hurry, store.changed, store.all_heads
 
     async def append(
         self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None

@@ -64,9 +64,14 @@ class Told(PostgresStore):
 
 @pytest.mark.parametrize("check", CHECKS, ids=name)
 def test_postgres_keeps_the_contract_of_a_store(check: Check, database: str) -> None:
-    run(
-        check, _opener(Told if check is suite.the_change_counter_moves_with_appends_only else PostgresStore, database)
-    )
+    run(check, _opener(Told if check in ABOUT_CHANGES else PostgresStore, database))
+
+
+ABOUT_CHANGES = (
+    suite.the_change_counter_moves_with_appends_only,
+    suite.changes_are_named_once_to_everyone,
+    suite.an_empty_log_changes_with_its_first_event,
+)
 
 
 def _opener(build: type[PostgresStore], database: str) -> Opener:

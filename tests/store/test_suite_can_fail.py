@@ -12,7 +12,7 @@ from coderelay.protocol.events import AnyEvent, PromptAdmitted, Recorded, Sessio
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.sqlite.store import SqliteStore
-from coderelay.store.store import Projection, Store
+from coderelay.store.store import ChangeCursor, Changes, Projection, Store
 from coderelay.testing import store_suite as suite
 from coderelay.testing.store_suite import CHECKS, Blank, Check, Clock, name, run
 
@@ -222,6 +222,38 @@ class RestlessCounter(Broken):
         return self.calls
 
 
+class RepeatsChanges(Broken):
+    async def changed(self, cursor: ChangeCursor | None) -> Changes:
+        changes = await super().changed(cursor)
+        return changes if cursor is None else Changes(cursor, changes.heads)
+
+
+class SeesItsOwnChangesOnly(Broken):
+    def __init__(self, path: str, projection: Projection, clock: Clock) -> None:
+        super().__init__(path, projection, clock)
+        self._mine: set[SessionId] = set()
+
+    async def append(
+        self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
+    ) -> list[Recorded]:
+        self._mine.add(session)
+        return await super().append(session, at, events, epoch=epoch)
+
+    async def changed(self, cursor: ChangeCursor | None) -> Changes:
+        changes = await super().changed(cursor)
+        return Changes(changes.cursor, {name: head for name, head in changes.heads.items() if name in self._mine})
+
+
+class MissesTheFirstChange(Broken):
+    async def changed(self, cursor: ChangeCursor | None) -> Changes:
+        return await super().changed(None if cursor is None or cursor.number == 0 else cursor)
+
+
+class ForgetsTheDeleted(Broken):
+    async def all_heads(self) -> dict[SessionId, int]:
+        return {each.id: each.head for each in await self.sessions()}
+
+
 class NeverRebuilds(Broken):
     async def rebuild(self) -> None:
         pass
@@ -278,6 +310,10 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (NamesWhatIsNotThere, suite.heads_name_only_sessions_that_are_there),
     (StandingCounter, suite.the_change_counter_moves_with_appends_only),
     (RestlessCounter, suite.the_change_counter_moves_with_appends_only),
+    (RepeatsChanges, suite.changes_are_named_once_to_everyone),
+    (SeesItsOwnChangesOnly, suite.changes_are_named_once_to_everyone),
+    (MissesTheFirstChange, suite.an_empty_log_changes_with_its_first_event),
+    (ForgetsTheDeleted, suite.the_heads_of_all_logs_include_the_deleted),
     (TurnsTimeBack, suite.time_never_runs_backwards_within_a_session),
     (without_rows, suite.rows_follow_from_the_events),
     (rows_apart, suite.events_and_their_rows_are_one_transaction),

@@ -8,6 +8,8 @@ transaction, and can be rebuilt.
 from collections.abc import Sequence
 from typing import Protocol
 
+from msgspec import Struct
+
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
@@ -19,6 +21,21 @@ class Projection(Protocol):
     def summary(self, row: Summary | None, recorded: Recorded) -> Summary | None: ...
 
     def messages(self, recorded: Recorded) -> Sequence[MessageRow]: ...
+
+
+class ChangeCursor(Struct, frozen=True):
+    """A place in the order of all appends, for the store object that returned it and for no other. `last` is the
+    session and the position of the event at this place, where a store keeps that."""
+
+    number: int
+    last: tuple[str, int] | None = None
+
+
+class Changes(Struct, frozen=True):
+    """The heads of the sessions that changed, and the cursor to continue from."""
+
+    cursor: ChangeCursor
+    heads: dict[SessionId, int]
 
 
 class Store(Protocol):
@@ -47,6 +64,21 @@ class Store(Protocol):
 
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
         """Return the position of the last event of each log. A session that never existed is left out."""
+        ...
+
+    async def all_heads(self) -> dict[SessionId, int]:
+        """Return the position of the last event of every log, including those of deleted sessions. The cost depends
+        on the number of logs, not on their length."""
+        ...
+
+    async def changed(self, cursor: ChangeCursor | None) -> Changes:
+        """Return the sessions that any process has appended to since the cursor; None returns a cursor for now, and
+        no sessions.
+
+        No change is missed, and a change that was reported is not reported again. If a store may have missed changes
+        itself (it lost its connection), it reports the heads of all logs. Otherwise the cost depends on what changed,
+        not on the number of sessions.
+        """
         ...
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:

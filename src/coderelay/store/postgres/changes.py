@@ -7,10 +7,11 @@ dies or a connection breaks. Then the poll every few seconds finds the change.
 
 import asyncio
 from contextlib import suppress
+from itertools import takewhile
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.arrays import Texts, escape_nul
+from coderelay.store.postgres.arrays import Texts, given, escape_nul
 from coderelay.store.postgres.connection import (
     Connection,
     ConnectionPool,
@@ -22,6 +23,7 @@ from coderelay.store.postgres.connection import (
 
 POLL_SECONDS = 5.0
 SEND_SECONDS = 0.015
+_NAMES_KEPT = 1000
 _LISTEN = "LISTEN coder_change"
 _NOTIFY = "SELECT pg_notify('coder_change', name) FROM unnest(%s) AS name"
 _LONGEST_NAME = 1900  # characters; the server accepts less than 8000 bytes
@@ -31,12 +33,15 @@ _SNAPSHOT = "SELECT pg_current_snapshot()::text"
 
 
 class AppendNotices:
-    """`counter` changes when any process has appended: at once for this process, within milliseconds for another."""
+    """`counter` changes when any process has appended: at once for this process, within milliseconds for another. The
+    sessions that changed last are remembered, each with the number of its last change."""
 
     def __init__(
         self, server: PostgresServer, reader: ConnectionPool, writers: ConnectionPool, poll_seconds: float
     ) -> None:
         self.counter = 0
+        self._changed: dict[SessionId, int] = {}  # the last change comes last
+        self._unnamed = 0  # up to this number, other sessions may have changed as well
         self._server = server
         self._reader = reader
         self._writers = writers
@@ -60,9 +65,27 @@ class AppendNotices:
 
     def appended(self, session: SessionId) -> None:
         """Record an append by this process."""
-        self.counter += 1
+        self._count(session)
         self._unsent.add(session)
         self._appended.set()
+
+    def since(self, number: int) -> list[SessionId] | None:
+        """Return the sessions that changed after this value of `counter`; None if that is not known."""
+        if number < self._unnamed:
+            return None
+        return list(takewhile(lambda session: self._changed[session] > number, reversed(self._changed)))
+
+    def _count(self, session: SessionId | None) -> None:
+        """Count a change, of any session if it is None."""
+        self.counter += 1
+        if session is None:
+            self._unnamed = self.counter
+            self._changed.clear()
+            return
+        self._changed.pop(session, None)
+        self._changed[session] = self.counter
+        if len(self._changed) > _NAMES_KEPT:
+            self._unnamed = self._changed.pop(next(iter(self._changed)))
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -86,7 +109,7 @@ class AppendNotices:
     async def _hear(self, listener: Connection) -> None:
         async for notice in listener.notifies():
             if notice.pid not in self._writers.pids():  # our own appends were counted when they were written
-                self.counter += 1
+                self._count(SessionId(given(notice.payload)) if len(notice.payload) < _LONGEST_NAME else None)
 
     async def _listen_again(self) -> Connection:
         for pause in pauses_between_attempts():
@@ -111,7 +134,7 @@ class AppendNotices:
                 ((snapshot,),) = await self._reader.use(lambda connection: rows(connection, _SNAPSHOT))
                 if snapshot != self._snapshot:
                     self._snapshot = snapshot
-                    self.counter += 1
+                    self._count(None)
 
     async def _send(self) -> None:
         """Notify of the first append after a silence at once, and of further ones together a little later."""

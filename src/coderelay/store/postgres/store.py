@@ -28,7 +28,7 @@ from coderelay.store.postgres.connection import (
 )
 from coderelay.store.postgres.migrations import migrate
 from coderelay.store.sqlite.store import wall_clock
-from coderelay.store.store import Projection
+from coderelay.store.store import ChangeCursor, Changes, Projection
 from coderelay.store.stored import LAST_CHARACTER, read_event, read_summary, refuse_holes
 
 T = TypeVar("T")
@@ -39,6 +39,16 @@ _EVENTS = "SELECT seq, epoch, at, kind, body FROM event WHERE session_id = %s AN
 _HEADS = """
 SELECT name, (SELECT seq FROM event WHERE session_id = name ORDER BY seq DESC LIMIT 1)
 FROM unnest(%s) AS name
+"""
+# Jumps from one session to the next in the index, instead of reading every event.
+_ALL_HEADS = """
+WITH RECURSIVE log (id) AS (
+    (SELECT session_id FROM event ORDER BY session_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT session_id FROM event WHERE session_id > log.id ORDER BY session_id LIMIT 1)
+    FROM log WHERE log.id IS NOT NULL
+)
+SELECT id, (SELECT seq FROM event WHERE session_id = log.id ORDER BY seq DESC LIMIT 1) FROM log WHERE id IS NOT NULL
 """
 # Orders by when events were appended, since clocks may be wrong. Events without a number are ordered by their time.
 _BY_CHANGE = """
@@ -106,6 +116,17 @@ class PostgresStore:
         names = {escape_nul(session): session for session in sessions if can_be_kept(session)}
         found = await self._query(_HEADS, (Texts(names),))
         return {names[name]: head for name, head in found if head is not None}
+
+    async def all_heads(self) -> dict[SessionId, int]:
+        return {SessionId(given(name)): head for name, head in await self._query(_ALL_HEADS, ())}
+
+    async def changed(self, cursor: ChangeCursor | None) -> Changes:
+        if cursor is None:
+            await self.heads([])  # once the store is open, it listens to changes
+            return Changes(ChangeCursor(self._changes.counter), {})
+        number, names = self._changes.counter, self._changes.since(cursor.number)
+        heads = await self.all_heads() if names is None else await self.heads(names)
+        return Changes(ChangeCursor(number), heads)
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         if cwd is None:

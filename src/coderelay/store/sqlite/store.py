@@ -25,7 +25,7 @@ from coderelay.store.sqlite.open_file import (
     waiting_words,
 )
 from coderelay.store.sqlite.writer import Writer
-from coderelay.store.store import Projection
+from coderelay.store.store import ChangeCursor, Changes, Projection
 from coderelay.store.stored import LAST_CHARACTER, bodies, place, read_event, read_summary, refuse_holes
 
 # The body is read as bytes: `_recorded` decodes it, and can name the event if it is not valid text.
@@ -37,6 +37,17 @@ _SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
 # Orders by when events were appended, which is the order of their row numbers, since clocks may be wrong.
 _BY_CHANGE = "(SELECT rowid FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC, id"
 _WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
+_LAST = "SELECT rowid, session_id, seq FROM event ORDER BY rowid DESC LIMIT 1"
+_FROM = "SELECT rowid, session_id, seq FROM event WHERE rowid >= ? ORDER BY rowid"
+# Jumps from one session to the next in the index, instead of reading every event.
+_ALL_HEADS = """
+WITH RECURSIVE log (id) AS (
+    SELECT min(session_id) FROM event
+    UNION ALL
+    SELECT (SELECT min(session_id) FROM event WHERE session_id > log.id) FROM log WHERE log.id IS NOT NULL
+)
+SELECT id, (SELECT max(seq) FROM event WHERE session_id = log.id) FROM log WHERE id IS NOT NULL
+"""
 _HEAD = "SELECT seq, epoch, at FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 
@@ -127,6 +138,22 @@ class SqliteStore:
     async def heads(self, sessions: Sequence[SessionId]) -> dict[SessionId, int]:
         found = {session: await self._query(_HEAD, (session,)) for session in sessions}
         return {session: rows[0][0] for session, rows in found.items() if rows}
+
+    async def all_heads(self) -> dict[SessionId, int]:
+        return dict(await self._query(_ALL_HEADS))
+
+    async def changed(self, cursor: ChangeCursor | None) -> Changes:
+        """Row numbers are assigned in the order of commits. The highest one is never assigned twice, because a
+        deletion erases only what precedes it. VACUUM assigns all numbers anew: if the cursor's row is not the one it
+        was, the heads of all logs are compared. (The deletion of its session has the same effect.)"""
+        if cursor is None:
+            return Changes(_cursor(await self._query(_LAST)), {})
+        rows = await self._query(_FROM, (cursor.number,))
+        if cursor.last is not None:
+            if not rows or rows[0] != (cursor.number, *cursor.last):
+                return Changes(_cursor(await self._query(_LAST)), await self.all_heads())
+            del rows[0]
+        return Changes(_cursor(rows[-1:]) if rows else cursor, {session: seq for _, session, seq in rows})
 
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         where, values = ("", (limit,)) if cwd is None else ("WHERE cwd = ?", (cwd, limit))
@@ -288,6 +315,10 @@ class SqliteStore:
                 self._tell(waiting_words(self.path))
             await asyncio.sleep(_READ_PAUSE)
             await self._be_open()
+
+
+def _cursor(last: Sequence[tuple[Any, ...]]) -> ChangeCursor:
+    return ChangeCursor(last[0][0], (last[0][1], last[0][2])) if last else ChangeCursor(0)
 
 
 def _insert(

@@ -27,6 +27,12 @@ from coderelay.testing.store_suite.appends import (
     an_append_is_seen_by_everyone_at_once as an_append_is_seen_by_everyone_at_once,
 )
 from coderelay.testing.store_suite.appends import (
+    an_empty_log_changes_with_its_first_event as an_empty_log_changes_with_its_first_event,
+)
+from coderelay.testing.store_suite.appends import (
+    changes_are_named_once_to_everyone as changes_are_named_once_to_everyone,
+)
+from coderelay.testing.store_suite.appends import (
     events_are_numbered_from_one as events_are_numbered_from_one,
 )
 from coderelay.testing.store_suite.appends import (
@@ -49,6 +55,9 @@ from coderelay.testing.store_suite.appends import (
 )
 from coderelay.testing.store_suite.appends import (
     the_change_counter_moves_with_appends_only as the_change_counter_moves_with_appends_only,
+)
+from coderelay.testing.store_suite.appends import (
+    the_heads_of_all_logs_include_the_deleted as the_heads_of_all_logs_include_the_deleted,
 )
 from coderelay.testing.store_suite.appends import (
     time_never_runs_backwards_within_a_session as time_never_runs_backwards_within_a_session,

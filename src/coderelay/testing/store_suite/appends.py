@@ -6,11 +6,13 @@ from coderelay.protocol.errors import Fenced, HeadMoved
 from coderelay.protocol.events import (
     AnyEvent,
     Recorded,
+    SessionDeleted,
 )
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.store.store import Store
 from coderelay.testing.store_suite.check import Log, promise
 from coderelay.testing.store_suite.events import (
+    BY,
     A,
     B,
     C,
@@ -243,6 +245,55 @@ async def the_change_counter_moves_with_appends_only(log: Log) -> None:
         assert store.change_counter() != seen
         seen = store.change_counter()
         assert store.change_counter() == seen
+
+
+@promise
+async def changes_are_named_once_to_everyone(log: Log) -> None:
+    store, other = await log.open(), await log.open()
+    await write(other, B, [[created()]])
+    await write(store, A, [[created()]])
+    await write(other, B, [[prompt()]])
+    first = await store.changed(None)
+    assert first.heads == {}
+    assert (await store.changed(first.cursor)).heads == {}
+    cursor = first.cursor
+    for head in range(2, 6):
+        writer = other if head % 2 else store
+        await write(writer, A, [[prompt()]])
+        changes = await store.changed(cursor)
+        assert changes.heads == {A: head}
+        cursor = changes.cursor
+        assert (await store.changed(cursor)).heads == {}
+    await write(other, C, [[created()], [prompt(), prompt()]])
+    await write(store, B, [[prompt()]])
+    assert (await store.changed(cursor)).heads == {B: 3, C: 3}
+    assert (await store.changed(first.cursor)).heads == {A: 5, B: 3, C: 3}
+    cursor = (await store.changed(cursor)).cursor
+    await write(other, A, [[SessionDeleted(by=BY)]])
+    assert (await store.changed(cursor)).heads == {A: 6}
+    assert (await store.changed((await store.changed(cursor)).cursor)).heads == {}
+    await refused(HeadMoved, store.append(B, 1, [prompt()]))
+    assert (await store.changed(cursor)).heads == {A: 6}
+
+
+@promise
+async def an_empty_log_changes_with_its_first_event(log: Log) -> None:
+    store, other = await log.open(), await log.open()
+    cursor = (await store.changed(None)).cursor
+    assert (await store.changed(cursor)).heads == {}
+    await write(store, A, [[created()]])
+    await write(other, B, [[created(), prompt()]])
+    assert (await store.changed(cursor)).heads == {A: 1, B: 2}
+
+
+@promise
+async def the_heads_of_all_logs_include_the_deleted(log: Log) -> None:
+    store = await log.open()
+    assert await store.all_heads() == {}
+    await write(store, A, [[created(), prompt()], [SessionDeleted(by=BY)]])
+    await write(store, B, [[created()], *([prompt()] for _ in range(9))])
+    await write(store, APPROVALS, [[prompt()]])
+    assert await store.all_heads() == {A: 3, B: 10, APPROVALS: 1}
 
 
 @promise

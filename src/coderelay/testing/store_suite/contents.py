@@ -115,6 +115,7 @@ async def closing_finishes_what_was_begun_and_then_takes_nothing(log: Log) -> No
         await refused(StoreFailed, closed.rebuild())
         await refused(StoreFailed, closed.read(A))
         await refused(StoreFailed, closed.heads([A]))
+        await refused(StoreFailed, closed.changed(None))
         await refused(StoreFailed, closed.sessions())
     assert await other.read(A) == []
     await write(other, A, [[created()]])

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
@@ -27,17 +28,21 @@ _STOPPING_MAY_TAKE = 15.0  # seconds, in whichever process runs the command
 
 
 class Backgrounds:
-    """The background commands of all sessions in this process."""
+    """The background commands of all sessions in this process. Those of a session are forgotten with its record."""
 
     def __init__(self, ownership: Ownership) -> None:
         self._ownership = ownership
-        self._sessions: dict[SessionId, SessionBackground] = {}
+        self._sessions: WeakValueDictionary[SessionId, SessionBackground] = WeakValueDictionary()
 
     def of(self, record: Record) -> "SessionBackground":
         known = self._sessions.get(record.session)
         if known is None:
             known = self._sessions[record.session] = SessionBackground(record, self)
         return known
+
+    def runs_any(self, session: SessionId) -> bool:
+        known = self._sessions.get(session)
+        return known is not None and known.runs_any()
 
     async def rows(self, state: State) -> list[BackgroundRow]:
         decide.require(state)
@@ -78,6 +83,10 @@ class SessionBackground:
         self._all = all_of_them
         self._kept: dict[BackgroundId, _BackgroundProcess] = {}
         record.watchers.add(self._obey)
+
+    def runs_any(self) -> bool:
+        unended = {each.id for each in background.running(self._record.state)}
+        return any(number in unended or not kept.running.is_over for number, kept in self._kept.items())
 
     def make_room(self) -> None:
         running = background.running(self._record.state)

@@ -16,6 +16,7 @@ from coderelay.host.records import Records
 from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.policy.secrets.masking import Secrets
 from coderelay.protocol.commands import Command, Outcome
+from coderelay.protocol.ids import SessionId
 from coderelay.store.store import Store
 from coderelay.workspace.processes.processes import Processes
 
@@ -58,6 +59,10 @@ class HostContext(Struct, frozen=True, dict=True):
         from coderelay.host.background import Backgrounds  # imported late: most processes have none
 
         return Backgrounds(self.ownership)
+
+    def runs_background(self, session: SessionId) -> bool:
+        """Whether background commands of a session run in this process."""
+        return "backgrounds" in vars(self) and self.backgrounds.runs_any(session)
 
     async def close(self) -> None:
         if "backgrounds" in vars(self):

@@ -12,6 +12,7 @@ from coderelay.protocol.asks import By, Deny
 from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.errors import UnknownSession
 from coderelay.session import decide
+from coderelay.session.state import State
 
 NOBODY = By(who="nobody", via="deadline")
 TOO_LATE = "nobody answered in time"
@@ -22,17 +23,16 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def is_due(record: Record, now: int) -> bool:
-    return any(ask.deadline is not None and ask.deadline <= now for ask in record.state.open_asks())
+def next_deadline(state: State) -> int | None:
+    """The first deadline among the open asks of a session."""
+    return min((ask.deadline for ask in state.open_asks() if ask.deadline is not None), default=None)
 
 
-async def expire(records: Iterable[Record], now: int) -> list[Record]:
-    """Deny the asks whose deadline has passed; returns the sessions that can go on."""
-    due = [record for record in records if is_due(record, now)]
+async def expire(due: Iterable[Record], now: int) -> None:
+    """Deny the asks of these sessions whose deadline has passed."""
     for record in due:
         for ask in record.state.open_asks():
             if ask.deadline is not None and ask.deadline <= now:
                 command = AnswerAsk(session=record.session, ask=ask.id, decision=Deny(TOO_LATE), by=NOBODY)
                 with suppress(UnknownSession):  # the session was deleted just now
                     await record.append(lambda state, command=command: decide.answer(state, command))
-    return due

@@ -192,10 +192,14 @@ class Host:
         record = await self.record(session)
         if record.state.head == 0:
             raise UnknownSession(session)
-        self._wakeups.attend(record)
-        async with aclosing(Feed(record, after).events()) as events:
-            async for event in events:
-                yield event
+        with self._wakeups.following(record):
+            async with aclosing(Feed(record, after).events()) as events:
+                async for event in events:
+                    yield event
+
+    def attended(self) -> int:
+        """How many sessions this process follows, works on or waits for."""
+        return len(self._wakeups)
 
     async def close(self) -> None:
         self.store.hurry()  # a worker may wait for a lock

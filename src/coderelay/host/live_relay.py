@@ -1,6 +1,6 @@
 """LiveRelay of live output (text that is still being written) with the other processes on this machine."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from coderelay.host.record import Record
 from coderelay.protocol.ids import SessionId
@@ -29,6 +29,9 @@ class OutgoingLive:
     def show(self, live: Live) -> None:
         self._pieces.append((self._record.state.head, live))
 
+    def detach(self) -> None:
+        self._record.followers.discard(self)
+
     def take(self) -> list[tuple[SessionId, int, Live]]:
         pieces, self._pieces = join(self._pieces), []
         return [(self._record.session, after, live) for after, live in pieces]
@@ -41,47 +44,47 @@ class LiveRelay:
     def __init__(self, file: LiveFile, starts_at: float) -> None:
         self._file = file
         self._outgoing: dict[SessionId, OutgoingLive] = {}
-        self._followed: set[SessionId] = set()
+        self._followed: Mapping[SessionId, Record] = {}
         self._number: int | None = None
         self._shown: dict[SessionId, int] = {}
         self._counter = -1
         self._due = {"follow": starts_at, "followed": starts_at, "flush": starts_at, "sweep": starts_at}
         self._starts_at = starts_at
 
-    def tick(self, records: Mapping[SessionId, Record], owned: Collection[SessionId], now: float) -> None:
+    def tick(self, followed: Mapping[SessionId, Record], owned: Mapping[SessionId, Record], now: float) -> None:
+        """`followed` are the sessions that somebody follows here and that do not run here, `owned` those that run
+        here. As long as the first is the same object, nothing was added to it."""
         if now < self._starts_at:
             return
-        elsewhere = {session: record for session, record in records.items() if session not in owned}
-        looked_at = {session for session, record in elsewhere.items() if record.followers}
-        if self._is_due("follow", _FOLLOW_SECONDS, now) or looked_at - self._followed:
-            self._follow(looked_at, elsewhere, now)
+        if self._is_due("follow", _FOLLOW_SECONDS, now) or followed is not self._followed:
+            self._follow(followed, now)
         if (owned or self._outgoing) and self._is_due("followed", _FOLLOWED_SECONDS, now):
-            self._attach(records, self._file.followed(owned, now))
+            self._attach(owned, self._file.followed(owned, now))
         if self._outgoing and self._is_due("flush", _FLUSH_SECONDS, now):
             pieces = [piece for each in self._outgoing.values() for piece in each.take()]
             if pieces:
                 self._file.show(pieces, now)
-        if looked_at:
-            self._take_in(elsewhere)
+        if followed:
+            self._take_in(followed)
         if self._is_due("sweep", _SWEEP_SECONDS, now):
             self._file.sweep(now)
 
     def close(self) -> None:
         self._file.close()
 
-    def _follow(self, sessions: set[SessionId], records: Mapping[SessionId, Record], now: float) -> None:
-        if sessions:
-            self._file.follow(sessions, now)
-        for session in sessions - self._followed:
-            self._show(records, self._file.current(session, records[session].state.head))
-        self._followed = sessions
+    def _follow(self, followed: Mapping[SessionId, Record], now: float) -> None:
+        if followed:
+            self._file.follow(followed, now)
+        for session in followed.keys() - self._followed.keys():
+            self._show(followed, self._file.current(session, followed[session].state.head))
+        self._followed = followed
 
-    def _attach(self, records: Mapping[SessionId, Record], followed: set[SessionId]) -> None:
+    def _attach(self, owned: Mapping[SessionId, Record], followed: set[SessionId]) -> None:
         for session in followed - self._outgoing.keys():
-            outgoing = self._outgoing[session] = OutgoingLive(records[session])
-            records[session].followers.add(outgoing)
+            outgoing = self._outgoing[session] = OutgoingLive(owned[session])
+            owned[session].followers.add(outgoing)
         for session in self._outgoing.keys() - followed:
-            records[session].followers.discard(self._outgoing.pop(session))
+            self._outgoing.pop(session).detach()
 
     def _take_in(self, records: Mapping[SessionId, Record]) -> None:
         counter = self._file.change_counter()
@@ -95,6 +98,7 @@ class LiveRelay:
         pieces = self._file.pieces(self._number)
         self._number = pieces[-1].number if pieces else self._number
         self._show(records, pieces)
+        self._shown.clear()  # from here on, pieces are newer than all that was shown
 
     def _show(self, records: Mapping[SessionId, Record], pieces: list[LivePiece]) -> None:
         """Show each piece once, and none that the log has overtaken."""

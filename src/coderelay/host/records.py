@@ -1,4 +1,6 @@
-"""The session records of this process, one for each session that it has read."""
+"""The session records of this process: one for each session that somebody here uses, and the last few used."""
+
+from weakref import WeakValueDictionary
 
 from coderelay.host.deadlines import now
 from coderelay.host.record import Record
@@ -8,11 +10,20 @@ from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.summary import Summary
 from coderelay.store.store import Store
 
+_RECENT = 32
+
 
 class Records:
+    """A record is forgotten when nobody holds it any more. The most recently used are held here, so that successive
+    commands to a session need not read its log again."""
+
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._known: dict[SessionId, Record] = {}
+        self._known: WeakValueDictionary[SessionId, Record] = WeakValueDictionary()
+        self._recent: dict[SessionId, Record] = {}  # the last used comes last
+
+    def __len__(self) -> int:
+        return len(self._known)
 
     async def record(self, session: SessionId) -> Record:
         """The record of a session, brought up to date with the log."""
@@ -20,7 +31,15 @@ class Records:
         if record is None:
             record = self._known[session] = Record(session, self.store)
         await record.sync()
+        if record.state.head:
+            self._hold(record)
         return record
+
+    def _hold(self, record: Record) -> None:
+        self._recent.pop(record.session, None)
+        self._recent[record.session] = record
+        if len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
 
     async def summary(self, session: SessionId) -> Summary:
         """Raises UnknownSession."""

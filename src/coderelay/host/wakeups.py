@@ -6,17 +6,22 @@ Apart from those of background commands, all long-running tasks are created here
 import asyncio
 import logging
 import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 from msgspec import Struct
 
+from coderelay.host.attended import Attended
+from coderelay.host.can_run import why_not
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import expire
 from coderelay.host.deadlines import now as wall_clock
 from coderelay.host.record import Record
 from coderelay.host.worker import Worker
-from coderelay.protocol.errors import StoreFailed
+from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
-from coderelay.session.next_action import needs_owner
+from coderelay.session.next_action import EndTurn, needs_owner, next_action
+from coderelay.store.store import ChangeCursor
 
 log = logging.getLogger(__name__)
 
@@ -32,21 +37,58 @@ class Wakeups:
     def __init__(self, context: HostContext, send: Send) -> None:
         self._context = context
         self._send = send
-        self._records: dict[SessionId, Record] = {}
+        self._attended = Attended()
         self._workers: dict[SessionId, tuple[Worker, asyncio.Task[None]]] = {}
+        self._running: dict[SessionId, Record] = {}  # those that have a worker
         self._resting: dict[SessionId, float] = {}
         self._again: set[SessionId] = set()
+        self._followed: dict[SessionId, tuple[Record, int]] = {}
+        self._elsewhere: dict[SessionId, Record] | None = None
+        self._newly_attended: set[SessionId] = set()
         self._look_out: asyncio.Task[None] | None = None
-        self._newly_attended = False
         self._closing = False
+
+    def __len__(self) -> int:
+        return len(self._attended.records)
 
     def attend(self, record: Record) -> None:
         """From now on, notice what other processes do to this session."""
-        self._newly_attended = self._newly_attended or record.session not in self._records
-        self._records[record.session] = record
-        if self._look_out is None:
+        if record.session not in self._attended.records:
+            self._attended.add(record)
+            self._newly_attended.add(record.session)
+        if self._look_out is None and not self._closing:
             self._look_out = asyncio.create_task(self._look())
             self._look_out.add_done_callback(self._blinded)
+
+    @contextmanager
+    def following(self, record: Record) -> Generator[None]:
+        """Attend the session while somebody follows it."""
+        self.attend(record)
+        self._count_follower(record, 1)
+        try:
+            yield
+        finally:
+            self._count_follower(record, -1)
+            self._forget_if_done(record)
+
+    def _count_follower(self, record: Record, more: int) -> None:
+        count = self._followed.pop(record.session, (record, 0))[1] + more
+        if count:
+            self._followed[record.session] = (record, count)
+        self._elsewhere = None
+
+    def _forget_if_done(self, record: Record) -> None:
+        """Forget a session that nobody follows and nothing here works on or waits for."""
+        session, state = record.session, record.state
+        is_used = session in self._followed or session in self._workers or session in self._again
+        if is_used or state.turn is not None or needs_owner(state):
+            return
+        if self._context.runs_background(session):
+            self._attended.look_again(record)
+            return
+        self._attended.discard(record)
+        self._newly_attended.discard(session)
+        self._resting.pop(session, None)
 
     def wake(self, record: Record) -> None:
         """The session may have something to do: start a worker, or another one when the present one is done."""
@@ -59,6 +101,8 @@ class Wakeups:
         worker = Worker(record, self._context, self._send)
         task = asyncio.create_task(worker.run())
         self._workers[record.session] = (worker, task)
+        self._running[record.session] = record
+        self._elsewhere = None
         task.add_done_callback(lambda _: self._finished(record))
 
     async def close(self) -> None:
@@ -74,6 +118,8 @@ class Wakeups:
 
     def _finished(self, record: Record) -> None:
         worker, task = self._workers.pop(record.session)
+        del self._running[record.session]
+        self._elsewhere = None
         if worker.is_failed:
             self._resting[record.session] = time.monotonic() + _REST_SECONDS
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -81,13 +127,14 @@ class Wakeups:
         if record.session in self._again:
             self._again.discard(record.session)
             self.wake(record)
+        self._forget_if_done(record)
 
     def _blinded(self, look_out: asyncio.Task[None]) -> None:
         """The look-out failed. Without it followers would never hear anything again, so they are told of this at
         least."""
         if not look_out.cancelled() and (error := look_out.exception()) is not None:
             log.error("the look-out failed", exc_info=error)
-            for record in self._records.values():
+            for record in self._attended.records.values():
                 record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
 
     async def _look(self) -> None:
@@ -100,7 +147,7 @@ class Wakeups:
             try:
                 await self._look_once(look)
             except StoreFailed as error:
-                for record in self._records.values():
+                for record in self._attended.records.values():
                     record.fail(error)
                 await asyncio.sleep(_REST_SECONDS)
 
@@ -108,41 +155,87 @@ class Wakeups:
         now = time.monotonic()
         seen = self._context.store.change_counter()
         if seen != look.counter or self._newly_attended:  # it may have moved before it was attended
-            self._newly_attended = False
-            await self._read_on()
+            await self._read_on(look)
             look.counter = seen
-        self._context.live_relay.tick(self._records, self._workers, now)
+        self._context.live_relay.tick(self._followed_elsewhere(), self._running, now)
         if now - look.owners_at >= _OWNERS_SECONDS:
             look.owners_at = now
-            self._look_at_owners()
-            for record in await expire(self._records.values(), wall_clock()):
-                self.wake(record)
+            await self._look_at_owners()
+            await self._look_at_deadlines()
+            for record in self._attended.take_rested():
+                self._forget_if_done(record)
         if self._workers and now - look.beat_at >= _BEAT_SECONDS:
             look.beat_at = now
             await self._context.ownership.beat()
 
-    async def _read_on(self) -> None:
-        heads = await self._context.store.heads(list(self._records))
-        for session, head in heads.items():
-            record = self._records[session]
-            if head > record.state.head:
-                await record.sync()
-                if needs_owner(record.state):
-                    self.wake(record)
+    async def _read_on(self, look: "_Look") -> None:
+        """Read what other processes appended. The cursor is moved at the end, so that nothing is missed if the log
+        fails in between."""
+        new, self._newly_attended = self._newly_attended, set()
+        try:
+            changes = await self._context.store.changed(look.cursor)
+            heads = changes.heads | await self._context.store.heads(list(new)) if new else changes.heads
+            for session, head in heads.items():
+                record = self._attended.records.get(session)
+                if record is not None and head > record.state.head:
+                    await self._sync(record)
+        except BaseException:
+            self._newly_attended |= new
+            raise
+        look.cursor = changes.cursor
 
-    def _look_at_owners(self) -> None:
-        """Wake sessions that need an owner: one that another process owns becomes ours when that process dies. A
-        session whose log could not be written a moment ago rests a little first."""
+    async def _sync(self, record: Record) -> None:
+        try:
+            await record.sync()
+        except StoreDamaged as error:
+            record.fail(error)  # the other sessions go on
+            return
+        if record.state.owner is None and needs_owner(record.state):
+            self.wake(record)
+
+    def _followed_elsewhere(self) -> Mapping[SessionId, Record]:
+        """The sessions that somebody follows here and no worker here runs."""
+        if self._elsewhere is None:
+            self._elsewhere = {
+                session: record for session, (record, _) in self._followed.items() if session not in self._workers
+            }
+        return self._elsewhere
+
+    async def _look_at_owners(self) -> None:
+        """Wake sessions that need an owner: one that another process owns becomes ours when that process dies. Each
+        owner is looked at once, however many sessions it has. A session whose log could not be written a moment ago,
+        or that cannot run here, rests a little first."""
         now = time.monotonic()
-        for record in tuple(self._records.values()):
-            is_free = record.session not in self._workers and now >= self._resting.get(record.session, 0.0)
-            if is_free and needs_owner(record.state):
-                self.wake(record)
+        for owner in self._attended.owners():
+            try:
+                is_free = await self._context.ownership.may_follow(owner)
+            except StoreFailed as error:
+                for record in self._attended.needing(owner):
+                    record.fail(error)
+                continue
+            for record in self._attended.needing(owner) if is_free else ():
+                if record.session not in self._workers and now >= self._resting.get(record.session, 0.0):
+                    self._wake_if_possible(record, now)
+
+    def _wake_if_possible(self, record: Record, now: float) -> None:
+        is_to_end = isinstance(next_action(record.state), EndTurn)
+        if is_to_end or why_not(record.state, self._context.agents) is None:
+            self.wake(record)
+        else:
+            self._resting[record.session] = now + _REST_SECONDS
+
+    async def _look_at_deadlines(self) -> None:
+        now = wall_clock()
+        due = self._attended.due(now)
+        await expire(due, now)
+        for record in due:
+            self.wake(record)
 
 
 class _LookOutState(Struct):
     """What the look-out saw last, and when it last did its slower tasks."""
 
+    cursor: ChangeCursor | None = None
     counter: int | None = None
     owners_at: float = 0.0
     beat_at: float = 0.0

@@ -10,7 +10,7 @@ Every terminal on this machine sees the same session, and the session goes on wi
 import asyncio
 import os
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Generator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
@@ -65,6 +65,17 @@ class ConnectedClient:
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         async with aclosing(self._host.follow(session, after)) as feed:
+            while True:
+                async with self._call():
+                    each = await anext(feed, None)
+                if each is None:
+                    return
+                yield each
+
+    async def follow_all(
+        self, after: Mapping[SessionId, int] | None = None
+    ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
+        async with aclosing(self._host.follow_all(after)) as feed:
             while True:
                 async with self._call():
                     each = await anext(feed, None)
@@ -163,6 +174,13 @@ class Coder:
     def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         return self.client.follow(session, after)
 
+    def follow_all(
+        self, after: Mapping[SessionId, int] | None = None
+    ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
+        """Follow all sessions, also those that other processes start later. Sessions in `after` are replayed from
+        that event on, others are followed from now on."""
+        return self.client.follow_all(after)
+
     async def sessions(self, *, cwd: str | None = None, limit: int = 100) -> list[Summary]:
         return await self.client.get(ListSessions(None if cwd is None else os.path.realpath(cwd), limit))
 
@@ -229,6 +247,16 @@ class SyncCoder:
 
     def follow(self, session: SessionId, after: int = 0) -> Generator[Recorded | Live]:
         feed = self._coder.follow(session, after)
+        try:
+            while (each := self._do(anext(feed, None))) is not None:
+                yield each
+        finally:
+            self._do(feed.aclose())
+
+    def follow_all(
+        self, after: Mapping[SessionId, int] | None = None
+    ) -> Generator[tuple[SessionId, Recorded | Live]]:
+        feed = self._coder.follow_all(after)
         try:
             while (each := self._do(anext(feed, None))) is not None:
                 yield each

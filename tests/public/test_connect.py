@@ -57,6 +57,27 @@ def test_a_script_without_a_loop(serve: Serve, here: CoderOn, folder: Path) -> N
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["a"]
 
 
+def test_a_script_follows_all_sessions(serve: Serve, here: CoderOn) -> None:
+    here(serve(script(says("one"), says("two"))))
+    with coderelay.connect(who="robot") as coder:
+        first = coder.start("go")
+        coder.wait(first)
+        feed = coder.follow_all({first: 0})
+        (told, event) = next(feed)
+        assert (told, isinstance(event, Recorded) and event.seq) == (first, 1)
+        second = coder.start("go")
+        logs: dict[SessionId, list[int]] = {first: [1], second: []}
+        ended: set[SessionId] = set()
+        while ended != {first, second}:
+            told, event = next(feed)
+            if isinstance(event, Recorded):
+                logs[told].append(event.seq)
+                if isinstance(event.event, TurnEnded):
+                    ended.add(told)
+        feed.close()
+        assert all(seqs == list(range(1, len(seqs) + 1)) for seqs in logs.values())
+
+
 @pytest.mark.quick
 def test_a_script_with_a_loop(serve: Serve, here: CoderOn) -> None:
     here(serve(script(says("one"), says("two"))))

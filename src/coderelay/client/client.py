@@ -1,6 +1,6 @@
 """The contract between surfaces and sessions: commands in, values and events out."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol
 
 from coderelay.protocol.commands import Command, Outcome
@@ -23,4 +23,15 @@ class Client(Protocol):
     def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         """Replay the events after the cursor `after`, then follow new ones, without gap or repeat. Live pieces in
         between are for display only. Ends when the session is deleted."""
+        ...
+
+    def follow_all(
+        self, after: Mapping[SessionId, int] | None = None
+    ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
+        """Follow all sessions that this client may see, also those that any process creates later, each event with
+        its session. A session in `after` is replayed from its cursor there; another is followed from now on; a new
+        one from its first event. "Now" is when the first event is asked for. Each session has its events in order,
+        without gap or repeat; the last event of a deleted session is its deletion.
+
+        Unlike `follow`, this does not make the process ready to run the sessions."""
         ...

@@ -1,6 +1,6 @@
 """The host: the in-process Client, which carries out commands, answers queries and follows sessions."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
@@ -194,6 +194,19 @@ class Host:
             raise UnknownSession(session)
         with self._wakeups.following(record):
             async with aclosing(Feed(record, after).events()) as events:
+                async for event in events:
+                    yield event
+
+    async def follow_all(
+        self, after: Mapping[SessionId, int] | None = None
+    ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
+        self._refuse_when_closed()
+        from coderelay.host.feed_of_all import FeedOfAll  # imported late: most processes follow one session
+
+        feed = FeedOfAll(self._records)
+        await feed.begin(after or {})
+        with self._wakeups.following_all(feed):
+            async with aclosing(feed.events()) as events:
                 async for event in events:
                     yield event
 

@@ -1,11 +1,11 @@
 """LiveRelay of live output (text that is still being written) with the other processes on this machine."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from coderelay.host.record import Record
+from coderelay.host.record import FollowerOfAll, Record
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live, join
-from coderelay.store.live import LiveFile, LivePiece
+from coderelay.store.live import EVERY_SESSION, LiveFile, LivePiece
 
 _FOLLOW_SECONDS = 1.0
 _FOLLOWED_SECONDS = 0.25
@@ -45,39 +45,50 @@ class LiveRelay:
         self._file = file
         self._outgoing: dict[SessionId, OutgoingLive] = {}
         self._followed: Mapping[SessionId, Record] = {}
+        self._follows_all = False
+        self._known_followers: set[FollowerOfAll] = set()
         self._number: int | None = None
         self._shown: dict[SessionId, int] = {}
         self._counter = -1
         self._due = {"follow": starts_at, "followed": starts_at, "flush": starts_at, "sweep": starts_at}
         self._starts_at = starts_at
 
-    def tick(self, followed: Mapping[SessionId, Record], owned: Mapping[SessionId, Record], now: float) -> None:
+    def tick(
+        self,
+        followed: Mapping[SessionId, Record],
+        owned: Mapping[SessionId, Record],
+        followers_of_all: Collection[FollowerOfAll],
+        now: float,
+    ) -> None:
         """`followed` are the sessions that somebody follows here and that do not run here, `owned` those that run
         here. As long as the first is the same object, nothing was added to it."""
         if now < self._starts_at:
             return
-        if self._is_due("follow", _FOLLOW_SECONDS, now) or followed is not self._followed:
-            self._follow(followed, now)
+        self._known_followers.intersection_update(followers_of_all)
+        is_new = followed is not self._followed or bool(followers_of_all) != self._follows_all
+        if self._is_due("follow", _FOLLOW_SECONDS, now) or is_new:
+            self._follow(followed, bool(followers_of_all), now)
         if (owned or self._outgoing) and self._is_due("followed", _FOLLOWED_SECONDS, now):
             self._attach(owned, self._file.followed(owned, now))
         if self._outgoing and self._is_due("flush", _FLUSH_SECONDS, now):
             pieces = [piece for each in self._outgoing.values() for piece in each.take()]
             if pieces:
                 self._file.show(pieces, now)
-        if followed:
-            self._take_in(followed)
+        if followed or followers_of_all:
+            self._take_in(followed, followers_of_all)
         if self._is_due("sweep", _SWEEP_SECONDS, now):
             self._file.sweep(now)
 
     def close(self) -> None:
         self._file.close()
 
-    def _follow(self, followed: Mapping[SessionId, Record], now: float) -> None:
-        if followed:
-            self._file.follow(followed, now)
+    def _follow(self, followed: Mapping[SessionId, Record], follows_all: bool, now: float) -> None:
+        if followed or follows_all:
+            self._file.follow([*followed, *([EVERY_SESSION] if follows_all else [])], now)
         for session in followed.keys() - self._followed.keys():
-            self._show(followed, self._file.current(session, followed[session].state.head))
-        self._followed = followed
+            for piece in self._file.current(session, followed[session].state.head):
+                self._show(followed, piece)
+        self._followed, self._follows_all = followed, follows_all
 
     def _attach(self, owned: Mapping[SessionId, Record], followed: set[SessionId]) -> None:
         for session in followed - self._outgoing.keys():
@@ -86,29 +97,39 @@ class LiveRelay:
         for session in self._outgoing.keys() - followed:
             self._outgoing.pop(session).detach()
 
-    def _take_in(self, records: Mapping[SessionId, Record]) -> None:
+    def _take_in(self, followed: Mapping[SessionId, Record], followers_of_all: Collection[FollowerOfAll]) -> None:
+        new = set(followers_of_all) - self._known_followers
         counter = self._file.change_counter()
-        if counter == self._counter:
+        if counter == self._counter and not new:
             return
         self._counter = counter
+        for piece in self._next_pieces():
+            self._show(followed, piece)
+            for follower in self._known_followers:
+                follower.show(piece.session, piece.after, piece.live)
+        self._shown.clear()  # from here on, pieces are newer than all that was shown
+        if new:
+            for piece in self._file.pieces(0):  # a new follower starts with what is being said
+                for follower in new:
+                    follower.show(piece.session, piece.after, piece.live)
+        self._known_followers = set(followers_of_all)
+
+    def _next_pieces(self) -> list[LivePiece]:
         if self._number is None or self._file.last() < self._number:  # first time, or the file was deleted
             self._number = self._file.last()
-            self._shown.clear()
-            return
+            return []
         pieces = self._file.pieces(self._number)
         self._number = pieces[-1].number if pieces else self._number
-        self._show(records, pieces)
-        self._shown.clear()  # from here on, pieces are newer than all that was shown
+        return pieces
 
-    def _show(self, records: Mapping[SessionId, Record], pieces: list[LivePiece]) -> None:
-        """Show each piece once, and none that the log has overtaken."""
-        for piece in pieces:
-            record = records.get(piece.session)
-            if record is None or piece.number <= self._shown.get(piece.session, 0):
-                continue
-            self._shown[piece.session] = piece.number
-            if piece.after >= record.state.head:
-                record.show(piece.live)
+    def _show(self, followed: Mapping[SessionId, Record], piece: LivePiece) -> None:
+        """Show a piece once to those that follow its session, unless the log has overtaken it."""
+        record = followed.get(piece.session)
+        if record is None or piece.number <= self._shown.get(piece.session, 0):
+            return
+        self._shown[piece.session] = piece.number
+        if piece.after >= record.state.head:
+            record.show(piece.live, from_elsewhere=True)
 
     def _is_due(self, what: str, every: float, now: float) -> bool:
         if now < self._due[what]:

@@ -1,7 +1,7 @@
 """The record of a session in this process: its state, and the only way to append to its log."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any, Protocol, TypeVar
 
 from coderelay.protocol.errors import HeadMoved
@@ -28,10 +28,18 @@ class Follower(Protocol):
     def fail(self, error: Exception) -> None: ...
 
 
+class FollowerOfAll(Protocol):
+    """A listener of all sessions. `show` is called before the log holds what is shown."""
+
+    def wake(self, session: SessionId, head: int) -> None: ...
+    def show(self, session: SessionId, after: int, live: Live) -> None: ...
+    def fail(self, error: Exception) -> None: ...
+
+
 class Record:
     """`state` is the log folded up to `state.head`, which may lag a little behind what other processes wrote."""
 
-    def __init__(self, session: SessionId, store: Store) -> None:
+    def __init__(self, session: SessionId, store: Store, followers_of_all: Collection[FollowerOfAll] = ()) -> None:
         self.session = session
         self.state = State(session)
         self.followers: set[Follower] = set()
@@ -40,6 +48,7 @@ class Record:
         self.answered_here = False
         self._moved = asyncio.Event()
         self._store = store
+        self._followers_of_all = followers_of_all
         self._lock = asyncio.Lock()
 
     async def append(self, decide: Decide, *, epoch: int | None = None) -> list[Recorded]:
@@ -68,7 +77,9 @@ class Record:
     async def read(self, after: int) -> list[Recorded]:
         return await self._store.read(self.session, after)
 
-    def show(self, live: Live) -> None:
+    def show(self, live: Live, *, from_elsewhere: bool = False) -> None:
+        """Show a live piece to the followers. A piece `from_elsewhere` reaches the followers of all sessions by
+        another way."""
         if not isinstance(live, Notice):
             if self.saying and self._is_of_another(live):
                 self.saying.clear()  # left over from an attempt that broke off
@@ -77,6 +88,8 @@ class Record:
                 self.saying = [_end_of(each) for each in join(self.saying)]
         for follower in self.followers:
             follower.show(live)
+        for follower in () if from_elsewhere else self._followers_of_all:
+            follower.show(self.session, self.state.head, live)
 
     def fail(self, error: Exception) -> None:
         """Tell the followers that this process cannot go on with the session."""
@@ -116,6 +129,8 @@ class Record:
             watcher(self.state)
         for follower in self.followers:
             follower.wake()
+        for follower in self._followers_of_all:
+            follower.wake(self.session, self.state.head)
 
 
 async def carried_out(work: Coroutine[Any, Any, T]) -> T:

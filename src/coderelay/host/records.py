@@ -3,7 +3,7 @@
 from weakref import WeakValueDictionary
 
 from coderelay.host.deadlines import now
-from coderelay.host.record import Record
+from coderelay.host.record import FollowerOfAll, Record
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.ids import APPROVALS, SessionId
@@ -19,17 +19,21 @@ class Records:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.followers_of_all: set[FollowerOfAll] = set()
         self._known: WeakValueDictionary[SessionId, Record] = WeakValueDictionary()
         self._recent: dict[SessionId, Record] = {}  # the last used comes last
 
     def __len__(self) -> int:
         return len(self._known)
 
+    def known(self) -> list[Record]:
+        return list(self._known.values())
+
     async def record(self, session: SessionId) -> Record:
         """The record of a session, brought up to date with the log."""
         record = self._known.get(session)
         if record is None:
-            record = self._known[session] = Record(session, self.store)
+            record = self._known[session] = Record(session, self.store, self.followers_of_all)
         await record.sync()
         if record.state.head:
             self._hold(record)

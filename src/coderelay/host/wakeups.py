@@ -16,7 +16,7 @@ from coderelay.host.can_run import why_not
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import expire
 from coderelay.host.deadlines import now as wall_clock
-from coderelay.host.record import Record
+from coderelay.host.record import FollowerOfAll, Record
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
@@ -45,6 +45,7 @@ class Wakeups:
         self._followed: dict[SessionId, tuple[Record, int]] = {}
         self._elsewhere: dict[SessionId, Record] | None = None
         self._newly_attended: set[SessionId] = set()
+        self._is_newly_followed = False  # by a follower of all sessions
         self._look_out: asyncio.Task[None] | None = None
         self._closing = False
 
@@ -56,6 +57,9 @@ class Wakeups:
         if record.session not in self._attended.records:
             self._attended.add(record)
             self._newly_attended.add(record.session)
+        self._start_looking()
+
+    def _start_looking(self) -> None:
         if self._look_out is None and not self._closing:
             self._look_out = asyncio.create_task(self._look())
             self._look_out.add_done_callback(self._blinded)
@@ -70,6 +74,18 @@ class Wakeups:
         finally:
             self._count_follower(record, -1)
             self._forget_if_done(record)
+
+    @contextmanager
+    def following_all(self, follower: FollowerOfAll) -> Generator[None]:
+        """Tell the follower of what happens to any session, without attending it."""
+        followers = self._context.records.followers_of_all
+        followers.add(follower)
+        self._is_newly_followed = True
+        self._start_looking()
+        try:
+            yield
+        finally:
+            followers.discard(follower)
 
     def _count_follower(self, record: Record, more: int) -> None:
         count = self._followed.pop(record.session, (record, 0))[1] + more
@@ -134,8 +150,13 @@ class Wakeups:
         least."""
         if not look_out.cancelled() and (error := look_out.exception()) is not None:
             log.error("the look-out failed", exc_info=error)
-            for record in self._attended.records.values():
-                record.fail(error if isinstance(error, Exception) else RuntimeError(str(error)))
+            self._fail_all(error if isinstance(error, Exception) else RuntimeError(str(error)))
+
+    def _fail_all(self, error: Exception) -> None:
+        for record in self._attended.records.values():
+            record.fail(error)
+        for follower in self._context.records.followers_of_all:
+            follower.fail(error)
 
     async def _look(self) -> None:
         """The polling loop: follow the logs of attended sessions, watch whether their owners live, and send our own
@@ -147,17 +168,18 @@ class Wakeups:
             try:
                 await self._look_once(look)
             except StoreFailed as error:
-                for record in self._attended.records.values():
-                    record.fail(error)
+                self._fail_all(error)
                 await asyncio.sleep(_REST_SECONDS)
 
     async def _look_once(self, look: "_LookOutState") -> None:
         now = time.monotonic()
         seen = self._context.store.change_counter()
-        if seen != look.counter or self._newly_attended:  # it may have moved before it was attended
+        if seen != look.counter or self._newly_attended or self._is_newly_followed:
             await self._read_on(look)
             look.counter = seen
-        self._context.live_relay.tick(self._followed_elsewhere(), self._running, now)
+        self._context.live_relay.tick(
+            self._followed_elsewhere(), self._running, self._context.records.followers_of_all, now
+        )
         if now - look.owners_at >= _OWNERS_SECONDS:
             look.owners_at = now
             await self._look_at_owners()
@@ -169,18 +191,28 @@ class Wakeups:
             await self._context.ownership.beat()
 
     async def _read_on(self, look: "_Look") -> None:
-        """Read what other processes appended. The cursor is moved at the end, so that nothing is missed if the log
-        fails in between."""
+        """Read what other processes appended. What is newly followed may have moved before the cursor was taken, so
+        its heads are read once. The cursor is moved at the end, so that nothing is missed if the log fails in
+        between."""
+        store = self._context.store
         new, self._newly_attended = self._newly_attended, set()
+        all_are_new, self._is_newly_followed = self._is_newly_followed, False
         try:
-            changes = await self._context.store.changed(look.cursor)
-            heads = changes.heads | await self._context.store.heads(list(new)) if new else changes.heads
+            changes = await store.changed(look.cursor)
+            heads = changes.heads
+            if all_are_new:
+                heads = await store.all_heads()
+            elif new:
+                heads = heads | await store.heads(list(new))
             for session, head in heads.items():
+                for follower in self._context.records.followers_of_all:
+                    follower.wake(session, head)
                 record = self._attended.records.get(session)
                 if record is not None and head > record.state.head:
                     await self._sync(record)
         except BaseException:
             self._newly_attended |= new
+            self._is_newly_followed |= all_are_new
             raise
         look.cursor = changes.cursor
 

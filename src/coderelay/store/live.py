@@ -17,6 +17,9 @@ from coderelay.protocol.live import Live
 
 T = TypeVar("T")
 
+EVERY_SESSION = SessionId("*")
+"""Who follows all sessions is registered as a follower of this one."""
+
 FOLLOWED_SECONDS = 3.0
 _KEPT_SECONDS = 600.0
 _SCHEMA = """
@@ -60,7 +63,8 @@ class LiveFile:
         since = now - FOLLOWED_SECONDS
         sql = "SELECT session_id FROM follower WHERE process != ? AND at > ?"
         rows = self._try(lambda db: db.execute(sql, (self._me, since)).fetchall(), [])
-        return {row[0] for row in rows} & set(sessions)
+        followed = {row[0] for row in rows}
+        return set(sessions) if EVERY_SESSION in followed else followed & set(sessions)
 
     def show(self, pieces: Iterable[tuple[SessionId, int, Live]], now: float) -> None:
         """Write pieces, each with the position in the log that it comes after."""

@@ -12,7 +12,8 @@ def of_row(row: Summary, log: Sequence[Recorded]) -> dict[str, object]:
     return {
         "phase": row.phase,
         "owner": row.owner,
-        "open_asks": [each.id for each in open_asks(log[row.asks_after :])] if row.open_asks else [],
+        "open_asks": list(row.asks),
+        "asks_in_the_log": [each.id for each in open_asks(log[row.asks_after :])] if row.open_asks else [],
         "asks": row.open_asks,
         "queued": row.queued,
         "head": row.head,
@@ -32,7 +33,8 @@ def of_state(state: State) -> dict[str, object]:
     return {
         "phase": state.phase,
         "owner": state.owner,
-        "open_asks": [each.id for each in state.open_asks()],
+        "open_asks": state.open_asks(),
+        "asks_in_the_log": [each.id for each in state.open_asks()],
         "asks": len(state.open_asks()),
         "queued": len(state.queue),
         "head": state.head,

@@ -11,7 +11,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite import migrations
 from coderelay.store.sqlite.migrations import APPLICATION_ID, MAJOR, STEPS
 from coderelay.store.sqlite.store import SqliteStore
-from coderelay.testing.store_suite import created, whole_turn, write
+from coderelay.testing.store_suite import created, prompt, whole_turn, write
 from tests.store.databases import use
 from tests.store.outside import connected, events, is_whole, rows, tables
 
@@ -20,6 +20,7 @@ PINNED = [
     "c4658896faa4ae9c00c4843cbea0812e2de6d04138fb7a024627426edfef91b7",
     "b242b7167f63d74e4fdbd065a57cb67e16053d8b495ecd3f8bc651bbd0bd4b87",
     "0d19ebedf0c9dce690cf0b2e9a48e630a9ec150a45102e0aa13b75181201345c",
+    "581406120840b8e372190c0a1ce6bc872dbeb3bd6525f221d40f543f3f7a8718",
 ]
 
 
@@ -47,6 +48,31 @@ def test_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(tmp_path:
     assert _schema(old) == _schema(new)
     assert rows(old, "PRAGMA user_version") == [(MAJOR * 1000 + len(STEPS),)]
     assert is_whole(old)
+
+
+def test_sessions_that_an_older_program_changes_keep_their_order(tmp_path: Path) -> None:
+    path, names = tmp_path / "sessions.db", [SessionId(name) for name in "abc"]
+
+    async def fill(store: SqliteStore) -> None:
+        for name in names:
+            await write(store, name, [[created()]])
+
+    use(path, fill)
+    assert _listed(path) == ["c", "b", "a"]
+    with connected(path) as connection:  # as version 3 writes rows
+        columns = "id, title, cwd, allowed_tools, last_prompt, created_at, updated_at, phase, summary"
+        values = f"{columns.removeprefix('id')} FROM sessions WHERE id = 'a'"
+        update = "ON CONFLICT (id) DO UPDATE SET phase = excluded.phase"
+        connection.execute(f"INSERT INTO sessions ({columns}) SELECT id {values} {update}")
+        assert _listed(path) == ["a", "c", "b"]
+        connection.execute(f"INSERT INTO sessions ({columns}) SELECT 'd' {values} {update}")
+    assert _listed(path) == ["d", "a", "c", "b"]
+    use(path, lambda store: write(store, names[1], [[prompt()]]))
+    assert _listed(path) == ["b", "d", "a", "c"]
+
+
+def _listed(path: Path) -> list[str]:
+    return [name for (name,) in rows(path, "SELECT id FROM sessions ORDER BY changed DESC")]
 
 
 def test_a_step_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,9 +154,8 @@ def test_a_broken_store_is_found_out(build: type[PostgresStore], check: Check, d
 def test_every_line_of_the_append_is_needed(
     line: str, instead: str, check: Check, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step, *later = migrations.STEPS
-    assert line in step
-    monkeypatch.setattr(migrations, "STEPS", (step.replace(line, instead), *later))
+    assert line in migrations.STEPS[0]
+    monkeypatch.setattr(migrations, "STEPS", tuple(step.replace(line, instead) for step in migrations.STEPS))
     with pytest.raises((AssertionError, CoderError)):
         run(check, _opener(PostgresStore, database))
 

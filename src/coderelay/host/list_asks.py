@@ -22,7 +22,8 @@ _PAGE = 1000
 
 async def open_asks(records: Records, session: SessionId | None) -> list[AskRow]:
     waiting = await _family(records, session) if session else await records.store.waiting()
-    return [row for each in waiting for row in await _open_rows(records, each)]
+    titles: dict[SessionId, str] = {}
+    return [row for each in waiting for row in await _open_rows(records, each, titles)]
 
 
 async def _family(records: Records, session: SessionId) -> list[Summary]:
@@ -52,15 +53,17 @@ def _meant(text: str, rows: list[AskRow]) -> list[AskRow]:
     return [row for row in rows if row.ask.id == meant]
 
 
-async def _open_rows(records: Records, summary: Summary) -> list[AskRow]:
-    """The open asks of a session. The log is read only from where they were opened: a waiting session may be long."""
-    try:
-        asks = tail.open_asks(await _read_after(records.store, summary.id, summary.asks_after))
-    except StoreDamaged as error:
-        log.warning("%s", error)  # one damaged session must not keep people from answering the others
-        return []
+async def _open_rows(records: Records, summary: Summary, titles: dict[SessionId, str] | None = None) -> list[AskRow]:
+    """The open asks of a session, from its row. `titles` are those of parents that are known already."""
+    asks = summary.asks
+    if len(asks) != summary.open_asks:
+        try:
+            asks = tail.open_asks(await _read_after(records.store, summary.id, summary.asks_after))
+        except StoreDamaged as error:
+            log.warning("%s", error)  # one damaged session must not keep people from answering the others
+            return []
     rows = [AskRow(summary.id, summary.title, summary.cwd, ask) for ask in asks]
-    return await _with_parent(records, summary, rows)
+    return await _with_parent(records, summary, rows, {} if titles is None else titles)
 
 
 async def _read_after(store: Store, session: SessionId, after: int) -> list[Recorded]:
@@ -84,14 +87,18 @@ async def _all_rows(records: Records, summary: Summary) -> list[AskRow]:
         AskRow(summary.id, summary.title, summary.cwd, each.ask, _is_open(each), each.decision, each.by)
         for each in record.state.asks.values()
     ]
-    return await _with_parent(records, summary, rows)
+    return await _with_parent(records, summary, rows, {})
 
 
-async def _with_parent(records: Records, summary: Summary, rows: list[AskRow]) -> list[AskRow]:
+async def _with_parent(
+    records: Records, summary: Summary, rows: list[AskRow], titles: dict[SessionId, str]
+) -> list[AskRow]:
     if summary.parent is None or not rows:
         return rows
-    parent = await records.store.session(summary.parent)
-    return [replace(row, parent=summary.parent, parent_title=parent.title if parent else "") for row in rows]
+    if summary.parent not in titles:
+        parent = await records.store.session(summary.parent)
+        titles[summary.parent] = parent.title if parent else ""
+    return [replace(row, parent=summary.parent, parent_title=titles[summary.parent]) for row in rows]
 
 
 def _is_open(asked: AskState) -> bool:

@@ -21,8 +21,8 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     """One session. `cost` is the known part of its cost in US dollars, and `day_cost` is what of that was spent on
     `day` (UTC). `context_tokens` is how much of the model's window the conversation fills. `background` counts the
     background commands that have not ended, `children` the child sessions; `parent` is the session that this one
-    works for. All open asks were opened after the event number `asks_after`, so reading the log from there finds
-    them."""
+    works for. `asks` are the open asks, and `open_asks` is their number. An older program drops `asks` when it writes
+    the row; then there are fewer of them, and reading the log after the event number `asks_after` finds all."""
 
     id: SessionId
     cwd: str
@@ -42,6 +42,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     owner: OwnerId | None = None
     open_asks: int = 0
     asks_after: int = 0
+    asks: tuple[Ask, ...] = ()
     queued: int = 0
     turn_open: bool = False
     think: Think = "auto"

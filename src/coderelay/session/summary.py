@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from coderelay.protocol.asks import Ask
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Usage, plus
 from coderelay.protocol.events import (
@@ -61,13 +62,14 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
                 return begun
             return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or _title(event.said))
         case BatchOpened():
-            asks = sum(1 for each in event.judged if each.ask is not None)
+            asks = tuple(each.ask for each in event.judged if each.ask is not None)
             return _waiting(row, recorded, asks) if asks else row
         case AskOpened() | CallAsked():
-            return _waiting(row, recorded, row.open_asks + 1)
+            return _waiting(row, recorded, (event.ask,))
         case AskAnswered():
             left = row.open_asks - 1
-            return replace(row, open_asks=left, phase="waiting" if left else "running")
+            asks = tuple(each for each in row.asks if each.id != event.ask_id)
+            return replace(row, open_asks=left, asks=asks, phase="waiting" if left else "running")
         case CallEnded(outcome=Finished(background=str())):
             return replace(row, background=row.background + 1)
         case ChildOpened():
@@ -75,19 +77,26 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
         case BackgroundEnded():
             return replace(row, background=row.background - 1)
         case StopRequested():
-            return replace(row, open_asks=0, phase="running" if row.turn_open else row.phase)
+            return replace(row, open_asks=0, asks=(), phase="running" if row.turn_open else row.phase)
         case TurnUndone():
             return replace(row, context_tokens=0)
         case TurnEnded():
             phase: Phase = "failed" if event.ending == "step_limit" else event.ending
-            return replace(row, phase=phase, owner=None, open_asks=0, turn_open=False, error=event.error)
+            return replace(row, phase=phase, owner=None, open_asks=0, asks=(), turn_open=False, error=event.error)
         case _:
             return row
 
 
-def _waiting(row: Summary, recorded: Recorded, asks: int) -> Summary:
+def _waiting(row: Summary, recorded: Recorded, asks: tuple[Ask, ...]) -> Summary:
     after = row.asks_after if row.open_asks else recorded.seq - 1
-    return replace(row, phase="waiting", owner=None, open_asks=asks, asks_after=after)
+    return replace(
+        row,
+        phase="waiting",
+        owner=None,
+        open_asks=row.open_asks + len(asks),
+        asks_after=after,
+        asks=(*row.asks, *asks),
+    )
 
 
 def _spent(row: Summary, usage: Usage, cost: float | None, at: int) -> Summary:

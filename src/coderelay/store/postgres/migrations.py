@@ -141,6 +141,51 @@ STEPS = (
     """
     CREATE INDEX sessions_waiting ON sessions (updated_at) WHERE phase = 'waiting';
     """,
+    # A session's row holds the number of its last event, so that lists are read in order from an index. The function
+    # keeps its name and arguments: programs that do not know this column call it, too.
+    """
+    ALTER TABLE sessions ADD COLUMN changed BIGINT;
+    UPDATE sessions SET changed = (SELECT number FROM event WHERE session_id = id ORDER BY seq DESC LIMIT 1);
+    DROP INDEX sessions_by_change;
+    DROP INDEX sessions_by_folder;
+    DROP INDEX sessions_waiting;
+    CREATE INDEX sessions_by_change ON sessions (changed DESC NULLS LAST, updated_at DESC);
+    CREATE INDEX sessions_by_folder
+        ON sessions (hashtextextended(cwd, 0), changed DESC NULLS LAST, updated_at DESC);
+    CREATE INDEX sessions_waiting ON sessions (changed DESC NULLS LAST, updated_at DESC) WHERE phase = 'waiting';
+    CREATE OR REPLACE FUNCTION write_rows(
+        p_session TEXT, p_dropped BOOLEAN,
+        p_title TEXT, p_claude_session_id TEXT, p_cwd TEXT, p_allowed_tools TEXT, p_last_prompt TEXT,
+        p_created_at BIGINT, p_updated_at BIGINT, p_phase TEXT, p_summary TEXT,
+        p_message_ids TEXT[], p_message_data TEXT[], p_message_ats BIGINT[]
+    ) RETURNS VOID LANGUAGE plpgsql AS $$
+    BEGIN
+        IF p_dropped THEN
+            DELETE FROM sessions WHERE id = p_session;
+            DELETE FROM messages WHERE session_id = p_session;
+        END IF;
+        IF p_summary IS NULL THEN
+            RETURN;
+        END IF;
+        INSERT INTO sessions (id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at,
+                updated_at, phase, summary, changed)
+            VALUES (p_session, p_title, p_claude_session_id, p_cwd, p_allowed_tools, p_last_prompt, p_created_at,
+                p_updated_at, p_phase, p_summary,
+                (SELECT number FROM event WHERE session_id = p_session ORDER BY seq DESC LIMIT 1))
+            ON CONFLICT (id) DO UPDATE SET title = excluded.title,
+                claude_session_id = excluded.claude_session_id, cwd = excluded.cwd,
+                allowed_tools = excluded.allowed_tools, last_prompt = excluded.last_prompt,
+                created_at = excluded.created_at, updated_at = excluded.updated_at, phase = excluded.phase,
+                summary = excluded.summary, changed = excluded.changed;
+        IF cardinality(p_message_ids) > 0 THEN
+            INSERT INTO messages (id, session_id, data, created_at)
+                SELECT new.id, p_session, new.data, new.at
+                FROM unnest(p_message_ids, p_message_data, p_message_ats) WITH ORDINALITY AS new (id, data, at, place)
+                ORDER BY new.place
+                ON CONFLICT DO NOTHING;
+        END IF;
+    END $$;
+    """,
 )
 
 # Tables of extensions (statistics, maps) do not count as tables of another program.

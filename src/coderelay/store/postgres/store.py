@@ -51,10 +51,7 @@ WITH RECURSIVE log (id) AS (
 SELECT id, (SELECT seq FROM event WHERE session_id = log.id ORDER BY seq DESC LIMIT 1) FROM log WHERE id IS NOT NULL
 """
 # Orders by when events were appended, since clocks may be wrong. Events without a number are ordered by their time.
-_BY_CHANGE = """
-(SELECT number FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC NULLS LAST,
-updated_at DESC, id
-"""
+_BY_CHANGE = "changed DESC NULLS LAST, updated_at DESC, id"
 _WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
 _SESSIONS = f"SELECT id, summary FROM sessions ORDER BY {_BY_CHANGE} LIMIT %s"
 _SESSIONS_IN = f"""

@@ -5,6 +5,7 @@ major version, so that an old and a new program can share a log; a newer major v
 """
 
 import sqlite3
+from collections.abc import Iterator
 
 from coderelay.protocol.errors import StoreFailed, StoreNewer
 from coderelay.protocol.translatable import say
@@ -72,6 +73,33 @@ STEPS = (
     """
     CREATE INDEX sessions_waiting ON sessions (updated_at) WHERE phase = 'waiting';
     """,
+    # A session's row holds the row number of its last event, so that lists are read in order from an index. VACUUM
+    # may lower the numbers of events; then the next number in this column is taken. The triggers do the same for
+    # programs that do not know the column.
+    """
+    ALTER TABLE sessions ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+    UPDATE sessions SET changed = coalesce(
+        (SELECT rowid FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1), 0
+    );
+    DROP INDEX sessions_by_change;
+    DROP INDEX sessions_by_folder;
+    DROP INDEX sessions_waiting;
+    CREATE INDEX sessions_by_change ON sessions (changed);
+    CREATE INDEX sessions_by_folder ON sessions (cwd, changed);
+    CREATE INDEX sessions_waiting ON sessions (changed) WHERE phase = 'waiting';
+    CREATE TRIGGER session_added AFTER INSERT ON sessions WHEN NEW.changed = 0 BEGIN
+        UPDATE sessions SET changed = max(
+            (SELECT max(changed) + 1 FROM sessions),
+            coalesce((SELECT rowid FROM event WHERE session_id = NEW.id ORDER BY seq DESC LIMIT 1), 0)
+        ) WHERE id = NEW.id;
+    END;
+    CREATE TRIGGER session_changed AFTER UPDATE ON sessions WHEN NEW.changed = OLD.changed BEGIN
+        UPDATE sessions SET changed = max(
+            (SELECT max(changed) + 1 FROM sessions),
+            coalesce((SELECT rowid FROM event WHERE session_id = NEW.id ORDER BY seq DESC LIMIT 1), 0)
+        ) WHERE id = NEW.id;
+    END;
+    """,
 )
 
 
@@ -113,7 +141,7 @@ def migrate(connection: sqlite3.Connection, path: str) -> None:
     try:
         done = check_version(connection, path)
         for step in STEPS[done:]:
-            for statement in filter(str.strip, step.split(";")):
+            for statement in _statements(step):
                 connection.execute(statement)
         if done < len(STEPS):
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -123,3 +151,12 @@ def migrate(connection: sqlite3.Connection, path: str) -> None:
         if connection.in_transaction:  # SQLite ends it by itself when the disk is full
             connection.execute("ROLLBACK")
         raise
+
+
+def _statements(step: str) -> Iterator[str]:
+    statement = ""
+    for part in filter(str.strip, step.split(";")):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):  # the body of a trigger holds semicolons
+            yield statement
+            statement = ""

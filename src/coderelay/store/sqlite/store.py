@@ -34,9 +34,10 @@ _EVENTS = (
 )
 _NAMED = "SELECT id, summary FROM sessions WHERE id >= ? AND id < ? ORDER BY id"
 _SUMMARY = "SELECT id, summary FROM sessions WHERE id = ?"
-# Orders by when events were appended, which is the order of their row numbers, since clocks may be wrong.
-_BY_CHANGE = "(SELECT rowid FROM event WHERE session_id = sessions.id ORDER BY seq DESC LIMIT 1) DESC, id"
+# Orders by when events were appended: clocks may be wrong.
+_BY_CHANGE = "changed DESC"
 _WAITING = f"SELECT id, summary FROM sessions WHERE phase = 'waiting' ORDER BY {_BY_CHANGE}"
+_LOGS = "SELECT session_id FROM event GROUP BY session_id ORDER BY max(rowid)"
 _LAST = "SELECT rowid, session_id, seq FROM event ORDER BY rowid DESC LIMIT 1"
 _FROM = "SELECT rowid, session_id, seq FROM event WHERE rowid >= ? ORDER BY rowid"
 # Jumps from one session to the next in the index, instead of reading every event.
@@ -279,7 +280,7 @@ class SqliteStore:
     def _rebuild(self, connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM sessions")
         connection.execute("DELETE FROM messages")
-        for (session,) in connection.execute("SELECT DISTINCT session_id FROM event").fetchall():
+        for (session,) in connection.execute(_LOGS).fetchall():
             rows = connection.execute(_EVENTS, (session, 0, -1)).fetchall()
             recorded = [self._recorded(session, row) for row in rows]
             refuse_holes(session, 0, recorded, self._damaged)
@@ -344,12 +345,14 @@ def _drop_rows(connection: sqlite3.Connection, session: SessionId) -> None:
 def _write_summary(connection: sqlite3.Connection, row: Summary) -> None:
     connection.execute(
         "INSERT INTO sessions (id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at,"
-        " updated_at, phase, summary) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " updated_at, phase, summary, changed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+        " max((SELECT coalesce(max(changed), 0) + 1 FROM sessions),"
+        " (SELECT rowid FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1)))"
         " ON CONFLICT (id) DO UPDATE SET title = excluded.title,"
         " claude_session_id = excluded.claude_session_id, cwd = excluded.cwd,"
         " allowed_tools = excluded.allowed_tools, last_prompt = excluded.last_prompt,"
         " created_at = excluded.created_at, updated_at = excluded.updated_at, phase = excluded.phase,"
-        " summary = excluded.summary",
+        " summary = excluded.summary, changed = excluded.changed",
         (
             row.id,
             row.title,
@@ -361,5 +364,6 @@ def _write_summary(connection: sqlite3.Connection, row: Summary) -> None:
             row.updated_at,
             row.phase,
             msgspec.json.encode(row).decode(),
+            row.id,
         ),
     )

@@ -190,7 +190,7 @@ class Wakeups:
             look.beat_at = now
             await self._context.ownership.beat()
 
-    async def _read_on(self, look: "_Look") -> None:
+    async def _read_on(self, look: "_LookOutState") -> None:
         """Read what other processes appended. What is newly followed may have moved before the cursor was taken, so
         its heads are read once. The cursor is moved at the end, so that nothing is missed if the log fails in
         between."""

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
-from coderelay.store.postgres.arrays import Texts, given, escape_nul
+from coderelay.store.postgres.arrays import Texts, escape_nul, unescape_nul
 from coderelay.store.postgres.connection import (
     Connection,
     ConnectionPool,
@@ -109,7 +109,7 @@ class AppendNotices:
     async def _hear(self, listener: Connection) -> None:
         async for notice in listener.notifies():
             if notice.pid not in self._writers.pids():  # our own appends were counted when they were written
-                self._count(SessionId(given(notice.payload)) if len(notice.payload) < _LONGEST_NAME else None)
+                self._count(SessionId(unescape_nul(notice.payload)) if len(notice.payload) < _LONGEST_NAME else None)
 
     async def _listen_again(self) -> Connection:
         for pause in pauses_between_attempts():

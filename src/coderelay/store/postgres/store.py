@@ -115,7 +115,7 @@ class PostgresStore:
         return {names[name]: head for name, head in found if head is not None}
 
     async def all_heads(self) -> dict[SessionId, int]:
-        return {SessionId(given(name)): head for name, head in await self._query(_ALL_HEADS, ())}
+        return {SessionId(unescape_nul(name)): head for name, head in await self._query(_ALL_HEADS, ())}
 
     async def changed(self, cursor: ChangeCursor | None) -> Changes:
         if cursor is None:

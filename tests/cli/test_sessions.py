@@ -207,6 +207,28 @@ def test_start_up_loads_nothing_heavy(serve: Serve, coder_on: CoderOn) -> None:
             assert f" {module}\n" not in loaded
 
 
+_SAYS_AT_THE_END = """
+import gc, os
+from coderelay.cli import run
+leave = os._exit
+def told(code):
+    os.write(2, b"collected" if gc.isenabled() else b"left")
+    leave(code)
+os._exit = told
+run()
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["-p hi", "sessions", "asks", "permissions list", "mcp list", "model list", "doctor"],
+)
+def test_only_two_commands_collected_their_garbage(serve: Serve, coder_on: CoderOn, line: str) -> None:
+    coder = coder_on(serve(script(says("hello"))))
+    ran = coder.start(*line.split(), program=("-c", _SAYS_AT_THE_END)).wait()
+    assert ran.err.endswith("collected")
+
+
 def _only(coder: Coder) -> str:
     (line,) = coder.run("sessions", "list", "--json").out.splitlines()
     return json.loads(line)["id"]

@@ -39,7 +39,7 @@ def main() -> int:
 
     leave_at_once()
     speak(os.environ.get("CODER_LANG") or locale_language(os.environ))  # until the settings are known
-    gc.disable()  # objects made while loading are no garbage
+    gc.disable()  # objects made while loading are no garbage; `finished_loading` turns it on again
     from coderelay.cli.startup.arguments import SUBCOMMANDS
 
     name, *rest = arguments or [""]

@@ -16,6 +16,7 @@ from msgspec import Struct
 from coderelay import __version__
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.interrupts import run_loop
+from coderelay.cli.startup.loading import finished_loading
 from coderelay.client.language import retell, speak, t
 from coderelay.client.visible import padded, width_of
 from coderelay.config.detect.detect import GUIDE, DetectedModel, detect
@@ -54,6 +55,7 @@ def main(arguments: list[str]) -> int:
     parser = Arguments(prog="coder doctor", description=t(__doc__ or ""), allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help=t("print one JSON object instead of text"))
     options = parser.parse_args(arguments)
+    finished_loading()
     findings = run_loop(examine(os.environ))
     works = all(each.state != "bad" for each in findings)
     if options.json:

@@ -8,6 +8,7 @@ import time
 
 from coderelay.cli.startup.arguments import Arguments
 from coderelay.cli.startup.interrupts import RaisedInterrupts
+from coderelay.cli.startup.loading import finished_loading
 from coderelay.client.ask_text import agrees
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
@@ -24,6 +25,7 @@ _USAGE = 2
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
+    finished_loading()
     folder = WeightsFolder(models_folder(os.environ))
     try:
         return _run(folder, options)

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import gc
 import os
 
 from coderelay.app import App
@@ -31,8 +30,6 @@ _ROOM_SECONDS = 1.0
 
 async def work(options: argparse.Namespace, folder: str, opening: StartupView) -> int:
     """Run until the person leaves. Returns the exit code."""
-    gc.freeze()  # what was loaded until now is never garbage; what comes later may be
-    gc.enable()
     try:
         return await _show(options, folder, opening, new_app(folder))
     except CoderError as error:

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import gc
 import logging
 import signal
 import sys
@@ -35,8 +34,6 @@ log = logging.getLogger(__name__)
 
 
 def run_session(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
-    gc.freeze()  # what was loaded until now is never garbage; what comes later may be
-    gc.enable()
     standard_streams.write_behind()
     try:
         return run_loop(_run(options, folder, prompt, new_app(folder)))

@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
 
+from coderelay.agents.agent import Agent
 from coderelay.app import App
 from coderelay.client.slash_commands import COMMANDS, REMOTE_NAMES, SessionCommands
 from coderelay.client.slash_line import (
@@ -603,6 +605,23 @@ async def test_c21_a_mistyped_model_is_taken_but_said_to_be_unknown_with_the_nea
             "openai:nope is not in the list of known models; using it anyway\nmodel: openai:nope"
         )
         assert typist.kept == [(str(coder.folder), "openai:scriptd"), (str(coder.folder), "openai:nope")]
+
+
+@story
+async def test_a_model_changed_the_agent_of_a_session(tmp_path: Path) -> None:
+    """Another agent has models without a provider; their names are its own and are not kept for other sessions."""
+    async with house(tmp_path, script()) as coder:
+        agents = cast("dict[str, Agent]", coder.host.context.agents)
+        agents["other"] = agents["guide"]
+        await coder.create("default")
+        other = ConfigureSession(session=coder.session, agent="other", model="sonnet", by=ME)
+        await coder.host.send(other)
+        typist = Typist(coder)
+        assert await typist.reads("/model opus") == "model: opus"
+        row = await coder.host.get(ShowSession(coder.session))
+        assert (row.agent, row.model, typist.kept) == ("other", "opus", [])
+        assert await typist.reads("/model guide") == "model: guide"
+        assert (await coder.host.get(ShowSession(coder.session))).agent == "guide"
 
 
 @story

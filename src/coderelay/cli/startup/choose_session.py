@@ -42,7 +42,7 @@ async def choose_session(
     if known is None:
         return await _new_session(client, options, folder, app, by, allowed)
     model = with_provider(options.model, known.model) if options.model else None
-    agent = options.agent or (agent_for(model) if model else None)
+    agent = options.agent or (agent_for(model, known.agent) if model else None)
     problem = await client.get(WhyNotRun(known.id, model=model, agent=agent))
     if problem is not None and model:
         raise CannotRun(problem)

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from coderelay.client.client import Client
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import t
-from coderelay.client.model_names import GUIDE, agent_for, with_provider
+from coderelay.client.model_names import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
@@ -22,14 +22,18 @@ async def model(here: Context, name: str) -> str:
     if not name:
         return _listed(here, await offered(here.client, here.session), current.model)
     wanted = await _numbered(here, int(name)) if name.isdecimal() else with_provider(name, current.model)
-    agent = agent_for(wanted)
+    agent = agent_for(wanted, current.agent)
     if (wanted, agent) == (current.model, current.agent):
         return t("model: {model}", model=wanted)  # writes nothing: picking the current model is a way to cancel
     problem = await here.client.get(WhyNotRun(here.session, model=wanted, agent=agent))
     if problem is not None:
         raise BadInput(problem)
+    change = ConfigureSession(session=here.session, model=wanted, agent=agent, by=here.by)
+    if agent not in (NATIVE, GUIDE):  # only that agent knows its models, and they are none for other sessions
+        await here.client.send(change)
+        return t("model: {model}", model=wanted)
     doubt = _doubt(wanted, [each.name for each in await offered(here.client, here.session)])
-    await here.client.send(ConfigureSession(session=here.session, model=wanted, agent=agent, by=here.by))
+    await here.client.send(change)
     warning = here.remember_model(current.cwd, wanted)
     return "\n".join(filter(None, (doubt, t("model: {model}", model=wanted), warning)))
 

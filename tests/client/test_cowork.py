@@ -26,6 +26,7 @@ from coderelay.protocol.events import (
     ChildOpened,
     Ending,
     EnvironmentSetUp,
+    HistoryCleared,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -244,6 +245,7 @@ SPOKEN: list[AnyEvent] = [
     PromptTaken(prompt_id=PromptId("p2"), turn_id=TURN, text="rather so"),
     MessageAdded(message_id=BATCH, turn_id=TURN, model="m", blocks=(Text("a"),)),
     HistoryCompacted(turn_id=TURN, summary="so far", dropped=2, model="m"),
+    HistoryCleared(by=BY),
     CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok")),
     TurnEnded(turn_id=TURN, ending="done"),
 ]

@@ -157,7 +157,7 @@ async def test_c26_after_new_the_commands_are_about_the_new_session(tmp_path: Pa
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
         typist = Typist(coder)
-        moved = await typist.moves("/clear")
+        moved = await typist.moves("/new")
         await typist.reads("/yolo")
         modes = {each.id: each.mode for each in await coder.host.get(ListSessions())}
         assert modes == {coder.session: "default", moved.session: "yolo"}
@@ -751,7 +751,7 @@ async def test_c19_an_unknown_command_is_an_error_that_names_the_nearest(tmp_pat
 
 def test_x16_what_a_browser_or_a_chat_may_offer_neither_loosens_nor_touches_other_files() -> None:
     loosens = {"mode", *MODE_NAMES, "permissions", "model", "mcp"}
-    leaves_the_session = {"new", "clear", "resume", "sessions", "fork", "exit", "quit"}
+    leaves_the_session = {"new", "resume", "sessions", "fork", "exit", "quit"}
     touches_files = {"add-dir", "export", "init"}
     assert loosens | leaves_the_session | touches_files <= {each.name for each in COMMANDS} - REMOTE_NAMES
     reached = {each.completes for each in COMMANDS if each.remote}

@@ -24,6 +24,7 @@ from coderelay.protocol.events import (
     CallStarted,
     ChildOpened,
     EnvironmentSetUp,
+    HistoryCleared,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -155,6 +156,8 @@ class Checker(Batches):
                 self.open_turn().tree = event
             case TurnUndone() as event:
                 self._undo(event)
+            case HistoryCleared():
+                self._clear()
             case EnvironmentSetUp():
                 self.check_owned()
                 promise(not self.is_set_up, "the environment is set up twice (A-26)")
@@ -208,6 +211,14 @@ class Checker(Batches):
         last = self.past.pop().turn_id if self.past else None
         promise(event.turn_id == last, "another turn is undone than the last (C-30)")
         self.told.undo(event.turn_id)
+        self.spent.context = 0
+
+    def _clear(self) -> None:
+        promise(self.turn is None, "the history is cleared while a turn is open (A-59)")
+        promise(bool(self.told.entries), "a history is cleared that is empty (A-59)")
+        for command in self.background.values():
+            command.old = command.old or command.end is not None
+        self.told.clear()
         self.spent.context = 0
 
     def _stop(self) -> None:

@@ -18,6 +18,7 @@ from coderelay.protocol.events import (
     AnyEvent,
     ChildOpened,
     EnvironmentSetUp,
+    HistoryCleared,
     Recorded,
     SessionClaimed,
     SessionDeleted,
@@ -86,6 +87,7 @@ def whole_life() -> list[AnyEvent]:
     play.write([taken, set_up, TurnProlonged(turn_id=taken.turn_id, reason="more")], epoch=play.state.epoch)
     play.message()
     play.write([TurnUndone(turn_id=taken.turn_id, by=ANNE)])
+    play.write([HistoryCleared(by=ANNE)])
     return play.events()
 
 

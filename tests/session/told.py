@@ -61,6 +61,9 @@ class Told(Struct):
         self.entries.insert(0, event)
         self.notes, self.seen = {}, {}
 
+    def clear(self) -> None:
+        self.entries, self.notes, self.seen = [], {}, {}
+
     def calls(self) -> list[CallId]:
         return [call.id for entry in self._messages() for call in entry.calls]
 

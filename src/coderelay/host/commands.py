@@ -6,6 +6,7 @@ from coderelay.protocol.commands import (
     Accepted,
     AnswerAsk,
     Answered,
+    ClearHistory,
     Command,
     CompactHistory,
     ConfigureSession,
@@ -45,6 +46,8 @@ async def carry_out(record: Record, command: Command) -> Outcome:
             return await _write(record, lambda state: decide.run_shell(state, command))
         case CompactHistory():
             return await _write(record, lambda state: decide.compact(state, command))
+        case ClearHistory():
+            return await _write(record, lambda state: decide.clear(state, command))
         case RecallPrompt():
             return await _write(record, lambda state: decide.recall_prompt(state, command))
         case StopTurn():

@@ -21,6 +21,7 @@ from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
     Accepted,
     AnswerAsk,
+    ClearHistory,
     Command,
     ConfigureSession,
     DeleteSession,
@@ -124,6 +125,8 @@ class Host:
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             if record.state.turn is None and not record.state.deleted:
                 write_snapshot(record, self.context.agents)  # the decision on a plan has ended the turn
+        if isinstance(command, ClearHistory) and isinstance(outcome, Accepted):
+            write_snapshot(record, self.context.agents)
         self._wakeups.wake(record)
         return outcome
 

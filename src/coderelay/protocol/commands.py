@@ -86,6 +86,14 @@ class CompactHistory(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class ClearHistory(Struct, frozen=True, kw_only=True):
+    """Let the model begin anew: it gets nothing of what was said until now. The log, the messages and the turns that
+    can be undone stay. Refused while a turn is open; queued prompts stay queued."""
+
+    session: SessionId
+    by: By
+
+
 class RecallPrompt(Struct, frozen=True, kw_only=True):
     """Remove a prompt from the queue. Changes nothing if its turn has begun."""
 
@@ -158,6 +166,7 @@ Command = (
     | EditPrompt
     | RunShell
     | CompactHistory
+    | ClearHistory
     | RecallPrompt
     | AnswerAsk
     | RevokeApproval

@@ -18,6 +18,7 @@ The life of a session, in order:
           child.opened                    a call has opened a child session
       turn.ended
       turn.undone                         the files and the conversation are restored
+      history.cleared                     the next turn begins with an empty history
       background.stop_requested           any time, for a command that a call.ended left running
       background.ended                    any time, once for each such command
     session.deleted
@@ -34,6 +35,7 @@ from coderelay.protocol.content import Block, Note, Usage
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.session_events import (
     Event,
+    HistoryCleared,
     Mode,
     PromptAdmitted,
     PromptEdited,
@@ -325,6 +327,7 @@ AnyEvent = (
     | EnvironmentSetUp
     | TurnProlonged
     | HistoryCompacted
+    | HistoryCleared
     | BatchOpened
     | AskOpened
     | AskAnswered

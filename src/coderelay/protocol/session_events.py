@@ -72,6 +72,13 @@ class SessionDeleted(Event, frozen=True, tag="session.deleted"):
     by: By
 
 
+class HistoryCleared(Event, frozen=True, tag="history.cleared"):
+    """The model's history begins anew with the next turn; written between turns. The log keeps everything, the turns
+    before can still be undone, and queued prompts stay queued."""
+
+    by: By
+
+
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer,
     for ever if it is None. With `steer`, the prompt joins an open turn at its next step. With the task `compact` the

@@ -17,6 +17,7 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.commands import (
     AnswerAsk,
+    ClearHistory,
     CompactHistory,
     ConfigureSession,
     CreateSession,
@@ -34,6 +35,7 @@ from coderelay.protocol.events import (
     ApprovalRevoked,
     AskAnswered,
     BatchResumed,
+    HistoryCleared,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -132,6 +134,13 @@ def compact(state: State, command: CompactHistory) -> list[AnyEvent]:
     if command.prompt_id in state.prompt_ids:
         return []
     return [PromptAdmitted(prompt_id=command.prompt_id, text=COMPACT, by=command.by, task="compact")]
+
+
+def clear(state: State, command: ClearHistory) -> list[AnyEvent]:
+    require(state)
+    if state.turn is not None:
+        raise BadInput("a turn is running; stop it before you clear the context")
+    return [HistoryCleared(by=command.by)] if state.history else []
 
 
 def edit_prompt(state: State, command: EditPrompt) -> list[AnyEvent]:

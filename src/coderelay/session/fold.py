@@ -21,6 +21,7 @@ from coderelay.protocol.events import (
     CallStarted,
     ChildOpened,
     EnvironmentSetUp,
+    HistoryCleared,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -87,6 +88,8 @@ def apply(state: State, recorded: Recorded) -> None:
             _take(state, event)
         case HistoryCompacted() as event:
             _compact(state, event)
+        case HistoryCleared():
+            _clear(state)
         case TurnStarted() as event:
             _start_turn(state, event, recorded.at)
         case TurnEnded() as event:
@@ -178,6 +181,20 @@ def _compact(state: State, event: HistoryCompacted) -> None:
     state.seen.clear()
     state.context_tokens = 0
     _spend(state, event.usage, event.cost)
+
+
+def _clear(state: State) -> None:
+    """Forget the history and all that the model knows from it. It hears again of background commands that run."""
+    for command in state.background.values():
+        command.old = command.old or command.end is not None
+    for call in state.calls.values():
+        call.forgotten = True
+    waiting = {each.prompt_id for each in state.queue}
+    state.images = {prompt_id: images for prompt_id, images in state.images.items() if prompt_id in waiting}
+    state.history.clear()
+    state.told.clear()
+    state.seen.clear()
+    state.context_tokens = 0
 
 
 def _spend(state: State, usage: Usage, cost: float | None) -> None:
@@ -295,7 +312,7 @@ def _undo(state: State, event: TurnUndone) -> None:
     places = [place for place, each in enumerate(state.history) if _is_of(each, event.turn_id)]
     for entry in state.history[places[0] :] if places else ():
         for call in entry.calls if isinstance(entry, MessageAdded) else ():
-            state.calls[call.id].undone = True
+            state.calls[call.id].forgotten = True
     if places:
         del state.history[places[0] :]
         _know_again(state)

@@ -42,7 +42,7 @@ class SessionSettings(Struct, frozen=True):
 
 
 class CallState(Struct):
-    """One call and how far it got. `undone`: the turn in which it was made was undone."""
+    """One call and how far it got. `forgotten`: its turn was undone, or the history was cleared after it."""
 
     call: Call
     batch_id: MessageId
@@ -51,7 +51,7 @@ class CallState(Struct):
     started_epoch: int | None = None
     outcome: Outcome | None = None
     author: Author = "model"
-    undone: bool = False
+    forgotten: bool = False
 
 
 class AskState(Struct):
@@ -203,7 +203,7 @@ def last_list(state: State) -> CallState | None:
 
 
 def is_list(call: CallState) -> bool:
-    return call.call.name == "todo" and isinstance(call.outcome, Finished) and not call.undone
+    return call.call.name == "todo" and isinstance(call.outcome, Finished) and not call.forgotten
 
 
 def items_of(call: Call) -> tuple[Item, ...]:

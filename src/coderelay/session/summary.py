@@ -13,6 +13,7 @@ from coderelay.protocol.events import (
     CallAsked,
     CallEnded,
     ChildOpened,
+    HistoryCleared,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -78,7 +79,7 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, background=row.background - 1)
         case StopRequested():
             return replace(row, open_asks=0, asks=(), phase="running" if row.turn_open else row.phase)
-        case TurnUndone():
+        case TurnUndone() | HistoryCleared():
             return replace(row, context_tokens=0)
         case TurnEnded():
             phase: Phase = "failed" if event.ending == "step_limit" else event.ending

@@ -71,7 +71,8 @@ class Transcript:
 
     def update(self, state: State) -> list[Message]:
         first = self._entries[0] if self._entries else None
-        if first is not None and state.history[0] is not first:  # a compaction has replaced the beginning
+        if first is not None and (not state.history or state.history[0] is not first):
+            # The beginning was summed up or cleared.
             self.messages, self._entries = [], []
         for entry in state.history[len(self._entries) :]:
             if isinstance(entry, MessageAdded) and entry.notes:

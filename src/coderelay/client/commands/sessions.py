@@ -165,15 +165,6 @@ COMMANDS = (
         example="/new Look at the login",
     ),
     SlashCommand(
-        name="clear",
-        group=SESSIONS,
-        text=Localized("same as /new", "同 /new"),
-        run=new,
-        hint="[TITLE]",
-        detail=_STAYS,
-        example="/clear Look at the login",
-    ),
-    SlashCommand(
         name="resume",
         group=SESSIONS,
         text=Localized(

@@ -1,9 +1,9 @@
-"""`/steer`, `/queue`, `/compact`: steer the running turn, edit queued prompts, compact the history."""
+"""`/steer`, `/queue`, `/compact`, `/clear`: steer the running turn, edit queued prompts, shorten the history."""
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
 from coderelay.client.slash_line import PromptToSend
-from coderelay.protocol.commands import Accepted, CompactHistory, EditPrompt, RecallPrompt, SendPrompt
+from coderelay.protocol.commands import Accepted, ClearHistory, CompactHistory, EditPrompt, RecallPrompt, SendPrompt
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import PromptId, new_id
@@ -50,6 +50,11 @@ async def compact(here: Context, _: str) -> str:
     here.on_prompt(prompt_id)
     await here.client.send(CompactHistory(session=here.session, prompt_id=prompt_id, by=here.by))
     return ""
+
+
+async def clear(here: Context, _: str) -> str:
+    done = isinstance(await here.client.send(ClearHistory(session=here.session, by=here.by)), Accepted)
+    return t("(the context is empty now; the model starts over)") if done else t("the context is already empty")
 
 
 def _listed(waiting: list[PromptAdmitted]) -> list[str]:
@@ -106,6 +111,20 @@ COMMANDS = (
             "Sends a request to the model. The log keeps everything; only what the model is sent from now on "
             "is shorter.",
             "会请求模型。日志保留全部内容；只是之后发送给模型的内容变短。",
+        ),
+        remote=True,
+    ),
+    SlashCommand(
+        name="clear",
+        group=CONVERSATION,
+        text=Localized(
+            "clear the context: the model starts over in this session", "清空本会话的上下文，模型从头开始"
+        ),
+        run=clear,
+        detail=Localized(
+            "Not possible while a turn is running. The log keeps everything, /undo still works, and the settings stay "
+            "as they are; /new starts another session instead.",
+            "回合运行时不可用。日志保留全部内容，/undo 仍可用，设置不变；/new 则另建会话。",
         ),
         remote=True,
     ),

@@ -14,6 +14,7 @@ from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import Text, Usage, text_of
 from coderelay.protocol.events import (
     CallEnded,
+    HistoryCleared,
     HistoryCompacted,
     MessageAdded,
     PromptTaken,
@@ -69,6 +70,9 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any]]]:
         case HistoryCompacted() as event:
             row = derived_id(session, recorded.seq)
             return [(row, _compacted(session, row, event))]
+        case HistoryCleared():
+            row = derived_id(session, recorded.seq)
+            return [(row, {"type": "system", "subtype": "history_cleared", "uuid": row, "session_id": session})]
         case CallEnded() as event:
             row = derived_id(session, recorded.seq)
             return [(row, _tool_result(session, row, event))]

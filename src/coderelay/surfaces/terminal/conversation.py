@@ -13,6 +13,7 @@ from coderelay.protocol.events import (
     BatchOpened,
     CallEnded,
     CallStarted,
+    HistoryCleared,
     HistoryCompacted,
     MessageAdded,
     PromptAdmitted,
@@ -126,6 +127,8 @@ class Conversation:
                 summary = drawn_markdown(event.summary, width) if event.summary else ""
                 told = t("the context was compacted") if summary else t("there was nothing to compact")
                 return note(told, width) + summary
+            case HistoryCleared() if event.by != self._by:
+                return note(t("the context was cleared in {via} by {who}", via=event.by.via, who=event.by.who), width)
             case TurnProlonged():
                 return note(t("continuing: {reason}", reason=retell(event.reason, event.said)), width)
             case BackgroundEnded():

@@ -15,6 +15,7 @@ from coderelay.protocol.events import (
     BatchOpened,
     CallEnded,
     CallStarted,
+    HistoryCleared,
     HistoryCompacted,
     MessageAdded,
     TurnProlonged,
@@ -47,6 +48,8 @@ class PlainRenderer:
                 write(t("(the last turn was undone in {via} by {who})", via=event.by.via, who=event.by.who) + "\n")
             case HistoryCompacted():
                 write(f"{t('(context compacted)')}\n{event.summary}\n" if event.summary else "")
+            case HistoryCleared() if event.by != self._by:
+                write(t("(the context was cleared in {via} by {who})", via=event.by.via, who=event.by.who) + "\n")
             case CallStarted() if event.call_id not in self._own:
                 write(f"• {self._titles.pop((None, event.call_id), '')}\n")
             case CallEnded():

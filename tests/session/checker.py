@@ -5,6 +5,7 @@ promise forbids. What it remembers is enough to say what is due next, to compare
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from coderelay.protocol.asks import Allow, BudgetAsk, Deny, DenyAndStop, PlanAsk
 from coderelay.protocol.codec import kind_of
@@ -193,8 +194,7 @@ class Checker(Batches):
             case SessionCreated() as event:
                 self.cwd, self.mode, self.allowed_tools = event.cwd, event.mode, event.allowed_tools
             case SessionConfigured() as event:
-                self.mode = event.mode or self.mode
-                self.allowed_tools = self.allowed_tools if event.allowed_tools is None else event.allowed_tools
+                self._configure(event)
             case SessionDeleted():
                 self._delete()
             case Unrecognised():
@@ -205,6 +205,23 @@ class Checker(Batches):
         if command is None or command.end is not None:
             raise BrokenPromise(f"background command {number} does not run (D-17)")
         return command
+
+    def _configure(self, event: SessionConfigured) -> None:
+        named = {"cwd": event.cwd, "mode": event.mode, "allowed_tools": event.allowed_tools}
+        changes = {name: value for name, value in named.items() if value is not None}
+        if event.next_turn and self.turn is not None:
+            self.later |= changes
+            return
+        promise(self.turn is None or event.cwd in (None, self.cwd), "the folder changed under a turn (X-20)")
+        self.later = {name: value for name, value in self.later.items() if name not in changes}
+        self._set(changes)
+
+    def _set(self, changes: dict[str, Any]) -> None:
+        if changes.get("cwd", self.cwd) != self.cwd:
+            self.approvals.clear()
+            self.is_set_up = False
+        for name, value in changes.items():
+            setattr(self, name, value)
 
     def _undo(self, event: TurnUndone) -> None:
         promise(self.turn is None, "a turn is undone while one is open (C-30)")
@@ -234,6 +251,7 @@ class Checker(Batches):
         promise(self.turn is None, "two turns at once")
         prompt = self.prompts.start(event)
         promise(event.mode == self.mode, "a turn starts in another mode")
+        promise(event.cwd == self.cwd, "a turn starts in another folder")
         promise(event.answer_within == prompt.answer_within, "a turn waits as long as its prompt says (X-05)")
         self.turn = KnownTurn(event)
         if not self.turn.is_for_a_summary():
@@ -324,9 +342,11 @@ class Checker(Batches):
         self._check_ending(turn, event)
         if not turn.is_for_a_summary():
             tree, problem = (turn.tree.tree, turn.tree.problem) if turn.tree else ("", "")
-            self.past.append(KnownPast(event.turn_id, tree, event.tree, problem))
+            self.past.append(KnownPast(event.turn_id, tree, event.tree, problem, turn.started.cwd))
         self.ends_now = self.summed_up = False
         self.turn, self.owner, self.last = None, None, event
+        later, self.later = self.later, {}
+        self._set(later)
 
     def _check_ending(self, turn: KnownTurn, event: TurnEnded) -> None:
         promise(event.turn_id == turn.started.turn_id, "the end of another turn")

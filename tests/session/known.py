@@ -42,6 +42,7 @@ class KnownPast(Struct, frozen=True):
     before: str
     after: str
     problem: str
+    cwd: str
 
 
 class KnownBackground(Struct):

@@ -110,7 +110,7 @@ class SessionMachine(Persons, Owners, Processes):
 
     @invariant()
     def turns_can_be_undone_in_the_order_in_which_they_ended(self) -> None:
-        known = [KnownPast(each.turn_id, each.before, each.after, each.problem) for each in self.state.past]
+        known = [KnownPast(each.turn_id, each.before, each.after, each.problem, each.cwd) for each in self.state.past]
         if known != self.checker.past:
             raise BrokenPromise(f"{known} can be undone instead of {self.checker.past}")
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from coderelay.host.allowed_tools import tools_in_both
 from coderelay.policy.approvals import approval_of
 from coderelay.policy.judge import Policy
 from coderelay.protocol.asks import (
@@ -48,6 +49,7 @@ from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, Owner
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
 from coderelay.session import decide, turn_events
+from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
 from coderelay.tools.all_tools import SPECS
@@ -60,6 +62,7 @@ ANNE = By("anne", "terminal")
 BEN = By("ben", "web")
 NOBODY = By("nobody", "deadline")
 TOO_LATE = Deny("nobody answered in time")
+FACTS = Facts("balanced", tools_in_both)
 USED = Usage(input_tokens=10, output_tokens=2)
 
 
@@ -199,7 +202,7 @@ class Play:
         self, *, mode: Mode | None = None, title: str | None = None, allowed_tools: tuple[str, ...] | None = None
     ) -> list[Recorded]:
         command = ConfigureSession(session=SESSION, by=ANNE, mode=mode, title=title, allowed_tools=allowed_tools)
-        return self.write(decide.configure(self.state, command))
+        return self.write(configure(self.state, command, FACTS))
 
     def delete(self) -> list[Recorded]:
         return self.write(decide.delete(self.state, DeleteSession(session=SESSION, by=ANNE)))

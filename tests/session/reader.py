@@ -1,5 +1,7 @@
 """What a reader of the log remembers of a session, and what it asks of whoever writes."""
 
+from typing import Any
+
 from msgspec import Struct, field
 
 from coderelay.protocol.asks import Approval, Ask
@@ -29,6 +31,7 @@ class Reader(Struct):
     cwd: str = ""
     mode: Mode = "default"
     allowed_tools: tuple[str, ...] = ()
+    later: dict[str, Any] = field(default_factory=dict[str, Any])
     prompts: WaitingPrompts = field(default_factory=WaitingPrompts)
     told: Told = field(default_factory=Told)
     spent: Spent = field(default_factory=Spent)

@@ -24,6 +24,7 @@ def of_row(row: Summary, log: Sequence[Recorded]) -> dict[str, object]:
         "background": row.background,
         "context_tokens": row.context_tokens,
         "settings": (row.cwd, row.agent, row.model, row.mode, row.allowed_tools, row.agent_session_id, row.think),
+        "pending": row.pending,
     }
 
 
@@ -44,6 +45,7 @@ def of_state(state: State) -> dict[str, object]:
         "background": sum(1 for each in state.background.values() if each.end is None),
         "context_tokens": state.context_tokens,
         "error": ended.error if ended is not None and state.turn is None else None,
+        "pending": state.pending,
         "settings": (
             settings.cwd,
             settings.agent,

@@ -35,8 +35,9 @@ from coderelay.protocol.ids import MessageId, PromptId
 from coderelay.session import decide
 from coderelay.session.fold import fold
 from coderelay.session.next_action import EndTurn, Rest, StartTurn, next_action
+from coderelay.session.settings import configure
 from coderelay.session.state import State
-from tests.session.play import ANNE, BEN, SESSION, Play
+from tests.session.play import ANNE, BEN, FACTS, SESSION, Play
 from tests.session.proposals import allowed, ask_of, asked
 
 pytestmark = pytest.mark.quick
@@ -77,7 +78,7 @@ COMMANDS: dict[str, Decide] = {
     ),
     "edit": lambda state: decide.edit_prompt(state, EDIT),
     "compact": lambda state: decide.compact(state, COMPACT),
-    "configure": lambda state: decide.configure(state, ConfigureSession(session=SESSION, by=ANNE, mode="yolo")),
+    "configure": lambda state: configure(state, ConfigureSession(session=SESSION, by=ANNE, mode="yolo"), FACTS),
 }
 
 
@@ -152,14 +153,14 @@ def test_only_changed_settings_are_written() -> None:
     same = ConfigureSession(
         session=SESSION, by=BEN, mode="default", model="m", title="", allowed_tools=(), think="auto"
     )
-    assert decide.configure(play.state, same) == []
+    assert configure(play.state, same, FACTS) == []
     changed = ConfigureSession(session=SESSION, by=BEN, mode="plan", model="m", allowed_tools=("Read",), think="high")
-    assert decide.configure(play.state, changed) == [
+    assert configure(play.state, changed, FACTS) == [
         SessionConfigured(by=BEN, mode="plan", allowed_tools=("Read",), think="high")
     ]
-    play.write(decide.configure(play.state, changed))
+    play.write(configure(play.state, changed, FACTS))
     freed = ConfigureSession(session=SESSION, by=BEN, allowed_tools=())
-    play.write(decide.configure(play.state, freed))
+    play.write(configure(play.state, freed, FACTS))
     settings = play.state.settings
     assert settings is not None
     assert (settings.mode, settings.allowed_tools, settings.think) == ("plan", (), "high")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from coderelay.client.tool_specs import tool_specs
+from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.context import HostContext, Send
 from coderelay.host.record import Record
 from coderelay.protocol.asks import By
@@ -23,8 +24,9 @@ from coderelay.protocol.events import AnyEvent, ApprovalGranted, ApprovalRevoked
 from coderelay.protocol.ids import CallId, SessionId, child_id
 from coderelay.protocol.modes import mode_spec, stricter_mode
 from coderelay.protocol.translatable import join_texts, say, with_template
-from coderelay.session import background, decide
+from coderelay.session import background
 from coderelay.session.children import AGENT, TASK, children, is_at_rest, open_tasks, task_prompt
+from coderelay.session.settings import Facts, configure
 from coderelay.session.state import BackgroundCommand, State
 
 MOST_AT_WORK = 8
@@ -198,29 +200,13 @@ def _tightening_events(child: State, parent: State, by: By) -> list[AnyEvent]:
     settings = ConfigureSession(
         session=child.session,
         mode=stricter_mode(own.mode, mode_spec(of_parent.mode).child),
-        allowed_tools=_in_both(own.allowed_tools, of_parent.allowed_tools),
+        allowed_tools=tools_in_both(own.allowed_tools, of_parent.allowed_tools),
         folders=tuple(each for each in own.folders if each in of_parent.folders),
         by=by,
     )
     revoked = [each for each in child.approvals if each not in parent.approvals and each not in child.asks]
-    return [*decide.configure(child, settings), *(ApprovalRevoked(approval_id=each, by=by) for each in revoked)]
-
-
-def _in_both(own: tuple[str, ...], of_parent: tuple[str, ...]) -> tuple[str, ...]:
-    """The tools that both lists allow. An empty list would allow every tool; so if nothing is left, the result is
-    `todo`, which is never forbidden."""
-    if own == of_parent or not of_parent:
-        return own
-    if not own:
-        return of_parent
-    is_allowed = tool_specs().is_allowed
-    both = [each for each in _tools(own) if is_allowed(each, of_parent)]
-    both += [each for each in _tools(of_parent) if is_allowed(each, own)]
-    return tuple(dict.fromkeys(both)) or ("todo",)
-
-
-def _tools(allowed: tuple[str, ...]) -> list[str]:
-    return [tool for name in allowed for tool in sorted(tool_specs().covered_by(name.strip().lower()))]
+    configured = configure(child, settings, Facts("balanced", tools_in_both))
+    return [*configured, *(ApprovalRevoked(approval_id=each, by=by) for each in revoked)]
 
 
 def _task_result(ended: TurnEnded | None, left: Sequence[BackgroundCommand]) -> Finished | Failed:

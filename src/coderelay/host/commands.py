@@ -1,6 +1,11 @@
 """Carries out commands: the session package decides which events follow, and this module appends them."""
 
+import os
+from contextlib import suppress
+
+from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.can_run import folder_exists
+from coderelay.host.folder import Folders
 from coderelay.host.record import Decide, Record
 from coderelay.protocol.commands import (
     Accepted,
@@ -26,18 +31,21 @@ from coderelay.protocol.commands import (
     WriteSnapshot,
 )
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.session_events import Preset
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
+from coderelay.session.settings import Facts, configure
+from coderelay.session.state import State
 
 
-async def carry_out(record: Record, command: Command) -> Outcome:
+async def carry_out(record: Record, command: Command, folders: Folders) -> Outcome:
     match command:
         case CreateSession():
             _check_folders(command.cwd, *command.folders)
             return await _write(record, lambda state: decide.create(state, command))
         case ConfigureSession():
-            _check_folders(*(command.folders or ()))
-            return await _write(record, lambda state: decide.configure(state, command))
+            _check_folders(*filter(None, (command.cwd,)), *(command.folders or ()))
+            return await _write(record, lambda state: configure(state, command, _facts(state, command, folders)))
         case SendPrompt():
             return await _write(record, lambda state: decide.send_prompt(state, command))
         case EditPrompt():
@@ -67,8 +75,18 @@ async def carry_out(record: Record, command: Command) -> Outcome:
 
 def _check_folders(*folders: str) -> None:
     for folder in folders:
+        if not os.path.isabs(folder):
+            raise BadInput(say("{folder} is not an absolute path", folder=folder))
         if not folder_exists(folder):
             raise BadInput(say("there is no folder {folder}", folder=folder))
+
+
+def _facts(state: State, command: ConfigureSession, folders: Folders) -> Facts:
+    preset: Preset = "balanced"
+    if command.when == "next_turn" and state.settings is not None:
+        with suppress(BadInput):  # wrong configuration: then no turn runs, so nothing must be tightened
+            preset = folders.of(state.settings.cwd).settings.permissions.preset
+    return Facts(preset, tools_in_both)
 
 
 async def _write(record: Record, decision: Decide) -> Outcome:

@@ -112,9 +112,9 @@ class Host:
             write_snapshot(record, self.context.agents)
             return Unchanged(record.state.head)
         if isinstance(command, DeleteSession) and tasks(record.state):
-            await carry_out(record, StopTurn(session=command.session, by=command.by))
+            await carry_out(record, StopTurn(session=command.session, by=command.by), self.context.folders)
             await self._children().delete(record.state, command.by)
-        outcome = await carry_out(record, command)
+        outcome = await carry_out(record, command, self.context.folders)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
             await self._children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
@@ -231,10 +231,10 @@ class Host:
     async def _undo(self, record: Record, command: UndoTurn) -> Outcome:
         """Undo the last turn. The files are restored before the event is written: if this process dies in between,
         the same undo finds them done."""
-        settings = decide.require(record.state)
-        if not folder_exists(settings.cwd):
-            raise CannotRun(say("the folder {folder} does not exist on this machine", folder=settings.cwd))
-        event = await self.context.turn_files().undo(decide.undoable(record.state), command.by)
+        past = decide.undoable(record.state)
+        if not folder_exists(past.cwd):
+            raise CannotRun(say("the folder {folder} does not exist on this machine", folder=past.cwd))
+        event = await self.context.turn_files().undo(past, command.by)
         if not await record.append(lambda state: decide.undone(state, event)):
             decide.require(record.state)
             raise CannotRun(_who_was_faster(record.state, event))
@@ -301,7 +301,7 @@ class Host:
         """Answer the open asks of the same batch that would not be asked now, after the new approval. If this process
         dies before that, the person is asked."""
         for ask in await self.context.judging.now_allowed(record.state, permissions_open(record.state)):
-            await carry_out(record, replace(command, ask=ask.id, decision=Allow()))
+            await carry_out(record, replace(command, ask=ask.id, decision=Allow()), self.context.folders)
 
     async def _remember(self, record: Record, command: AnswerAsk) -> bool:
         """Store an answer for more than one call as an approval, where the next call will be judged. This follows the

@@ -34,7 +34,7 @@ class TurnFiles(Protocol):
         ...
 
     async def diff_of(self, state: State) -> FilesDiff:
-        """The diff of all turns of a session, from before the first to after the last."""
+        """The diff of all turns of a session in its present folder, from before the first to after the last."""
         ...
 
     async def diff_of_folder(self, folder: str) -> FilesDiff:

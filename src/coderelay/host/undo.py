@@ -73,7 +73,8 @@ class TurnTrees:
         return tuple(found[path] for path in sorted(found))
 
     async def diff_of(self, state: State) -> FilesDiff:
-        known = [turn for turn in state.past if turn.before and turn.after]
+        cwd = state.settings.cwd if state.settings is not None else ""
+        known = [turn for turn in state.past if turn.before and turn.after and turn.cwd == cwd]
         if not known:
             return FilesDiff()
         trees, before, after = self._trees, _decode(known[0].before), _decode(known[-1].after)

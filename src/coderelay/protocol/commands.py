@@ -8,7 +8,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.content import Image
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, SessionId
-from coderelay.protocol.session_events import Mode, Preset, Think
+from coderelay.protocol.session_events import Mode, Preset, Think, When
 
 
 class CreateSession(Struct, frozen=True, kw_only=True):
@@ -30,6 +30,10 @@ class CreateSession(Struct, frozen=True, kw_only=True):
 
 
 class ConfigureSession(Struct, frozen=True, kw_only=True):
+    """Change settings of a session; those that are None stay. With `when="next_turn"`, an open turn keeps the
+    settings it has, except that what tightens them counts at once. The folder (`cwd`) never changes under an open
+    turn: `now` is refused then."""
+
     session: SessionId
     by: By
     title: str | None = None
@@ -40,6 +44,8 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
     folders: tuple[str, ...] | None = None
     agent: str | None = None
     preset: Preset | None = None
+    cwd: str | None = None
+    when: When = "now"
 
 
 class SendPrompt(Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ Preset = Literal["strict", "balanced", "auto-edit", "yolo"]
 
 Think = Literal["auto", "off", "low", "medium", "high"]
 Task = Literal["prompt", "compact", "shell"]
+When = Literal["now", "next_turn"]
 
 
 class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -43,7 +44,9 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
-    """Settings changed; fields that are None stay as they were."""
+    """Settings changed; fields that are None stay as they were. With `next_turn`, they wait while a turn is open and
+    change when it ends; a later change of the same setting replaces what waits. Another folder (`cwd`) drops what
+    belonged to the one before: the session's approvals and the environment that hooks have set up."""
 
     by: By
     title: str | None = None
@@ -54,6 +57,8 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     folders: tuple[str, ...] | None = None
     agent: str | None = None
     preset: Preset | None = None
+    cwd: str | None = None
+    next_turn: bool = False
 
 
 class SessionClaimed(Event, frozen=True, tag="session.claimed"):

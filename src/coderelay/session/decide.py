@@ -19,7 +19,6 @@ from coderelay.protocol.commands import (
     AnswerAsk,
     ClearHistory,
     CompactHistory,
-    ConfigureSession,
     CreateSession,
     DeleteSession,
     EditPrompt,
@@ -74,22 +73,6 @@ def create(state: State, command: CreateSession) -> list[AnyEvent]:
             parent_call=command.parent_call,
         )
     ]
-
-
-def configure(state: State, command: ConfigureSession) -> list[AnyEvent]:
-    settings = require(state)
-    changed = SessionConfigured(
-        by=command.by,
-        title=None if command.title == settings.title else command.title,
-        model=None if command.model == settings.model else command.model,
-        mode=None if command.mode == settings.mode else command.mode,
-        allowed_tools=None if command.allowed_tools == settings.allowed_tools else command.allowed_tools,
-        think=None if command.think == settings.think else command.think,
-        folders=None if command.folders == settings.folders else command.folders,
-        agent=None if command.agent == settings.agent else command.agent,
-        preset=None if command.preset == settings.preset else command.preset,
-    )
-    return [] if changed == SessionConfigured(by=command.by) else [changed]
 
 
 def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:

@@ -44,6 +44,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import PromptId, SessionId, TurnId
 from coderelay.protocol.translatable import with_template
 from coderelay.session.background import background_topic, over_topic
+from coderelay.session.settings import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
     BackgroundCommand,
@@ -131,7 +132,7 @@ def apply(state: State, recorded: Recorded) -> None:
             if (command := state.background.get(event.background_id)) is not None:
                 command.end = event.end
         case SessionCreated() as event:
-            state.settings = _settings(event)
+            state.settings = first_settings(event)
         case SessionConfigured() as event:
             _configure(state, event)
         case SessionDeleted():
@@ -348,9 +349,13 @@ def _end_turn(state: State, event: TurnEnded) -> None:
             with_template(taken.problem, taken.said),
             taken.waited,
             state.turn.started_at,
+            state.turn.started.cwd,
         )
         state.past.append(past)
     state.turn = None
+    if state.pending is not None and state.settings is not None:
+        _change(state, state.settings, state.pending)
+        state.pending = None
     state.batch = None
     state.owner = None
     state.last_ending = event
@@ -361,38 +366,22 @@ def _close_asks(state: State) -> None:
         state.asks[ask.id].closed = True
 
 
-def _settings(event: SessionCreated) -> SessionSettings:
-    return SessionSettings(
-        cwd=event.cwd,
-        agent=event.agent,
-        model=event.model,
-        mode=event.mode,
-        title=event.title,
-        allowed_tools=event.allowed_tools,
-        agent_session_id=event.agent_session_id,
-        think=event.think,
-        folders=event.folders,
-        parent=event.parent,
-        parent_call=event.parent_call,
-    )
-
-
 def _configure(state: State, event: SessionConfigured) -> None:
     if state.settings is None:
         return
-    named = {
-        "title": event.title,
-        "model": event.model,
-        "mode": event.mode,
-        "think": event.think,
-        "folders": event.folders,
-        "agent": event.agent,
-        "preset": event.preset,
-    }
-    changes: dict[str, object] = {name: value for name, value in named.items() if value is not None}
-    if event.allowed_tools is not None:
-        changes["allowed_tools"] = event.allowed_tools
-    state.settings = replace(state.settings, **changes)
+    if event.next_turn and state.turn is not None:
+        state.pending = joined(state.pending, event)
+        return
+    state.pending = without(state.pending, event)
+    _change(state, state.settings, event)
+
+
+def _change(state: State, settings: SessionSettings, event: SessionConfigured) -> None:
+    """Change the settings. What was approved or set up for one folder says nothing about another one."""
+    if event.cwd is not None and event.cwd != settings.cwd:
+        state.approvals.clear()
+        state.environment = None
+    state.settings = replace(settings, **values(event))
 
 
 def _delete(state: State) -> None:

@@ -21,7 +21,7 @@ from coderelay.protocol.events import (
     Waited,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
-from coderelay.protocol.session_events import Mode, Preset, Think
+from coderelay.protocol.session_events import Mode, Preset, SessionConfigured, Think
 from coderelay.protocol.session_info import Item, TodoArguments
 from coderelay.protocol.summary import Phase
 
@@ -74,7 +74,7 @@ class Batch(Struct):
 
 class PastTurn(Struct, frozen=True):
     """A finished turn: the snapshots of the files before and after it if it may have changed some, or why they are
-    not known. `at` is when it began."""
+    not known. `at` is when it began, `cwd` the folder it worked in."""
 
     turn_id: TurnId
     prompt: str
@@ -83,6 +83,7 @@ class PastTurn(Struct, frozen=True):
     problem: str = ""
     waited: tuple[Waited, ...] = ()
     at: int = 0
+    cwd: str = ""
 
 
 class BackgroundCommand(Struct):
@@ -129,7 +130,8 @@ class State(Struct):
     """`last_owner` owned the session before it began to wait for people, and nobody has claimed it since. `held`: a
     stop came after the last prompt, so nothing starts until another prompt is sent. `told` is what the model was
     told, by topic; `seen` maps the files it knows to their marks. `allowances` are the amounts that budgets were
-    raised to. `past` are the turns that can be undone, the latest last."""
+    raised to. `pending` are settings that change when the open turn ends. `past` are the turns that can be undone,
+    the latest last."""
 
     session: SessionId
     head: int = 0
@@ -137,6 +139,7 @@ class State(Struct):
     owner: OwnerId | None = None
     deleted: bool = False
     settings: SessionSettings | None = None
+    pending: SessionConfigured | None = None
     queue: list[PromptAdmitted] = field(default_factory=list[PromptAdmitted])
     held: bool = False
     prompt_ids: set[PromptId] = field(default_factory=set[PromptId])

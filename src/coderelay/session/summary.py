@@ -30,6 +30,7 @@ from coderelay.protocol.events import (
     TurnUndone,
 )
 from coderelay.protocol.summary import Phase, Summary, day_of
+from coderelay.session.settings import joined, values, without
 
 _PROMPT_CHARS = 2000
 
@@ -83,6 +84,7 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, context_tokens=0)
         case TurnEnded():
             phase: Phase = "failed" if event.ending == "step_limit" else event.ending
+            row = replace(_changed(row, row.pending), pending=None)
             return replace(row, phase=phase, owner=None, open_asks=0, asks=(), turn_open=False, error=event.error)
         case _:
             return row
@@ -127,16 +129,14 @@ def _created(event: SessionCreated, recorded: Recorded) -> Summary:
 
 
 def _configured(row: Summary, event: SessionConfigured) -> Summary:
-    return replace(
-        row,
-        title=row.title if event.title is None else event.title,
-        model=row.model if event.model is None else event.model,
-        mode=row.mode if event.mode is None else event.mode,
-        allowed_tools=row.allowed_tools if event.allowed_tools is None else event.allowed_tools,
-        think=row.think if event.think is None else event.think,
-        folders=row.folders if event.folders is None else event.folders,
-        agent=row.agent if event.agent is None else event.agent,
-    )
+    if event.next_turn and row.turn_open:
+        return replace(row, pending=joined(row.pending, event))
+    return replace(_changed(row, event), pending=without(row.pending, event))
+
+
+def _changed(row: Summary, event: SessionConfigured | None) -> Summary:
+    changes = {} if event is None else values(event)
+    return replace(row, **{name: value for name, value in changes.items() if name != "preset"})
 
 
 def _title(prompt: str) -> str:

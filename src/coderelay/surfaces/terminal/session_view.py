@@ -15,6 +15,7 @@ from coderelay.protocol.asks import By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.events import (
+    HistoryCleared,
     MessageAdded,
     Recorded,
     SessionConfigured,
@@ -46,6 +47,7 @@ from coderelay.surfaces.terminal.screen import Screen
 _EARLIER_EVENTS = 300
 _SEEN_SECONDS = 0.7
 _AFTER_SECONDS = 0.05
+_CHANGES_SUMMARY = (TurnStarted, TurnEnded, MessageAdded, SessionConfigured, TurnUndone, HistoryCleared)
 
 
 class SessionView:
@@ -183,7 +185,7 @@ class SessionView:
                 self._notifier.ended()
             case _:
                 pass
-        if isinstance(event, TurnStarted | TurnEnded | MessageAdded | SessionConfigured | TurnUndone):
+        if isinstance(event, _CHANGES_SUMMARY):
             self._renew_facts()
 
     def _renew_facts(self) -> None:

@@ -1,0 +1,118 @@
+"""Changes of a session's settings: which part of a change counts at once, and which from the next turn on."""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coderelay.protocol.commands import ConfigureSession
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.events import AnyEvent, SessionConfigured, SessionCreated
+from coderelay.protocol.session_events import Mode, Preset
+from coderelay.session.decide import require
+from coderelay.session.state import SessionSettings, State
+
+NAMES = ("cwd", "title", "model", "mode", "allowed_tools", "think", "folders", "agent", "preset")
+_STRICTNESS: dict[str, int] = {"plan": 0, **{each: place for place, each in enumerate(get_args(Preset), 1)}}
+
+
+class Facts(Struct, frozen=True):
+    """What the rules of settings need from outside. `preset` counts in a session that has none of its own.
+    `tools_in_both` gives the tools that two lists of allowed tools have in common; an empty list allows all."""
+
+    preset: Preset
+    tools_in_both: Callable[[tuple[str, ...], tuple[str, ...]], tuple[str, ...]]
+
+
+def first_settings(event: SessionCreated) -> SessionSettings:
+    return SessionSettings(
+        cwd=event.cwd,
+        agent=event.agent,
+        model=event.model,
+        mode=event.mode,
+        title=event.title,
+        allowed_tools=event.allowed_tools,
+        agent_session_id=event.agent_session_id,
+        think=event.think,
+        folders=event.folders,
+        parent=event.parent,
+        parent_call=event.parent_call,
+    )
+
+
+def configure(state: State, command: ConfigureSession, facts: Facts) -> list[AnyEvent]:
+    """While a turn is open, a change for the next turn is written in two events: what tightens counts at once, the
+    rest waits. Raises BadInput for a folder that cannot change now."""
+    settings = require(state)
+    wanted = {name: value for name in NAMES if (value := getattr(command, name)) is not None}
+    _check_folder(state, settings, command)
+    if state.turn is None or command.when == "now":
+        return _written(command, _news(wanted, settings, None if state.pending is None else values(state.pending)))
+    at_once = _tightened(settings, wanted, facts)
+    waiting = values(state.pending) if state.pending is not None else {}
+    later = {
+        name: value
+        for name, value in wanted.items()
+        if name != "title" and value != at_once.get(name, waiting.get(name, getattr(settings, name)))
+    }
+    return [*_written(command, at_once), *_written(command, later, next_turn=True)]
+
+
+def values(event: SessionConfigured) -> dict[str, Any]:
+    """The settings that the event changes."""
+    return {name: value for name in NAMES if (value := getattr(event, name)) is not None}
+
+
+def joined(earlier: SessionConfigured | None, later: SessionConfigured) -> SessionConfigured:
+    """Both changes in one; the later one counts where they differ."""
+    return later if earlier is None else replace(later, **(values(earlier) | values(later)))
+
+
+def without(pending: SessionConfigured | None, done: SessionConfigured) -> SessionConfigured | None:
+    """What still waits after a change that counts at once: the latest word on a setting is the one that holds."""
+    if pending is None:
+        return None
+    left = {name: value for name, value in values(pending).items() if name not in values(done)}
+    return SessionConfigured(by=pending.by, next_turn=True, **left) if left else None
+
+
+def _check_folder(state: State, settings: SessionSettings, command: ConfigureSession) -> None:
+    if command.cwd is None or command.cwd == settings.cwd:
+        return
+    if settings.parent is not None:
+        raise BadInput("a task works in the folder of the session that gave it")
+    if state.turn is not None and command.when == "now":
+        raise BadInput("a turn is running in this folder; the folder can change from the next turn on")
+
+
+def _news(wanted: dict[str, Any], settings: SessionSettings, waiting: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in wanted.items()
+        if value != getattr(settings, name) or (waiting is not None and name in waiting)
+    }
+
+
+def _tightened(settings: SessionSettings, wanted: dict[str, Any], facts: Facts) -> dict[str, Any]:
+    """The part of a change that takes something away. The title, which no turn depends on, is part of it."""
+    found: dict[str, Any] = {"title": wanted["title"]} if "title" in wanted else {}
+    preset: Preset = settings.preset or facts.preset
+    if "preset" in wanted and _STRICTNESS[wanted["preset"]] < _STRICTNESS[preset]:
+        found["preset"] = preset = wanted["preset"]
+    if "mode" in wanted and _freedom(wanted["mode"], preset) < _freedom(settings.mode, preset):
+        found["mode"] = wanted["mode"]
+    if wanted.get("allowed_tools"):
+        found["allowed_tools"] = facts.tools_in_both(settings.allowed_tools, wanted["allowed_tools"])
+    if "folders" in wanted:
+        found["folders"] = tuple(each for each in settings.folders if each in wanted["folders"])
+    return {name: value for name, value in found.items() if value != getattr(settings, name)}
+
+
+def _freedom(mode: Mode, preset: Preset) -> int:
+    """How much a mode allows, as a number that grows with it. Mode default is as free as its preset."""
+    return _STRICTNESS[preset if mode == "default" else mode]
+
+
+def _written(command: ConfigureSession, changes: dict[str, Any], *, next_turn: bool = False) -> list[AnyEvent]:
+    return [SessionConfigured(by=command.by, next_turn=next_turn, **changes)] if changes else []

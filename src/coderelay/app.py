@@ -1,5 +1,6 @@
 """Dependency wiring: App builds all concrete parts of a process. No other file chooses implementations."""
 
+import asyncio
 import logging
 import os
 import time
@@ -30,7 +31,7 @@ from coderelay.models.model import Models
 from coderelay.models.open_model import Providers
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
-from coderelay.protocol.session_info import FilesShown, ModelShown
+from coderelay.protocol.session_info import DefaultsShown, FileShown, FilesShown, FoldersShown, ModelShown
 from coderelay.store.backends import open_owners, open_store
 from coderelay.store.live import LiveFile
 from coderelay.store.sqlite.open_file import when_unlocked
@@ -197,6 +198,23 @@ class App:
         from coderelay.tools.search.listing import list_folder  # loaded only when a person asks
 
         return await list_folder(folder)
+
+    async def folders_in(self, folder: str, roots: Sequence[str], *, hidden: bool) -> FoldersShown:
+        from coderelay.workspace.files.browse import list_folders  # loaded only when a person asks
+
+        return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
+
+    async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
+        from coderelay.tools.search.file_text import file_text  # loaded only when a person asks
+
+        return await file_text(folders, path, most_bytes)
+
+    async def defaults(self, cwd: str) -> DefaultsShown:
+        from coderelay.config.detect.detect import detect  # loaded only when a person asks
+
+        config = self.folders.of(cwd).config
+        found = await detect(config, self.env, settings=config.settings.providers)
+        return DefaultsShown(found.agent, found.model, config.settings.mode, found.source)
 
     def programs(self) -> Sequence[str]:
         return agents_on_path(self.env)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 
 from coderelay.agents.agent import Agent
+from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 from coderelay.session import shell
 from coderelay.session.state import SessionSettings, State
@@ -31,6 +32,15 @@ def why_not_so(settings: SessionSettings, agents: Mapping[str, Agent]) -> str | 
 
 def _why_not_there(settings: SessionSettings) -> str | None:
     return None if folder_exists(settings.cwd) else say("its folder {folder} does not exist", folder=settings.cwd)
+
+
+def check_folder(folder: str) -> str:
+    """The folder itself. Raises BadInput if there is none."""
+    if not os.path.isabs(folder):
+        raise BadInput(say("{folder} is not an absolute path", folder=folder))
+    if not folder_exists(folder):
+        raise BadInput(say("there is no folder {folder}", folder=folder))
+    return folder
 
 
 def folder_exists(path: str) -> bool:

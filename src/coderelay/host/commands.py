@@ -1,10 +1,9 @@
 """Carries out commands: the session package decides which events follow, and this module appends them."""
 
-import os
 from contextlib import suppress
 
 from coderelay.host.allowed_tools import tools_in_both
-from coderelay.host.can_run import folder_exists
+from coderelay.host.can_run import check_folder
 from coderelay.host.folder import Folders
 from coderelay.host.record import Decide, Record
 from coderelay.protocol.commands import (
@@ -32,7 +31,6 @@ from coderelay.protocol.commands import (
 )
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.session_events import Preset
-from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
@@ -41,10 +39,12 @@ from coderelay.session.state import State
 async def carry_out(record: Record, command: Command, folders: Folders) -> Outcome:
     match command:
         case CreateSession():
-            _check_folders(command.cwd, *command.folders)
+            for folder in (command.cwd, *command.folders):
+                check_folder(folder)
             return await _write(record, lambda state: decide.create(state, command))
         case ConfigureSession():
-            _check_folders(*filter(None, (command.cwd,)), *(command.folders or ()))
+            for folder in (*filter(None, (command.cwd,)), *(command.folders or ())):
+                check_folder(folder)
             return await _write(record, lambda state: configure(state, command, _facts(state, command, folders)))
         case SendPrompt():
             return await _write(record, lambda state: decide.send_prompt(state, command))
@@ -71,14 +71,6 @@ async def carry_out(record: Record, command: Command, folders: Folders) -> Outco
         case OpenSession():
             decide.require(record.state)
             return Unchanged(record.state.head)
-
-
-def _check_folders(*folders: str) -> None:
-    for folder in folders:
-        if not os.path.isabs(folder):
-            raise BadInput(say("{folder} is not an absolute path", folder=folder))
-        if not folder_exists(folder):
-            raise BadInput(say("there is no folder {folder}", folder=folder))
 
 
 def _facts(state: State, command: ConfigureSession, folders: Folders) -> Facts:

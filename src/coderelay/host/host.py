@@ -34,7 +34,7 @@ from coderelay.protocol.commands import (
     UndoTurn,
     WriteSnapshot,
 )
-from coderelay.protocol.errors import BadInput, CannotRun, StoreFailed, UnknownSession
+from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, SessionId
 from coderelay.protocol.live import Live
@@ -50,8 +50,10 @@ from coderelay.protocol.queries import (
     ListChildren,
     ListCommands,
     ListFiles,
+    ListFolders,
     ListModels,
     ListPrompts,
+    ListRecentFolders,
     ListServers,
     ListSessions,
     ListSkills,
@@ -59,9 +61,11 @@ from coderelay.protocol.queries import (
     ListTools,
     ListTurns,
     Query,
+    ReadFile,
     ReadFromServer,
     ReadMessages,
     ShowContext,
+    ShowDefaults,
     ShowDiff,
     ShowHost,
     ShowPermissions,
@@ -71,7 +75,6 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.session_info import FilesDiff
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
@@ -162,10 +165,9 @@ class Host:
             case ReadFromServer():
                 servers = self.context.machine.servers(await self._folder(query.session))
                 return self.context.secrets.hide(await servers.text(query.server, query.what, query.rest))
-            case SuggestTitle():
-                return await self._title(query.session)
-            case ShowDiff():
-                return await self._diff((await self.record(query.session)).state, query.by_turns)
+            case SuggestTitle(session=str() as session, text=""):
+                summary = await self._records.summary(session)
+                return await self._answer_about_machine(SuggestTitle(session, text=summary.last_prompt))
             case ListAsks():
                 return await open_asks(self._records, query.session)
             case FindAsk():
@@ -179,7 +181,9 @@ class Host:
                 )
             case ListTools() | ListSkills() | ListCommands() | ExpandCommand() | ShowContext() | ListTurns():
                 return await self._answer_about_session(query)
-            case ListModels() | ListAgents() | ListFiles() | ShowHost():
+            case ListModels() | ListAgents() | ShowDefaults() | SuggestTitle() | ShowDiff() | ShowHost():
+                return await self._answer_about_machine(query)
+            case ListFiles() | ListFolders() | ListRecentFolders() | ReadFile():
                 return await self._answer_about_machine(query)
             case WhyNotRun():
                 await self._records.summary(query.session)
@@ -262,27 +266,11 @@ class Host:
     async def _answer_about_machine(self, query: "MachineQuery") -> object:
         from coderelay.host.machine_queries import answer_machine_query  # imported late: only people ask for this
 
-        state = (await self.record(query.session)).state
-        decide.require(state)
+        session = None if isinstance(query, ShowDefaults | ListFolders | ListRecentFolders) else query.session
+        state = None if session is None else (await self.record(session)).state
+        if state is not None:
+            decide.require(state)
         return await answer_machine_query(query, state, self.context)
-
-    async def _title(self, session: SessionId) -> str:
-        summary = await self._records.summary(session)
-        settings = decide.require((await self.record(session)).state)
-        agent = self.context.agents.get(settings.agent)
-        if agent is None:
-            raise CannotRun(say("the agent {name} is not available here", name=repr(settings.agent)))
-        if (problem := agent.cannot_run(settings)) is not None:
-            raise CannotRun(problem)
-        if not summary.last_prompt:
-            raise BadInput("a session without a prompt has no title yet")
-        return await agent.suggest_title(settings, summary.last_prompt)
-
-    async def _diff(self, state: State, by_turns: bool) -> FilesDiff:
-        settings = decide.require(state)
-        if by_turns:
-            return await self.context.turn_files().diff_of(state)
-        return await self.context.turn_files().diff_of_folder(settings.cwd)
 
     async def _why_waiting(self, state: State) -> str | None:
         if not needs_owner(state) or (

@@ -1,19 +1,55 @@
-"""Answers queries about what a session finds on this machine: models, agents, files, where it is stored and run."""
+"""Answers queries about what this machine offers: models, agents, files and folders, with or without a session."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from coderelay.host.can_run import folder_exists
+from coderelay.host.can_run import check_folder, folder_exists
 from coderelay.host.context import HostContext
 from coderelay.host.mcp_servers import Servers
 from coderelay.host.ownership import Ownership
-from coderelay.protocol.errors import CannotRun
-from coderelay.protocol.queries import ListAgents, ListFiles, ListModels, ShowHost
-from coderelay.protocol.session_info import AgentShown, FilesShown, HostShown, ModelShown
+from coderelay.host.read_file import read_file
+from coderelay.protocol.errors import BadInput, CannotRun
+from coderelay.protocol.queries import (
+    ListAgents,
+    ListFiles,
+    ListFolders,
+    ListModels,
+    ListRecentFolders,
+    ReadFile,
+    ShowDefaults,
+    ShowDiff,
+    ShowHost,
+    SuggestTitle,
+)
+from coderelay.protocol.session_info import (
+    AgentShown,
+    DefaultsShown,
+    FilesDiff,
+    FileShown,
+    FilesShown,
+    FoldersShown,
+    HostShown,
+    ModelShown,
+)
 from coderelay.protocol.translatable import say
 from coderelay.session.state import SessionSettings, State
+from coderelay.store.store import Store
 
-MachineQuery = ListModels | ListAgents | ListFiles | ShowHost
+MachineQuery = (
+    ListModels
+    | ListAgents
+    | ShowDefaults
+    | SuggestTitle
+    | ShowDiff
+    | ListFiles
+    | ListFolders
+    | ListRecentFolders
+    | ReadFile
+    | ShowHost
+)
+
+_MOST_RECENT = 20
+_SESSIONS = 100
 
 
 class Machine(Protocol):
@@ -26,31 +62,117 @@ class Machine(Protocol):
         """The models that can be used in a folder. Raises BadInput if its configuration is wrong."""
         ...
 
+    async def defaults(self, cwd: str) -> DefaultsShown:
+        """What a new session in a folder gets. Raises BadInput if its configuration is wrong."""
+        ...
+
     def servers(self, cwd: str) -> Servers:
         """The MCP servers of a folder. Raises BadInput if its configuration is wrong."""
         ...
 
     async def files_in(self, folder: str) -> FilesShown: ...
 
+    async def folders_in(self, folder: str, roots: Sequence[str], *, hidden: bool) -> FoldersShown:
+        """Raises BadInput if the folder is not beneath one of the roots, or cannot be read."""
+        ...
+
+    async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
+        """The text of a file beneath one of the folders. Raises ToolFailed if it cannot be read."""
+        ...
+
     def programs(self) -> Sequence[str]:
         """The names of third-party agent programs that are installed."""
         ...
 
 
-async def answer_machine_query(query: MachineQuery, state: State, context: HostContext) -> object:
-    settings = state.settings
-    assert settings is not None
+async def answer_machine_query(query: MachineQuery, state: State | None, context: HostContext) -> object:
+    """`state` is that of the session that the query names, if it names one. Raises BadInput."""
+    machine = context.machine
     match query:
         case ListModels():
-            return await context.machine.offered_models(settings.cwd)
+            return await machine.offered_models(_folder(query.cwd, state))
         case ListAgents():
-            return _agents(settings, context)
+            return _agents(await _settings(query.cwd, state, context), context)
+        case ShowDefaults():
+            return await machine.defaults(_folder(query.cwd, None))
+        case SuggestTitle():
+            return await _title(query.text.strip(), await _settings(query.cwd, state, context), context)
+        case ShowDiff():
+            return await _diff(query, state, context)
         case ListFiles():
-            if not folder_exists(settings.cwd):
-                raise CannotRun(say("the folder {folder} does not exist on this machine", folder=settings.cwd))
-            return await context.machine.files_in(settings.cwd)
+            return await machine.files_in(_present(_folder(query.cwd, state)))
+        case ListFolders():
+            return await machine.folders_in(query.path, query.roots, hidden=query.hidden)
+        case ListRecentFolders():
+            return await _recent_folders(context.store, min(max(1, query.limit), _MOST_RECENT))
+        case ReadFile():
+            assert state is not None
+            assert state.settings is not None
+            _present(state.settings.cwd)
+            return await read_file(query, state.settings, context)
         case ShowHost():
-            return HostShown(context.machine.log_name, await _owner(state, context.ownership))
+            assert state is not None
+            return HostShown(machine.log_name, await _owner(state, context.ownership))
+
+
+def _folder(cwd: str | None, state: State | None) -> str:
+    """The folder that a query is about: that of its session, or the one it names."""
+    if (cwd is None) == (state is None):
+        raise BadInput("name either a session or a folder")
+    if state is not None:
+        assert state.settings is not None
+        return state.settings.cwd
+    assert cwd is not None
+    return check_folder(cwd)
+
+
+def _present(folder: str) -> str:
+    if not folder_exists(folder):
+        raise CannotRun(say("the folder {folder} does not exist on this machine", folder=folder))
+    return folder
+
+
+async def _settings(cwd: str | None, state: State | None, context: HostContext) -> SessionSettings:
+    """The settings of the session, or those that a new one in the folder would get."""
+    folder = _folder(cwd, state)
+    if state is not None and state.settings is not None:
+        return state.settings
+    found = await context.machine.defaults(folder)
+    return SessionSettings(cwd=folder, agent=found.agent, model=found.model, mode=found.mode)
+
+
+async def _title(text: str, settings: SessionSettings, context: HostContext) -> str:
+    agent = context.agents.get(settings.agent)
+    if agent is None:
+        raise CannotRun(say("the agent {name} is not available here", name=repr(settings.agent)))
+    if (problem := agent.cannot_run(settings)) is not None:
+        raise CannotRun(problem)
+    if not text:
+        raise BadInput("a session without a prompt has no title yet")
+    return await agent.suggest_title(settings, text)
+
+
+async def _diff(query: ShowDiff, state: State | None, context: HostContext) -> FilesDiff:
+    folder = _folder(query.cwd, state)
+    if query.turn is not None:
+        past = next((each for each in state.past if each.turn_id == query.turn), None) if state is not None else None
+        if past is None:
+            raise BadInput(say("there is no turn {turn} that could be undone", turn=query.turn))
+        return await context.turn_files().diff_of_turn(past)
+    if query.by_turns and state is not None:
+        return await context.turn_files().diff_of(state)
+    return await context.turn_files().diff_of_folder(folder)
+
+
+async def _recent_folders(store: Store, wanted: int) -> list[str]:
+    """Reads as many of the newest sessions as it takes: most people use few folders again and again."""
+    limit = _SESSIONS
+    while True:
+        found = await store.sessions(limit=limit)
+        folders = [each for each in dict.fromkeys(row.cwd for row in found) if folder_exists(each)]
+        if len(found) < limit or len(folders) >= wanted:
+            return folders[:wanted]
+        limit *= 4
 
 
 def _agents(settings: SessionSettings, context: HostContext) -> list[AgentShown]:

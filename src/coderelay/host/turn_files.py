@@ -37,6 +37,10 @@ class TurnFiles(Protocol):
         """The diff of all turns of a session in its present folder, from before the first to after the last."""
         ...
 
+    async def diff_of_turn(self, turn: PastTurn) -> FilesDiff:
+        """The diff of what one turn did itself. Raises CannotRun if that cannot be known."""
+        ...
+
     async def diff_of_folder(self, folder: str) -> FilesDiff:
         """The diff of the folder against the checked-out commit, untracked files included."""
         ...

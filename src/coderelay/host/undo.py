@@ -81,6 +81,15 @@ class TurnTrees:
         changes = await trees.changes(before, after)
         return FilesDiff(await trees.diff(before, after), tuple(changes))
 
+    async def diff_of_turn(self, turn: PastTurn) -> FilesDiff:
+        if turn.problem or (turn.before and not turn.after):
+            why = turn.problem or "it was cut off, or git failed at its end"
+            raise CannotRun(say("what this turn changed is not known: {problem}", problem=why))
+        if not turn.before:
+            return FilesDiff()
+        parts = [await self._trees.diff(before, after) for before, after in reversed(_own_parts(turn))]
+        return FilesDiff("".join(parts), await self.changes_of(turn))
+
     async def diff_of_folder(self, folder: str) -> FilesDiff:
         return await self._trees.worktree_changes(folder)
 

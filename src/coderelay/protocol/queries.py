@@ -10,13 +10,16 @@ from msgspec import Struct
 from coderelay.protocol.asks import Approval
 from coderelay.protocol.background import BackgroundRow
 from coderelay.protocol.events import PromptAdmitted
-from coderelay.protocol.ids import SessionId
+from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.protocol.session_info import (
     AgentShown,
     CommandsShown,
     ContextShown,
+    DefaultsShown,
     FilesDiff,
+    FileShown,
     FilesShown,
+    FoldersShown,
     HostShown,
     Item,
     ModelShown,
@@ -86,18 +89,24 @@ class ListBackground(Query[list[BackgroundRow]], frozen=True):
 
 
 class SuggestTitle(Query[str], frozen=True):
-    """A title for the session, made from its last prompt. Only a host that can run the session can answer; it may ask
-    a model, which costs a little."""
+    """A title for a session that begins with `text`; without a text, one made from the session's last prompt. For a
+    session that does not exist yet, name the folder `cwd` and a text. Only a host that can run the session can
+    answer; it may ask a model, which costs a little."""
 
-    session: SessionId
+    session: SessionId | None = None
+    cwd: str | None = None
+    text: str = ""
 
 
 class ShowDiff(Query[FilesDiff], frozen=True):
-    """The changes in the session's folder: since the last commit, or with `by_turns` only those that its turns made.
-    Only a host that has the folder can answer."""
+    """The changes in the folder of a session, or in the folder `cwd`: since the last commit; with `by_turns` only
+    those that the session's turns made in it; with `turn` those of this turn, in the folder where it ran. Only a host
+    that has the folder can answer."""
 
-    session: SessionId
+    session: SessionId | None = None
     by_turns: bool = False
+    turn: TurnId | None = None
+    cwd: str | None = None
 
 
 class ListAsks(Query[list[AskRow]], frozen=True):
@@ -177,17 +186,26 @@ class ShowContext(Query[ContextShown], frozen=True):
 
 
 class ListModels(Query[list[ModelShown]], frozen=True):
-    """The models that can be used in a session's folder, as far as they are known. Only a host can answer, and only
-    for itself: it also looks for model servers on its machine."""
+    """The models that can be used in the folder of a session, or in the folder `cwd`, as far as they are known. Only
+    a host can answer, and only for itself: it also looks for model servers on its machine."""
 
-    session: SessionId
+    session: SessionId | None = None
+    cwd: str | None = None
 
 
 class ListAgents(Query[list[AgentShown]], frozen=True):
-    """The agents that could run a session, and installed agent programs that this version cannot drive. Only a host
-    can answer, and only for itself."""
+    """The agents that could run a session, or a new one in the folder `cwd`, and installed agent programs that this
+    version cannot drive. Only a host can answer, and only for itself."""
 
-    session: SessionId
+    session: SessionId | None = None
+    cwd: str | None = None
+
+
+class ShowDefaults(Query[DefaultsShown], frozen=True):
+    """The agent, model and mode that a new session in a folder gets if nobody chooses others. Only a host can answer,
+    and only for itself."""
+
+    cwd: str
 
 
 class ListTurns(Query[list[TurnShown]], frozen=True):
@@ -199,10 +217,36 @@ class ListTurns(Query[list[TurnShown]], frozen=True):
 
 
 class ListFiles(Query[FilesShown], frozen=True):
-    """The files and folders beneath a session's folder, except those that git ignores. Only a host that has the
-    folder can answer."""
+    """The files and folders beneath the folder of a session, or beneath the folder `cwd`, except those that git
+    ignores. Only a host that has the folder can answer."""
+
+    session: SessionId | None = None
+    cwd: str | None = None
+
+
+class ListFolders(Query[FoldersShown], frozen=True):
+    """The folders in a folder, to browse for one to work in. The folder must be one of `roots` or beneath one;
+    without a `path` it is the first of them. Only a host can answer, and only for its machine."""
+
+    roots: tuple[str, ...]
+    path: str = ""
+    hidden: bool = False
+
+
+class ListRecentFolders(Query[list[str]], frozen=True):
+    """The folders of the sessions that changed last, newest first, as far as they exist on the host's machine.
+    `limit` is raised to 1 or lowered to 20."""
+
+    limit: int = 8
+
+
+class ReadFile(Query[FileShown], frozen=True):
+    """The beginning of a file in one of a session's folders. A file that the agent may not read without asking is
+    refused, in every mode. Only a host that has the folder can answer."""
 
     session: SessionId
+    path: str
+    most_bytes: int = 256 * 1024
 
 
 class ShowHost(Query[HostShown], frozen=True):
@@ -256,8 +300,12 @@ AnyQuery = (
     | ShowContext
     | ListModels
     | ListAgents
+    | ShowDefaults
     | ListTurns
     | ListFiles
+    | ListFolders
+    | ListRecentFolders
+    | ReadFile
     | ShowHost
     | WhyNotRun
     | WhyWaiting

@@ -120,6 +120,37 @@ class FilesShown(Struct, frozen=True, omit_defaults=True):
     whole: bool = True
 
 
+class FoldersShown(Struct, frozen=True, omit_defaults=True):
+    """The names of the folders in the folder `path`. `parent` is where one level up leads, and is empty if that is
+    not allowed. `whole` is false if there were too many to list."""
+
+    path: str
+    folders: tuple[str, ...] = ()
+    parent: str = ""
+    whole: bool = True
+
+
+class FileShown(Struct, frozen=True, omit_defaults=True):
+    """The text of a file of `size` bytes; empty for a `binary` file. `whole` is false if the end is missing. Secrets
+    that are known to this process are masked."""
+
+    path: str
+    text: str = ""
+    size: int = 0
+    binary: bool = False
+    whole: bool = True
+
+
+class DefaultsShown(Struct, frozen=True):
+    """What a new session gets. `source` says where the model comes from; it is empty if none was found, and then the
+    agent is the guide."""
+
+    agent: str
+    model: str
+    mode: Mode
+    source: str = ""
+
+
 class HostShown(Struct, frozen=True):
     """Where the log is, and which process runs the session now; `here` is this process."""
 

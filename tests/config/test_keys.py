@@ -12,10 +12,11 @@ from msgspec import Struct
 
 from coderelay.config.folder_limits import RULES
 from coderelay.config.parse_config import read_document
-from coderelay.config.settings import Settings
+from coderelay.config.settings import TO_COME, Settings
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES
 from coderelay.protocol.modes import MODE_NAMES
+from tests.config.written import Places
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -127,6 +128,20 @@ def test_x23_a_right_value_is_taken_nested_or_dotted(key: str, value: Any) -> No
     assert (dotted_tree, dotted) == _read(nested)
     assert dotted_tree == nested
     assert dotted != Settings() or value == []
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, right) for key, right, *_ in KEYS])
+def test_a_key_that_does_nothing_was_taken(places: Places, key: str, value: Any) -> None:
+    """The keys of parts that are not there yet are known, but neither the person nor a folder can set them."""
+    is_to_come = key.split(".")[0] in TO_COME
+    for person, folder in (({key: value}, {}), ({}, {key: value})):
+        places.write(person=person, folder=folder)
+        if not is_to_come:
+            places.load()
+            continue
+        with pytest.raises(BadInput) as refused:
+            places.load()
+        assert str(refused.value).endswith(f"config.json: {key} is not available yet\nRemove it for now.")
 
 
 @pytest.mark.parametrize(("key", "value", "words"), CASES)

@@ -70,7 +70,7 @@ def test_x36_a_folder_tightens_at_once_and_loosens_nothing(places: Places) -> No
             "sandbox.yolo": True,
             "tools.disabled": ["web_fetch"],
             "auto_approve_ask": True,
-            "agents": {"native": {"tools": {"disabled": ["bash"]}, "command": ["evil"]}},
+            "agents": {"native": {"tools": {"disabled": ["bash"]}}},
             "mcp_servers": {"x": {"command": "evil", "env": {"MY_TOKEN": "t-secret"}}},
         },
     )
@@ -80,7 +80,7 @@ def test_x36_a_folder_tightens_at_once_and_loosens_nothing(places: Places) -> No
     assert (now.permissions.ask, now.permissions.allow) == (("write(*)",), ())
     assert (now.mode, now.max_steps, now.budget.day, now.budget.session) == ("auto-edit", 20, 5, 1)
     assert (now.sandbox.enabled, now.sandbox.yolo, now.tools.disabled) == (True, True, ("web_fetch",))
-    assert (now.agents["native"].tools.disabled, now.agents["native"].command) == (("bash",), ())
+    assert now.agents["native"].tools.disabled == ("bash",)
     assert (now.mcp_servers, config.unattended) == ({}, None)
     assert config.untrusted == {
         "permissions.allow": ["bash(*)"],
@@ -88,7 +88,6 @@ def test_x36_a_folder_tightens_at_once_and_loosens_nothing(places: Places) -> No
         "budget.day": 9,
         "sandbox.enabled": False,
         "auto_approve_ask": True,
-        "agents.native.command": ["evil"],
         "mcp_servers.x": {"command": "evil", "env": {"MY_TOKEN": "***"}},
     }
 
@@ -105,7 +104,7 @@ def test_x36_what_the_person_has_set_alike_is_nothing_to_trust(places: Places) -
     same = {
         "mode": "yolo",
         "providers": {"x": {"base_url": "http://127.0.0.1/v1", "models": ["a"]}},
-        "web.port": 9000,
+        "bash.free_bytes": 9000,
     }
     assert places.write(person=same, folder=same).load().untrusted == {}
 

@@ -6,6 +6,7 @@ import pytest
 
 from coderelay.config.load import load
 from coderelay.config.redaction import hide_secrets
+from coderelay.config.settings import AgentSettings
 from coderelay.protocol.errors import BadInput
 from tests.config.written import Places
 
@@ -47,7 +48,6 @@ def test_x41_a_secret_in_a_file_is_refused_and_not_shown(
 
 def test_x41_no_secret_in_what_is_shown_of_a_configuration(places: Places) -> None:
     keys = {
-        "agents": {"a": {"command": ["prog"], "env": {"A_TOKEN": SECRET}}},
         "mcp_servers": {
             "b": {"command": "prog", "env": {"B_KEY": SECRET}},
             "c": {"url": "https://host/mcp", "headers": {"Authorization": SECRET}},
@@ -55,7 +55,9 @@ def test_x41_no_secret_in_what_is_shown_of_a_configuration(places: Places) -> No
     }
     places.write(person=keys)
     config = places.load(CODER_DATABASE_URL=f"postgresql://me:{SECRET}@host/db")
-    assert config.settings.agents["a"].env == {"A_TOKEN": SECRET}
+    assert config.settings.mcp_servers["b"].env == {"B_KEY": SECRET}
+    agent = AgentSettings(command=("prog",), env={"A_TOKEN": SECRET})
+    assert SECRET not in repr(agent)
     assert SECRET not in repr(config) + str(config) + repr(config.settings) + repr(config.settings.mcp_servers)
     untrusted = places.write(person={}, folder=keys).load().untrusted
     assert SECRET not in repr(untrusted)

@@ -16,6 +16,7 @@ from coderelay.protocol.queries import (
     ListFolders,
     ListModels,
     ListRecentFolders,
+    ListTools,
     ListTurns,
     Query,
     ReadFile,
@@ -134,6 +135,18 @@ async def test_secrets_of_this_process_are_masked_in_a_file(tmp_path: Path) -> N
         coder.host.context.secrets.add(["correct-horse-battery"])
         (coder.folder / "a.txt").write_text("key correct-horse-battery\n")
         assert "correct-horse-battery" not in (await coder.host.get(ReadFile(coder.session, "a.txt"))).text
+
+
+@story
+async def test_tools_disabled_for_the_native_agent_were_offered(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.json").write_text(json.dumps({"agents.native.tools.disabled": ["bash"]}))
+    async with house(tmp_path, script(says("ok"))) as coder:
+        await coder.prompt("hello")
+        await coder.ended()
+        shown = {each.name: each.off for each in await coder.host.get(ListTools(coder.session))}
+        assert (shown["bash"], shown["read"]) == ("disabled in the configuration", "")
+        assert "bash" not in [each["function"]["name"] for each in coder.server.requests[0]["tools"]]
 
 
 @story

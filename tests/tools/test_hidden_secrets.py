@@ -215,16 +215,15 @@ async def test_what_a_rule_allows_to_be_read_is_found_by_grep(tmp_path: Path) ->
         assert await ends_of(coder) == [Finished(".env:3:PIN=4711", "1 match in 1 file")]
 
 
-@pytest.mark.parametrize("held", ["key-of-llm-4711", "feishu-secret-0815", "s3cret/of:db", "s3cret%2Fof%3Adb"])
+@pytest.mark.parametrize("held", ["key-of-llm-4711", "s3cret/of:db", "s3cret%2Fof%3Adb"])
 def test_configured_keys_are_hidden_whatever_their_variables_are_called(tmp_path: Path, held: str) -> None:
     env = {
         "CODER_HOME": str(tmp_path / "home"),
         "CODER_DATABASE_URL": "postgresql://coder:s3cret%2Fof%3Adb@db/log",
         "LLM": "key-of-llm-4711",
-        "LARK": "feishu-secret-0815",
     }
     providers = {"mine": {"kind": "openai-chat", "base_url": "http://localhost:1/v1", "api_key_env": "LLM"}}
-    configure(tmp_path, providers=providers, feishu={"app_secret_env": "LARK"})
+    configure(tmp_path, providers=providers)
     rooms = App(load(env), env)
     rooms.folders.of(str(tmp_path))
     assert rooms.secrets.hide(f"it is {held}.") == "it is [hidden secret: configured]."

@@ -6,19 +6,23 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
+from coderelay.config.display_path import display_path, escaped
 from coderelay.config.folder_limits import Path, keys_in, rule_of
 from coderelay.config.parse_config import read_document
 from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.read_config import read_folder_file, read_person_file
-from coderelay.config.settings import Settings
+from coderelay.config.settings import TO_COME, Settings
+from coderelay.protocol.errors import BadInput
+from coderelay.protocol.translatable import say
 
 Tree = dict[str, Any]
+_NATIVE_TOOLS = ("agents", "native", "tools", "disabled")
 
 
 def person_settings(home: str) -> Settings | None:
     """The settings in the person's file, or None if there is no file."""
     content = read_person_file(home)
-    return None if content is None else read_document(content, person_file(home))[1]
+    return None if content is None else _available(content, person_file(home))[1]
 
 
 class LayeredSettings(Struct, frozen=True):
@@ -35,7 +39,19 @@ def folder_settings(home: str, folder: str, mine: Settings) -> LayeredSettings |
     if os.path.realpath(os.path.join(folder, OWN_FOLDER)) == os.path.realpath(home):
         return None
     content = read_folder_file(folder)
-    return None if content is None else layer(mine, read_document(content, folder_file(folder))[0])
+    return None if content is None else layer(mine, _available(content, folder_file(folder))[0])
+
+
+def _available(content: bytes, path: str) -> tuple[Tree, Settings]:
+    """The keys and settings of a file. Raises BadInput, also for keys of parts that this version does not have."""
+    tree, settings = read_document(content, path)
+    for name in TO_COME:
+        for key, _ in keys_in({name: tree[name]}) if name in tree else ():
+            if key != _NATIVE_TOOLS:
+                dotted = escaped(".".join(key))
+                told = say("{file}: {key} is not available yet", file=display_path(path), key=dotted)
+                raise BadInput(told, "Remove it for now.")
+    return tree, settings
 
 
 def layer(mine: Settings, folder: Tree) -> LayeredSettings:

@@ -16,7 +16,7 @@ from coderelay.agents.native.workflow.settings import VerificationSettings, Work
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
-from coderelay.config.settings import AgentSettings, Settings
+from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.context import HostContext
 from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.host import Host
@@ -112,7 +112,7 @@ class App:
         skills = self.folders.skills(cwd)
         return NativeSettings(
             home=self.config.home,
-            disabled_tools=(*settings.tools.disabled, *settings.agents.get("native", AgentSettings()).tools.disabled),
+            disabled_tools=(*settings.tools.disabled, *settings.agents.get("native", AgentConfig()).tools.disabled),
             compaction=CompactionSettings(settings.compaction.threshold, settings.compaction.keep),
             retry_seconds=float(self.env.get("CODER_RETRY_SECONDS") or FIRST_SECONDS),
             secrets=self.secrets,

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.can_run import check_folder
-from coderelay.host.folder import Folders
+from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.record import Decide, Record
 from coderelay.protocol.commands import (
     Accepted,
@@ -36,7 +36,7 @@ from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
 
 
-async def carry_out(record: Record, command: Command, folders: Folders) -> Outcome:
+async def carry_out(record: Record, command: Command, folders: ConfiguredFolders) -> Outcome:
     match command:
         case CreateSession():
             for folder in (command.cwd, *command.folders):
@@ -73,7 +73,7 @@ async def carry_out(record: Record, command: Command, folders: Folders) -> Outco
             return Unchanged(record.state.head)
 
 
-def _facts(state: State, command: ConfigureSession, folders: Folders) -> Facts:
+def _facts(state: State, command: ConfigureSession, folders: ConfiguredFolders) -> Facts:
     preset: Preset = "balanced"
     if command.when == "next_turn" and state.settings is not None:
         with suppress(BadInput):  # wrong configuration: then no turn runs, so nothing must be tightened

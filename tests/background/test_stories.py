@@ -126,9 +126,9 @@ async def test_d17_a_number_that_is_none_names_those_that_run(tmp_path: Path) ->
         await coder.prompt("go")
         await coder.ended()
         told = await texts(coder)
-        running = f"1 ({RUNS}), 2 (exec sleep 601) run"
+        running = f"1 ({RUNS}), 2 (exec sleep 601) are running"
         assert (told[:2], told[4:]) == (
-            ["there is no background command 1; none runs", "there is no background command 7; none runs"],
+            [f"there is no background command {number}; none is running" for number in (1, 7)],
             [f"there is no background command 7; {running}", f"there is no background command one; {running}"],
         )
         with pytest.raises(BadInput, match="there is no background command 9; 1 "):

@@ -109,7 +109,7 @@ def test_b36_x41_keys_are_told_by_name_and_never_shown(patient: Patient) -> None
     (patient.home / ".iflow").mkdir()
     (patient.home / ".iflow" / "settings.json").write_text(json.dumps({"apiKey": KEY, "selectedAuthType": "iflow"}))
     findings = patient.findings(OPENAI_API_KEY=KEY, GEMINI_API_KEY=KEY)
-    assert findings["keys"] == _found("ANTHROPIC_AUTH_TOKEN, OPENAI_API_KEY, GEMINI_API_KEY, IFLOW_API_KEY")
+    assert findings["keys"] == _found("ANTHROPIC_AUTH_TOKEN, OPENAI_API_KEY, IFLOW_API_KEY, GEMINI_API_KEY")
     assert findings["other files"] == _found(
         "~/.claude/settings.json: ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL; ~/.iflow/settings.json: IFLOW_API_KEY"
     )
@@ -208,7 +208,7 @@ def test_the_log_is_examined_and_left_as_it_is(serve: Serve, coder_on: CoderOn, 
     ran = coder.run("doctor", "--json", env={"HOME": str(tmp_path)})
     assert ran.code == 0
     findings = {each["what"]: each["found"] for each in json.loads(ran.out)["findings"]}
-    assert findings["log"].startswith(f"{coder.home}/sessions.db: whole, 1 sessions, ")
+    assert findings["log"].startswith(f"{coder.home}/sessions.db: intact, 1 sessions, ")
 
 
 def test_postgresql_is_really_asked(patient: Patient, database: str) -> None:
@@ -261,7 +261,7 @@ def test_a_folder_that_is_gone_is_said(patient: Patient, tmp_path: Path) -> None
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (1, "")
-    assert "✗ folder       it is gone\n" in ran.stdout
+    assert "✗ folder       it no longer exists\n" in ran.stdout
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -163,7 +163,7 @@ def test_doctor_says_what_is_there_and_what_is_missing(serve: Serve, coder_on: C
     coder.run("-p", "go")
     good = coder.run("doctor")
     assert good.code == 0
-    assert "whole, 1 sessions" in good.out
+    assert "intact, 1 sessions" in good.out
     bare = Coder(tmp_path / "nothing", coder.cwd, None).run("doctor", env={"HOME": str(tmp_path)})
     assert bare.code == 0
     assert "OPENAI_API_KEY" in bare.out

@@ -177,7 +177,7 @@ def test_the_line_names_installed_agents(scene: Scene) -> None:
     scene.install("codex", "claude")
     found = scene.find({})
     assert found.agent == "guide"
-    assert "claude, codex: installed, but cannot be driven by this version" in found.line
+    assert "claude, codex: installed, but not supported by this version" in found.line
 
 
 def test_a_key_that_would_go_where_a_file_says_is_told(scene: Scene) -> None:

@@ -176,7 +176,7 @@ def test_the_current_folder_was_removed(tmp_path: Path, arguments: list[str]) ->
         timeout=PATIENCE,
         check=False,
     )
-    assert "the current folder is gone" in done.stderr
+    assert "the current folder no longer exists" in done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode in (1, 2)
 

@@ -395,7 +395,7 @@ def test_x15_git_that_hangs_at_the_end_does_not_keep_a_stop_waiting(
             async with asyncio.timeout(PATIENCE):
                 await coder.stop()
                 assert (await coder.ended()).ending == "stopped"
-            with pytest.raises(CannotRun, match="how the last turn left the files is not known"):
+            with pytest.raises(CannotRun, match="there is no snapshot of the files at the end of the last turn"):
                 await undo(coder)
 
     stop_with_a_git_that_hangs()
@@ -419,7 +419,7 @@ async def test_x15_a_command_that_removes_the_repository_is_not_called_a_crash(t
     async with house(tmp_path, script(proposes(bash("echo x > b; rm -rf .git")), says("done"))) as coder:
         await coder.prompt("go")
         assert (await coder.ended()).ending == "done"
-        with pytest.raises(CannotRun, match="how the last turn left the files is not known"):
+        with pytest.raises(CannotRun, match="there is no snapshot of the files at the end of the last turn"):
             await undo(coder)
         assert (coder.folder / "b").exists()
 

@@ -100,7 +100,7 @@ def chinese() -> Generator[None]:
 def test_what_is_put_together_elsewhere_is_known_by_its_shape() -> None:
     told = {
         "it removes files": "它会删除文件",
-        "it asks for network access; it removes files": "它要访问其他机器；它会删除文件",
+        "it asks for network access; it removes files": "它请求网络访问；它会删除文件",
         "bash runs a command, mode is default": "bash 会执行命令，模式为 default",
         "the last turn cannot be undone: git is not installed": "上一回合无法撤销：没有安装 git",
         "3 tools, 1 prompt": "3 个工具，1 个提示",

@@ -201,4 +201,4 @@ def test_json_is_the_same_in_every_language(coder: Coder) -> None:
 def test_the_doctor_speaks_chinese(coder: Coder) -> None:
     lines = coder.run("doctor", env=ZH).out.splitlines()
     assert [line for line in lines if line.startswith("– 模型 ")] == ["– 模型      无（没有找到）"]
-    assert "✓ 配置      没有文件，无妨" in lines
+    assert "✓ 配置      没有配置文件（可选）" in lines

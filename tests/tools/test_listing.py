@@ -39,5 +39,5 @@ async def test_a_folder_that_is_gone_has_no_files(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create()
         os.rename(coder.folder, tmp_path / "elsewhere")
-        with pytest.raises(CannotRun, match="is not here"):
+        with pytest.raises(CannotRun, match="does not exist on this machine"):
             await coder.host.get(ListFiles(coder.session))

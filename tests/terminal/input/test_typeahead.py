@@ -38,8 +38,8 @@ app = Application(
 
 _EARLY = """
 import select, sys
-from coderelay.surfaces.terminal.input.typeahead import typing_kept
-with typing_kept():
+from coderelay.surfaces.terminal.input.typeahead import preserve_typeahead
+with preserve_typeahead():
     print("loading", flush=True)
     select.select([sys.stdin], [], [])
 """ + "".join(f"    {each}\n" for each in [*_PROMPT.strip().splitlines(), 'print("sent", repr(app.run()))'])

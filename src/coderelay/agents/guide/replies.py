@@ -50,7 +50,7 @@ _ENGLISH = {
     "commands": "Commands of this version:",
     "no_surface": "There is no web page and no chat in this version.",
     "another_version": "This was begun by another version of coder. Please ask again.",
-    "nothing_to_compact": "Without a model there is nothing to sum up.",
+    "nothing_to_compact": "Without a model there is nothing to compact.",
 }
 _TRANSLATED = {
     "end": "尚未连接模型；以上由向导按固定规则完成。可以说“帮助”或“连接模型”。",

@@ -6,7 +6,7 @@ import pytest
 
 from coderelay.config.load import load
 from coderelay.config.redaction import hide_secrets
-from coderelay.config.settings import AgentSettings
+from coderelay.config.settings import AgentConfig
 from coderelay.protocol.errors import BadInput
 from tests.config.written import Places
 
@@ -56,7 +56,7 @@ def test_x41_no_secret_in_what_is_shown_of_a_configuration(places: Places) -> No
     places.write(person=keys)
     config = places.load(CODER_DATABASE_URL=f"postgresql://me:{SECRET}@host/db")
     assert config.settings.mcp_servers["b"].env == {"B_KEY": SECRET}
-    agent = AgentSettings(command=("prog",), env={"A_TOKEN": SECRET})
+    agent = AgentConfig(command=("prog",), env={"A_TOKEN": SECRET})
     assert SECRET not in repr(agent)
     assert SECRET not in repr(config) + str(config) + repr(config.settings) + repr(config.settings.mcp_servers)
     untrusted = places.write(person={}, folder=keys).load().untrusted

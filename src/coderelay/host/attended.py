@@ -17,6 +17,8 @@ class Attended:
         self._watchers: dict[SessionId, Callable[[State], None]] = {}
         self._needing: dict[OwnerId | None, dict[SessionId, Record]] = {}
         self._owner_of: dict[SessionId, OwnerId | None] = {}
+        self._with_turn: set[SessionId] = set()
+        self._are_turns_changed = False
         self._rested: dict[SessionId, Record] = {}
         self._deadlines: dict[SessionId, int] = {}
         self._first_deadline: int | None = None
@@ -35,6 +37,7 @@ class Attended:
             self._leave_owner(record)
             self._set_deadline(record.session, None)
             self._rested.pop(record.session, None)
+            self._with_turn.discard(record.session)
 
     def owners(self) -> list[OwnerId | None]:
         """The owners of the sessions that need one; None if some need one and have none."""
@@ -55,12 +58,20 @@ class Attended:
         rested, self._rested = self._rested, {}
         return list(rested.values())
 
+    def take_turns_changed(self) -> bool:
+        """Whether a turn was opened or closed since the last call."""
+        changed, self._are_turns_changed = self._are_turns_changed, False
+        return changed
+
     def look_again(self, record: Record) -> None:
         """Return the session from the next `take_rested` once more."""
         if record.session in self.records:
             self._rested[record.session] = record
 
     def _moved(self, record: Record, state: State) -> None:
+        if (state.turn is not None) != (record.session in self._with_turn):
+            self._with_turn ^= {record.session}
+            self._are_turns_changed = True
         self._leave_owner(record)
         if needs_owner(state):
             self._owner_of[record.session] = state.owner

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from coderelay.host.record import Record
 from coderelay.protocol.events import Recorded, SessionDeleted
@@ -25,13 +26,16 @@ class Feed:
             while True:
                 self._woken.clear()
                 for after, live in self._take_live():
-                    async for recorded in self._durable(after):
-                        yield recorded
+                    if self._cursor < after:
+                        async with aclosing(self._durable(after)) as events:
+                            async for recorded in events:
+                                yield recorded
                     yield live
-                async for recorded in self._durable(self._record.state.head):
-                    yield recorded
-                    if isinstance(recorded.event, SessionDeleted):
-                        return
+                async with aclosing(self._durable(self._record.state.head)) as events:
+                    async for recorded in events:
+                        yield recorded
+                        if isinstance(recorded.event, SessionDeleted):
+                            return
                 if self._failure is not None:
                     raise self._failure
                 await self._woken.wait()

@@ -4,6 +4,7 @@ other processes create later. Following is not attending: it never makes this pr
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 
 from coderelay.host.records import Records
 from coderelay.protocol.errors import StoreDamaged
@@ -44,8 +45,9 @@ class FeedOfAll:
             self._woken.clear()
             while news := next(iter(self._unread or self._live), None):
                 try:
-                    async for each in self._news(news):
-                        yield news, each
+                    async with aclosing(self._news(news)) as events:
+                        async for each in events:
+                            yield news, each
                 except StoreDamaged as error:
                     log.warning("%s", error)  # the other sessions are followed on
             if self._failure is not None:
@@ -74,11 +76,13 @@ class FeedOfAll:
     async def _news(self, session: SessionId) -> AsyncGenerator[Recorded | Live, None]:
         head, pieces = self._unread.pop(session, 0), self._live.pop(session, [])
         for after, live in join(pieces):
-            async for recorded in self._durable(session, after):
-                yield recorded
+            async with aclosing(self._durable(session, after)) as events:
+                async for recorded in events:
+                    yield recorded
             yield live
-        async for recorded in self._durable(session, head):
-            yield recorded
+        async with aclosing(self._durable(session, head)) as events:
+            async for recorded in events:
+                yield recorded
 
     async def _durable(self, session: SessionId, until: int) -> AsyncGenerator[Recorded, None]:
         """The events up to that one and no further, so that live pieces keep their places."""

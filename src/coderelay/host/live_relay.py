@@ -110,7 +110,7 @@ class LiveRelay:
         self._shown.clear()  # from here on, pieces are newer than all that was shown
         if new:
             for piece in self._file.pieces(0):  # a new follower starts with what is being said
-                for follower in new:
+                for follower in new if piece.number <= (self._number or 0) else ():
                     follower.show(piece.session, piece.after, piece.live)
         self._known_followers = set(followers_of_all)
 

@@ -107,12 +107,15 @@ class Wakeups:
         self._resting.pop(session, None)
 
     def wake(self, record: Record) -> None:
-        """The session may have something to do: start a worker, or another one when the present one is done."""
+        """If the session has something to do, start a worker, or another one when the present one is done."""
         if self._closing:
             return
         self.attend(record)
         if record.session in self._workers:
             self._again.add(record.session)
+            return
+        if not needs_owner(record.state):
+            self._forget_if_done(record)
             return
         worker = Worker(record, self._context, self._send)
         task = asyncio.create_task(worker.run())
@@ -226,10 +229,12 @@ class Wakeups:
             self.wake(record)
 
     def _followed_elsewhere(self) -> Mapping[SessionId, Record]:
-        """The sessions that somebody follows here and no worker here runs."""
-        if self._elsewhere is None:
+        """The sessions that somebody follows here and that another process may be running: live text may come."""
+        if self._attended.take_turns_changed() or self._elsewhere is None:
             self._elsewhere = {
-                session: record for session, (record, _) in self._followed.items() if session not in self._workers
+                session: record
+                for session, (record, _) in self._followed.items()
+                if session not in self._workers and record.state.turn is not None
             }
         return self._elsewhere
 

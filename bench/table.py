@@ -5,7 +5,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-Unit = Literal["ms", "s", "MB", "/s", "cores"]
+Unit = Literal["ms", "s", "MB", "/s", "cores", ""]
+"""Nothing: a number of things."""
 
 
 class Budget(Struct, frozen=True):
@@ -19,7 +20,7 @@ INFORMATIONAL = Budget("informational")
 
 
 def at_most(value: float, unit: Unit) -> Budget:
-    return Budget(f"≤ {value:g} {unit}", lambda ours, floor: ours <= value)
+    return Budget(f"≤ {value:g} {unit}".rstrip(), lambda ours, floor: ours <= value)
 
 
 def at_least(value: float, unit: Unit) -> Budget:
@@ -100,5 +101,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def shown(value: float, unit: Unit) -> str:
+    if not unit:
+        return f"{value:,.0f}"
     digits = 0 if value >= 100 else 1 if value >= 10 else 2
     return f"{value:,.{digits}f} {unit}"

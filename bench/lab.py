@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from bench.job import lay_out
-from bench.server import Answer, LiveRelay, ModelServer, model_server
+from bench.server import Answer, Exchange, ModelServer, model_server
 
 _HERE = Path(__file__).parent
 _STARTER = [sys.executable, "-I", "-S", str(_HERE / "starter.py")]
@@ -33,7 +33,7 @@ class Ran(Struct, frozen=True):
     ended: float
     cpu: float
     rss: float
-    exchanges: list[LiveRelay]
+    exchanges: list[Exchange]
 
     @property
     def ms(self) -> float:

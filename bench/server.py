@@ -27,7 +27,7 @@ Answer = Sequence[bytes]
 """What is sent, one write each."""
 
 
-class LiveRelay(Struct):
+class Exchange(Struct):
     """Seconds of `time.perf_counter`: when the request's last byte was here, and when the answer's last
     write began."""
 
@@ -40,7 +40,7 @@ class ModelServer:
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/v1"
-        self.exchanges: list[LiveRelay] = []
+        self.exchanges: list[Exchange] = []
         self._answers: Sequence[Answer] = ()
         self._pause = 0.0
         threading.Thread(target=self._serve, name="model server", daemon=True).start()
@@ -63,7 +63,7 @@ class ModelServer:
                         self.exchanges.append(exchange)
                         self._answer(connection, exchange)
 
-    def _answer(self, connection: socket.socket, exchange: LiveRelay) -> None:
+    def _answer(self, connection: socket.socket, exchange: Exchange) -> None:
         *first, last = self._answers[len(self.exchanges) - 1]
         for piece in first:
             connection.sendall(piece)
@@ -82,7 +82,7 @@ def model_server() -> Generator[ModelServer]:
         server.close()
 
 
-def _receive(connection: socket.socket) -> LiveRelay | None:
+def _receive(connection: socket.socket) -> Exchange | None:
     """None when the client has gone."""
     data, whole = bytearray(), 0
     while not whole or len(data) < whole:
@@ -92,7 +92,7 @@ def _receive(connection: socket.socket) -> LiveRelay | None:
         if not whole and (end := data.find(b"\r\n\r\n")) >= 0:
             length = _LENGTH.search(data, 0, end)
             whole = end + 4 + (int(length[1]) if length else 0)
-    return LiveRelay(time.perf_counter(), bytes(data[-1000:]))
+    return Exchange(time.perf_counter(), bytes(data[-1000:]))
 
 
 def answer(spoken: Spoken, events_per_write: int = 1000) -> Answer:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bench.job import call_of, kind_of
 from bench.peers.peer import Peer
-from bench.server import Answer, LiveRelay
+from bench.server import Answer, Exchange
 from tests.model_server import proposes, says
 
 STEPS, TOKENS = 30, 20_000
@@ -32,7 +32,7 @@ def tokens(peer: Peer) -> list[Answer]:
     return [peer.form.answer(_APERIODIC, 0, events_per_write=8)]
 
 
-def undone(exchanges: Sequence[LiveRelay], folder: Path) -> list[str]:
+def undone(exchanges: Sequence[Exchange], folder: Path) -> list[str]:
     """The kinds of the steps that had no effect: a call that fails at once would look like a fast one."""
     missing: list[str] = []
     reads = 0

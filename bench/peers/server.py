@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from bench.peers.form import CHAT, Form
-from bench.server import Answer, LiveRelay
+from bench.server import Answer, Exchange
 from tests.model_server import openai_chat, says
 from tests.model_server.wire_form import Body
 
@@ -47,7 +47,7 @@ class PeerServer:
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self.exchanges: list[LiveRelay] = []
+        self.exchanges: list[Exchange] = []
         self.asides: list[str] = []
         self.sought: set[str] = set()
         self._form = CHAT
@@ -90,7 +90,7 @@ class PeerServer:
         connection.sendall(self._aside(request, body))
 
     def _send_next(self, connection: socket.socket, request: Request) -> None:
-        exchange = LiveRelay(request.arrived, request.body)
+        exchange = Exchange(request.arrived, request.body)
         self.exchanges.append(exchange)
         *first, last = self._answers[min(len(self.exchanges), len(self._answers)) - 1]
         for piece in first:

@@ -16,6 +16,7 @@ from coderelay.agents.native.workflow.settings import VerificationSettings, Work
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
+from coderelay.config.machine_identity import machine_identity
 from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.context import HostContext
 from coderelay.host.folder import ConfiguredFolders
@@ -31,6 +32,7 @@ from coderelay.models.model import Models
 from coderelay.models.open_model import Providers
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.session_info import DefaultsShown, FileShown, FilesShown, FoldersShown, ModelShown
 from coderelay.store.backends import open_owners, open_store
 from coderelay.store.live import LiveFile
@@ -66,6 +68,7 @@ class App:
         self.secrets = Secrets([*secret_values(env), *worth_hiding(passwords_in(config.database_url or ""))])
         self.folders = ConfiguredFolders(CurrentConfig(config, env), env, self.processes, self.secrets)
         self.workspaces = Workspaces(config.home, env, self.folders, self.processes)
+        self._identity: MachineIdentity | None = None
         self._server_pool: ServerPool | None = None
         self._providers: list[tuple[object, Providers]] = []
         self.tell: Callable[[str], None] = log.warning
@@ -183,6 +186,12 @@ class App:
 
     def guide(self) -> GuideAgent:
         return GuideAgent(self.toolbox(), self.workspaces.open, self.programs)
+
+    @property
+    def identity(self) -> MachineIdentity:
+        if self._identity is None:
+            self._identity = machine_identity(self.config.home)
+        return self._identity
 
     @property
     def log_name(self) -> str:

@@ -38,6 +38,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionMoved,
     StopReason,
     StopRequested,
     TreeTaken,
@@ -47,7 +48,18 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import (
+    AskId,
+    BackgroundId,
+    CallId,
+    MachineId,
+    MessageId,
+    OwnerId,
+    PromptId,
+    SessionId,
+    TurnId,
+)
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.session_events import Mode
 
 pytestmark = pytest.mark.quick
@@ -209,6 +221,7 @@ SILENT: list[AnyEvent] = [
     SessionCreated(cwd="/w", agent="native", model="m", mode="plan", by=BY),
     SessionConfigured(by=BY, mode="yolo"),
     SessionClaimed(owner=OwnerId("A"), epoch=1),
+    SessionMoved(machine=MachineIdentity(MachineId("m2"), "laptop"), by=BY),
     SessionDeleted(by=BY),
     BackgroundStopRequested(background_id=BackgroundId("1"), by=BY),
     BackgroundEnded(background_id=BackgroundId("1"), end=Gone()),

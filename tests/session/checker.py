@@ -37,6 +37,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionMoved,
     StopRequested,
     TreeTaken,
     TurnEnded,
@@ -195,6 +196,8 @@ class Checker(Batches):
                 self.cwd, self.mode, self.allowed_tools = event.cwd, event.mode, event.allowed_tools
             case SessionConfigured() as event:
                 self._configure(event)
+            case SessionMoved():
+                pass  # a dead owner may still be on the record
             case SessionDeleted():
                 self._delete()
             case Unrecognised():

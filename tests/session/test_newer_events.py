@@ -22,12 +22,14 @@ from coderelay.protocol.events import (
     Recorded,
     SessionClaimed,
     SessionDeleted,
+    SessionMoved,
     TreeTaken,
     TurnProlonged,
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import BackgroundId, CallId, SessionId, TurnId
+from coderelay.protocol.ids import BackgroundId, CallId, MachineId, SessionId, TurnId
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.summary import Summary
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
@@ -88,6 +90,7 @@ def whole_life() -> list[AnyEvent]:
     play.message()
     play.write([TurnUndone(turn_id=taken.turn_id, by=ANNE)])
     play.write([HistoryCleared(by=ANNE)])
+    play.write([SessionMoved(machine=MachineIdentity(MachineId("m2"), "laptop"), by=ANNE)])
     return play.events()
 
 

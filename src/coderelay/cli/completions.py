@@ -39,7 +39,17 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 COMMANDS: dict[str, tuple[str, ...]] = {
     "": (
         *SUBCOMMANDS,
-        *("--prompt", "--output", "--mode", "--model", "--agent", "--resume", "--continue", "--allowed-tools"),
+        *(
+            "--prompt",
+            "--output",
+            "--mode",
+            "--model",
+            "--agent",
+            "--resume",
+            "--continue",
+            "--here",
+            "--allowed-tools",
+        ),
         *("--unattended", "--max-steps", "--cwd", "--version"),
     ),
     "sessions": ("list", "search", "show", "export", "delete", "backup"),
@@ -49,7 +59,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions export": ("SESSION",),
     "sessions delete": ("SESSION",),
     "sessions backup": (),
-    "resume": ("SESSION",),
+    "resume": ("SESSION", "--here"),
     "asks": ("--json",),
     "answer": ("ASK", "--no-wait"),
     "permissions": ("list", "revoke", "check", "trust", "untrust", "--session"),

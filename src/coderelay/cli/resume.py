@@ -10,6 +10,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "session", nargs="?", metavar="ID", help=t("the id of the session, or the beginning of its id or title")
     )
-    session = parser.parse_args(arguments).session
-    meant = ["--continue"] if session is None else [f"--resume={session}"]
+    parser.add_argument("--here", action="store_true", help=t("move the session from another machine to this one"))
+    options = parser.parse_args(arguments)
+    if options.here and options.session is None:
+        parser.error(t("--here needs the ID of a session"))
+    meant = ["--continue"] if options.session is None else [f"--resume={options.session}"]
+    meant += ["--here"] if options.here else []
     return start.run(start.parser().parse_args(meant), start.folder_of(None), None)

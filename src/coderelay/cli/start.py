@@ -13,6 +13,7 @@ from coderelay.protocol.modes import MODE_NAMES
 _EXIT_CODES = """commands:
   coder sessions [list|search TEXT|show ID|export ID|delete ID|backup FILE]   manage sessions
   coder resume [ID]     reopen a session (without ID, the newest one in this folder) and continue interrupted work
+  coder resume ID --here   the same for a session of another machine, and move it to this one
   coder asks            list everything that waits for your answer
   coder answer ASK_ID allow|deny|stop|TEXT   answer one of them
   coder permissions [list|revoke ID|check COMMAND|trust [DIR]|untrust [DIR]]   manage approvals and trusted folders
@@ -50,6 +51,9 @@ def parser() -> Arguments:
     parser.add_argument("--resume", metavar="ID", help=t("continue this session"))
     parser.add_argument(
         "--continue", dest="latest", action="store_true", help=t("continue the newest session in this folder")
+    )
+    parser.add_argument(
+        "--here", action="store_true", help=t("with --resume: move the session from another machine to this one")
     )
     parser.add_argument("--allowed-tools", metavar="A,B", help=t("allow only these tools"))
     parser.add_argument(
@@ -112,6 +116,8 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     options = parser().parse_args(arguments)
     if options.resume is not None and options.latest:
         parser().error(t("--resume and --continue cannot be used together"))
+    if options.here and options.resume is None:
+        parser().error(t("--here needs --resume"))
     if options.path and options.cwd:
         parser().error(t("give the folder only once, as PATH or with --cwd"))
     folder = folder_of(options.cwd or options.path)

@@ -1,28 +1,29 @@
-"""Whether this process can run a session: its folder exists here, its agent is installed, its model reachable."""
+"""Whether this process can run a session: the session belongs to this machine, its folder exists, its agent is
+installed, its model reachable."""
 
 import os
-from collections.abc import Mapping
 
-from coderelay.agents.agent import Agent
-from coderelay.protocol.errors import BadInput
+from coderelay.host.context import HostContext
+from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.translatable import say
 from coderelay.session import shell
+from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.state import SessionSettings, State
 
 
-def why_not(state: State, agents: Mapping[str, Agent]) -> str | None:
+def why_not(state: State, context: HostContext) -> str | None:
     """Why this process cannot run the session, or None."""
     settings = state.settings
     if settings is None:
         return "the session no longer exists"
-    return _why_not_there(settings) if shell.is_next(state) else why_not_so(settings, agents)
+    return _why_not_there(settings, context) if shell.is_next(state) else why_not_so(settings, context)
 
 
-def why_not_so(settings: SessionSettings, agents: Mapping[str, Agent]) -> str | None:
+def why_not_so(settings: SessionSettings, context: HostContext) -> str | None:
     """Why this process cannot run a session with these settings, or None."""
-    if (problem := _why_not_there(settings)) is not None:
+    if (problem := _why_not_there(settings, context)) is not None:
         return problem
-    agent = agents.get(settings.agent)
+    agent = context.agents.get(settings.agent)
     return (
         say("the agent {name} is not available here", name=repr(settings.agent))
         if agent is None
@@ -30,8 +31,53 @@ def why_not_so(settings: SessionSettings, agents: Mapping[str, Agent]) -> str | 
     )
 
 
-def _why_not_there(settings: SessionSettings) -> str | None:
+def may_claim(state: State, context: HostContext) -> bool:
+    """Whether this process may claim a session that needs an owner. To end a turn takes no agent; and a turn that was
+    stopped may be ended from any machine, because its own may be switched off."""
+    action = next_action(state)
+    if isinstance(action, EndTurn) and (action.stopped or not is_elsewhere(state.settings, context)):
+        return True
+    return why_not(state, context) is None
+
+
+def is_elsewhere(settings: SessionSettings | None, context: HostContext) -> bool:
+    """Whether the session belongs to another machine. What is at its folder's path here is then another folder."""
+    if settings is None or settings.machine is None:
+        return False
+    return settings.machine.id != context.machine.identity.id
+
+
+def require_machine(settings: SessionSettings, context: HostContext) -> None:
+    """Raises CannotRun if the session belongs to another machine."""
+    if is_elsewhere(settings, context):
+        raise CannotRun(_another_machine(settings))
+
+
+def require_folder(settings: SessionSettings, context: HostContext) -> str:
+    """The session's folder. Raises CannotRun if it is not on this machine."""
+    require_machine(settings, context)
+    return present(settings.cwd)
+
+
+def present(folder: str) -> str:
+    """The folder itself. Raises CannotRun if it does not exist."""
+    if not folder_exists(folder):
+        raise CannotRun(say("the folder {folder} does not exist on this machine", folder=folder))
+    return folder
+
+
+def _why_not_there(settings: SessionSettings, context: HostContext) -> str | None:
+    if is_elsewhere(settings, context):
+        return _another_machine(settings)
     return None if folder_exists(settings.cwd) else say("its folder {folder} does not exist", folder=settings.cwd)
+
+
+def _another_machine(settings: SessionSettings) -> str:
+    assert settings.machine is not None
+    return say(
+        "it belongs to another machine: {machine} (`coder resume --here` moves it to this one)",
+        machine=settings.machine.name,
+    )
 
 
 def check_folder(folder: str) -> str:

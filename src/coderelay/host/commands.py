@@ -4,6 +4,7 @@ from contextlib import suppress
 
 from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.can_run import check_folder
+from coderelay.host.context import HostContext
 from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.record import Decide, Record
 from coderelay.protocol.commands import (
@@ -17,6 +18,7 @@ from coderelay.protocol.commands import (
     CreateSession,
     DeleteSession,
     EditPrompt,
+    MoveSession,
     OpenSession,
     Outcome,
     RecallPrompt,
@@ -36,16 +38,19 @@ from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
 
 
-async def carry_out(record: Record, command: Command, folders: ConfiguredFolders) -> Outcome:
+async def carry_out(record: Record, command: Command, context: HostContext) -> Outcome:
     match command:
         case CreateSession():
             for folder in (command.cwd, *command.folders):
                 check_folder(folder)
-            return await _write(record, lambda state: decide.create(state, command))
+            machine = context.machine.identity
+            return await _write(record, lambda state: decide.create(state, command, machine))
         case ConfigureSession():
             for folder in (*filter(None, (command.cwd,)), *(command.folders or ())):
                 check_folder(folder)
-            return await _write(record, lambda state: configure(state, command, _facts(state, command, folders)))
+            return await _write(
+                record, lambda state: configure(state, command, _facts(state, command, context.folders))
+            )
         case SendPrompt():
             return await _write(record, lambda state: decide.send_prompt(state, command))
         case EditPrompt():
@@ -66,7 +71,7 @@ async def carry_out(record: Record, command: Command, folders: ConfiguredFolders
             return await _answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
-        case UndoTurn() | StopBackground() | WriteSnapshot():
+        case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession():
             raise AssertionError("the host does this one itself")
         case OpenSession():
             decide.require(record.state)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from coderelay.host.can_run import folder_exists, why_not, why_not_so
+from coderelay.host.can_run import is_elsewhere, present, require_folder, require_machine, why_not, why_not_so
 from coderelay.host.commands import carry_out
 from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
@@ -25,6 +25,7 @@ from coderelay.protocol.commands import (
     Command,
     ConfigureSession,
     DeleteSession,
+    MoveSession,
     Outcome,
     RevokeApproval,
     StopBackground,
@@ -75,7 +76,6 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
-from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
@@ -111,13 +111,15 @@ class Host:
         if isinstance(command, StopBackground):
             return await self.context.backgrounds.carry_out(record, command)
         if isinstance(command, WriteSnapshot):
-            decide.require(record.state)
-            write_snapshot(record, self.context.agents)
+            if not is_elsewhere(decide.require(record.state), self.context):
+                write_snapshot(record, self.context.agents)
             return Unchanged(record.state.head)
+        if isinstance(command, MoveSession):
+            return await self._move(record, command)
         if isinstance(command, DeleteSession) and tasks(record.state):
-            await carry_out(record, StopTurn(session=command.session, by=command.by), self.context.folders)
+            await carry_out(record, StopTurn(session=command.session, by=command.by), self.context)
             await self._children().delete(record.state, command.by)
-        outcome = await carry_out(record, command, self.context.folders)
+        outcome = await carry_out(record, command, self.context)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
             await self._children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
@@ -126,9 +128,11 @@ class Host:
                 await self._answer_those_covered(record, command)
             if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self._records, record.state)):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
-            if record.state.turn is None and not record.state.deleted:
+            at_rest = record.state.turn is None and not record.state.deleted
+            if at_rest and not is_elsewhere(record.state.settings, self.context):
                 write_snapshot(record, self.context.agents)  # the decision on a plan has ended the turn
-        if isinstance(command, ClearHistory) and isinstance(outcome, Accepted):
+        cleared = isinstance(command, ClearHistory) and isinstance(outcome, Accepted)
+        if cleared and not is_elsewhere(record.state.settings, self.context):
             write_snapshot(record, self.context.agents)
         self._wakeups.wake(record)
         return outcome
@@ -140,7 +144,8 @@ class Host:
     async def _answer(self, query: AnyQuery) -> object:
         match query:
             case ListSessions():
-                return await without_children(self.store, query)
+                machine = self.context.machine.identity.id if query.here else None
+                return await without_children(self.store, query, machine)
             case ListChildren():
                 return await children_of(self._records, query.session)
             case ShowSession():
@@ -190,7 +195,7 @@ class Host:
                 record = await self.record(query.session)
                 settings = decide.require(record.state)
                 wanted = replace(settings, model=query.model or settings.model, agent=query.agent or settings.agent)
-                return why_not_so(wanted, self.context.agents)
+                return why_not_so(wanted, self.context)
             case WhyWaiting():
                 return await self._why_waiting((await self.record(query.session)).state)
 
@@ -236,8 +241,8 @@ class Host:
         """Undo the last turn. The files are restored before the event is written: if this process dies in between,
         the same undo finds them done."""
         past = decide.undoable(record.state)
-        if not folder_exists(past.cwd):
-            raise CannotRun(say("the folder {folder} does not exist on this machine", folder=past.cwd))
+        require_machine(decide.require(record.state), self.context)
+        present(past.cwd)
         event = await self.context.turn_files().undo(past, command.by)
         if not await record.append(lambda state: decide.undone(state, event)):
             decide.require(record.state)
@@ -245,16 +250,20 @@ class Host:
         write_snapshot(record, self.context.agents)
         return Undone(event.restored, event.removed, event.conflicts, record.state.head)
 
+    async def _move(self, record: Record, command: MoveSession) -> Outcome:
+        from coderelay.host.moving import move_here  # imported late: sessions seldom move
+
+        outcome = await move_here(record, command, self.context)
+        self._wakeups.wake(record)
+        return outcome
+
     def _children(self) -> "Children":
         from coderelay.host.children import Children  # imported late: most processes have none
 
         return Children(self.context, self.send)
 
     async def _folder(self, session: SessionId) -> str:
-        settings = decide.require((await self.record(session)).state)
-        if not folder_exists(settings.cwd):
-            raise CannotRun(say("the folder {folder} does not exist on this machine", folder=settings.cwd))
-        return settings.cwd
+        return require_folder(decide.require((await self.record(session)).state), self.context)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
         from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
@@ -277,7 +286,7 @@ class Host:
             state.owner is not None and not await self.context.ownership.may_follow(state.owner)
         ):
             return None
-        return why_not(state, self.context.agents) or "open it to continue"
+        return why_not(state, self.context) or "open it to continue"
 
     async def _approvals_in(self, session: SessionId | None) -> list[Approval]:
         if session is None:
@@ -289,7 +298,7 @@ class Host:
         """Answer the open asks of the same batch that would not be asked now, after the new approval. If this process
         dies before that, the person is asked."""
         for ask in await self.context.judging.now_allowed(record.state, permissions_open(record.state)):
-            await carry_out(record, replace(command, ask=ask.id, decision=Allow()), self.context.folders)
+            await carry_out(record, replace(command, ask=ask.id, decision=Allow()), self.context)
 
     async def _remember(self, record: Record, command: AnswerAsk) -> bool:
         """Store an answer for more than one call as an approval, where the next call will be judged. This follows the

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from coderelay.host.can_run import check_folder, folder_exists
+from coderelay.host.can_run import check_folder, folder_exists, present, require_machine
 from coderelay.host.context import HostContext
 from coderelay.host.mcp_servers import Servers
 from coderelay.host.ownership import Ownership
 from coderelay.host.read_file import read_file
 from coderelay.protocol.errors import BadInput, CannotRun
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.queries import (
     ListAgents,
     ListFiles,
@@ -53,10 +54,16 @@ _SESSIONS = 100
 
 
 class Machine(Protocol):
-    """What the machine offers besides sessions. `log_name` says where the log is, without any secret in it."""
+    """What the machine offers besides sessions. `log_name` says where the log is, without any secret in it.
+    `identity` is how the log knows the machine."""
 
     @property
     def log_name(self) -> str: ...
+
+    @property
+    def identity(self) -> MachineIdentity:
+        """Raises StoreFailed."""
+        ...
 
     async def offered_models(self, cwd: str) -> list[ModelShown]:
         """The models that can be used in a folder. Raises BadInput if its configuration is wrong."""
@@ -100,7 +107,7 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
         case ShowDiff():
             return await _diff(query, state, context)
         case ListFiles():
-            return await machine.files_in(_present(_folder(query.cwd, state)))
+            return await machine.files_in(present(_files_of(query.cwd, state, context)))
         case ListFolders():
             return await machine.folders_in(query.path, query.roots, hidden=query.hidden)
         case ListRecentFolders():
@@ -108,7 +115,7 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
         case ReadFile():
             assert state is not None
             assert state.settings is not None
-            _present(state.settings.cwd)
+            present(_files_of(None, state, context))
             return await read_file(query, state.settings, context)
         case ShowHost():
             assert state is not None
@@ -126,10 +133,11 @@ def _folder(cwd: str | None, state: State | None) -> str:
     return check_folder(cwd)
 
 
-def _present(folder: str) -> str:
-    if not folder_exists(folder):
-        raise CannotRun(say("the folder {folder} does not exist on this machine", folder=folder))
-    return folder
+def _files_of(cwd: str | None, state: State | None, context: HostContext) -> str:
+    """The folder that a query about files is about. Raises CannotRun if it is on another machine."""
+    if state is not None and state.settings is not None:
+        require_machine(state.settings, context)
+    return _folder(cwd, state)
 
 
 async def _settings(cwd: str | None, state: State | None, context: HostContext) -> SessionSettings:
@@ -153,7 +161,7 @@ async def _title(text: str, settings: SessionSettings, context: HostContext) -> 
 
 
 async def _diff(query: ShowDiff, state: State | None, context: HostContext) -> FilesDiff:
-    folder = _folder(query.cwd, state)
+    folder = _files_of(query.cwd, state, context)
     if query.turn is not None:
         past = next((each for each in state.past if each.turn_id == query.turn), None) if state is not None else None
         if past is None:

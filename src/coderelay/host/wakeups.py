@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from coderelay.host.attended import Attended
-from coderelay.host.can_run import why_not
+from coderelay.host.can_run import may_claim
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import expire
 from coderelay.host.deadlines import now as wall_clock
@@ -20,7 +20,7 @@ from coderelay.host.record import FollowerOfAll, Record
 from coderelay.host.worker import Worker
 from coderelay.protocol.errors import StoreDamaged, StoreFailed
 from coderelay.protocol.ids import SessionId
-from coderelay.session.next_action import EndTurn, needs_owner, next_action
+from coderelay.session.next_action import needs_owner
 from coderelay.store.store import ChangeCursor
 
 log = logging.getLogger(__name__)
@@ -255,8 +255,7 @@ class Wakeups:
                     self._wake_if_possible(record, now)
 
     def _wake_if_possible(self, record: Record, now: float) -> None:
-        is_to_end = isinstance(next_action(record.state), EndTurn)
-        if is_to_end or why_not(record.state, self._context.agents) is None:
+        if may_claim(record.state, self._context):
             self.wake(record)
         else:
             self._resting[record.session] = now + _REST_SECONDS

@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
-from coderelay.host.can_run import why_not
+from coderelay.host.can_run import is_elsewhere, may_claim, why_not
 from coderelay.host.checkpoints import files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
@@ -81,6 +81,8 @@ class Worker:
         await self._give_way()
         while needs_owner(self._record.state):
             owner = self._record.state.owner
+            if self._is_elsewhere and not may_claim(self._record.state, self._context):
+                return None
             if not await self._context.ownership.may_follow(owner):
                 return None
             if owner != await self._context.ownership.me():
@@ -90,7 +92,7 @@ class Worker:
             ends = isinstance(next_action(self._record.state), EndTurn)
             if (children := await self._ends_of_children(ends)) is None:
                 return None
-            tree = await self._files_left() if ends else ""
+            tree = await self._files_left() if ends and not self._is_elsewhere else ""
             me, gone = await self._context.ownership.me(), await self._gone()
             look = None if ends else await self._context.judging.rejudge(self._record.state)
             decide = partial(
@@ -101,6 +103,10 @@ class Worker:
             if self._record.state.owner == owner:
                 return None
         return None
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        return is_elsewhere(self._record.state.settings, self._context)
 
     async def _give_way(self) -> None:
         """After an answer, the process that had the session and still attends it comes first; then the one where the
@@ -117,7 +123,7 @@ class Worker:
         """The outcomes of task calls that a dead owner left open; None while their children are at work. `ends`: the
         turn is only to be ended, so the children are stopped."""
         state = self._record.state
-        if not open_tasks(state) or (not ends and why_not(state, self._context.agents) is not None):
+        if not open_tasks(state) or (not ends and why_not(state, self._context) is not None):
             return {}
         from coderelay.host.children import Children  # imported late: most sessions give no tasks
 
@@ -146,7 +152,7 @@ class Worker:
         the files as the turn left them, if it is only to be ended."""
         if not needs_owner(state) or state.owner != owner:
             return []
-        if not isinstance(next_action(state), EndTurn) and why_not(state, self._context.agents) is not None:
+        if not may_claim(state, self._context):
             return []
         agent, settings = None if shell.is_next(state) else self._agent(state), state.settings
         tools = agent.describe(settings).tools if agent is not None and settings is not None else ()
@@ -179,7 +185,7 @@ class Worker:
             error = await self._run_agent(runner, turn)
             if not self._leaving:
                 await self._settle(epoch, error)
-        if self._record.state.turn is None and not self._record.state.deleted:
+        if self._record.state.turn is None and not self._record.state.deleted and not self._is_elsewhere:
             write_snapshot(self._record, self._context.agents)
 
     async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:

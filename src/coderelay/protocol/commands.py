@@ -153,6 +153,14 @@ class OpenSession(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class MoveSession(Struct, frozen=True, kw_only=True):
+    """Move a session, with its children, from another machine to the machine of the host that carries this out. It is
+    refused while a living process of the other machine runs the session."""
+
+    session: SessionId
+    by: By
+
+
 class WriteSnapshot(Struct, frozen=True, kw_only=True):
     """Write the session's snapshot file now, as happens at the end of every turn. The log does not change."""
 
@@ -180,6 +188,7 @@ Command = (
     | StopBackground
     | UndoTurn
     | OpenSession
+    | MoveSession
     | WriteSnapshot
     | DeleteSession
 )

@@ -21,6 +21,7 @@ The life of a session, in order:
       history.cleared                     the next turn begins with an empty history
       background.stop_requested           any time, for a command that a call.ended left running
       background.ended                    any time, once for each such command
+      session.moved                       another machine goes on with the session
     session.deleted
 """
 
@@ -45,6 +46,7 @@ from coderelay.protocol.session_events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionMoved,
     Task,
 )
 from coderelay.protocol.translatable import Translatable, keep_templates
@@ -317,6 +319,7 @@ AnyEvent = (
     SessionCreated
     | SessionConfigured
     | SessionClaimed
+    | SessionMoved
     | SessionDeleted
     | PromptAdmitted
     | PromptEdited

@@ -18,6 +18,7 @@ MessageId = NewType("MessageId", str)
 CallId = NewType("CallId", str)
 AskId = NewType("AskId", str)
 OwnerId = NewType("OwnerId", str)
+MachineId = NewType("MachineId", str)
 BackgroundId = NewType("BackgroundId", str)
 SHORTEST = 4
 """The fewest characters that an abbreviated id may have. An empty or almost empty argument, such as an unset shell

@@ -40,11 +40,13 @@ class Query(Struct, Generic[Value], frozen=True):
 
 class ListSessions(Query[list[Summary]], frozen=True):
     """The sessions, newest first, without child sessions. `cwd` keeps only the sessions of one folder; `text` keeps
-    those that contain all its words in their title, last prompt, folder or id."""
+    those that contain all its words in their title, last prompt, folder or id; `here` keeps those that belong to this
+    machine or to none."""
 
     cwd: str | None = None
     limit: int = 100
     text: str = ""
+    here: bool = False
 
 
 class ListChildren(Query[list[Summary]], frozen=True):

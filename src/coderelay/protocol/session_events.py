@@ -7,6 +7,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import By
 from coderelay.protocol.content import Image
 from coderelay.protocol.ids import CallId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.modes import MODE_NAMES
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 
 class SessionCreated(Event, frozen=True, tag="session.created"):
     """Always the first event. `cwd` is where commands run and what an undo covers; `folders` may be used besides it.
-    A child session works for the call `parent_call` of the session `parent`."""
+    A child session works for the call `parent_call` of the session `parent`. Only the `machine` with the session's
+    folder may claim it; in old logs there is none, and any machine may."""
 
     cwd: str
     agent: str
@@ -41,6 +43,7 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
     folders: tuple[str, ...] = ()
     parent: SessionId | None = None
     parent_call: CallId | None = None
+    machine: MachineIdentity | None = None
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
@@ -59,6 +62,14 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     preset: Preset | None = None
     cwd: str | None = None
     next_turn: bool = False
+
+
+class SessionMoved(Event, frozen=True, tag="session.moved"):
+    """The session belongs to another machine from now on. Earlier turns cannot be undone any more, because the
+    snapshots of their files stay on the machine where they were taken. No living process owns the session."""
+
+    machine: MachineIdentity
+    by: By
 
 
 class SessionClaimed(Event, frozen=True, tag="session.claimed"):

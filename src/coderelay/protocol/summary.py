@@ -8,6 +8,7 @@ from msgspec import Struct
 from coderelay.protocol.asks import Ask, By, Decision
 from coderelay.protocol.content import Usage
 from coderelay.protocol.ids import OwnerId, SessionId
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.session_events import Mode, SessionConfigured, Think
 
 Phase = Literal["idle", "running", "waiting", "done", "failed", "stopped", "deleted"]
@@ -21,9 +22,10 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     """One session. `cost` is the known part of its cost in US dollars, and `day_cost` is what of that was spent on
     `day` (UTC). `context_tokens` is how much of the model's window the conversation fills. `background` counts the
     background commands that have not ended, `children` the child sessions; `parent` is the session that this one
-    works for. `pending` are settings that change when the open turn ends. `asks` are the open asks, and `open_asks`
-    is their number. An older program drops `asks` when it writes the row; then there are fewer of them, and reading
-    the log after the event number `asks_after` finds all."""
+    works for. `person` created the session, and `machine` has its folder. `pending` are settings that change when the
+    open turn ends. `asks` are the open asks, and `open_asks` is their number. An older program drops `asks` when it
+    writes the row; then there are fewer of them, and reading the log after the event number `asks_after` finds all
+    of them."""
 
     id: SessionId
     cwd: str
@@ -57,6 +59,8 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     parent: SessionId | None = None
     children: int = 0
     pending: SessionConfigured | None = None
+    person: str = ""
+    machine: MachineIdentity | None = None
 
 
 def day_of(at: int) -> str:

@@ -22,6 +22,7 @@ from coderelay.protocol.commands import (
     CreateSession,
     DeleteSession,
     EditPrompt,
+    MoveSession,
     RecallPrompt,
     RevokeApproval,
     RunShell,
@@ -41,10 +42,12 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionMoved,
     StopRequested,
     TurnUndone,
 )
 from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, SessionSettings, State
 
@@ -54,7 +57,7 @@ TERMINAL = "terminal"
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 
-def create(state: State, command: CreateSession) -> list[AnyEvent]:
+def create(state: State, command: CreateSession, machine: MachineIdentity | None = None) -> list[AnyEvent]:
     if state.head > 0 or command.session == APPROVALS:
         raise BadInput(say("session {session} exists already", session=command.session))
     return [
@@ -71,8 +74,15 @@ def create(state: State, command: CreateSession) -> list[AnyEvent]:
             folders=command.folders,
             parent=command.parent,
             parent_call=command.parent_call,
+            machine=machine,
         )
     ]
+
+
+def move(state: State, command: MoveSession, machine: MachineIdentity) -> list[AnyEvent]:
+    settings = require(state)
+    is_there = settings.machine is not None and settings.machine.id == machine.id
+    return [] if is_there else [SessionMoved(machine=machine, by=command.by)]
 
 
 def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:

@@ -33,6 +33,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionMoved,
     StopRequested,
     TreeTaken,
     TurnEnded,
@@ -135,6 +136,8 @@ def apply(state: State, recorded: Recorded) -> None:
             state.settings = first_settings(event)
         case SessionConfigured() as event:
             _configure(state, event)
+        case SessionMoved() as event:
+            _move(state, event)
         case SessionDeleted():
             _delete(state)
         case ChildOpened():
@@ -382,6 +385,15 @@ def _change(state: State, settings: SessionSettings, event: SessionConfigured) -
         state.approvals.clear()
         state.environment = None
     state.settings = replace(settings, **values(event))
+
+
+def _move(state: State, event: SessionMoved) -> None:
+    """Forget the snapshots of files: they are on the machine that the session leaves."""
+    assert state.settings is not None
+    state.settings = replace(state.settings, machine=event.machine)
+    state.past.clear()
+    if state.turn is not None:
+        state.turn.tree = None
 
 
 def _delete(state: State) -> None:

@@ -38,6 +38,8 @@ def first_settings(event: SessionCreated) -> SessionSettings:
         folders=event.folders,
         parent=event.parent,
         parent_call=event.parent_call,
+        person=event.by.who,
+        machine=event.machine,
     )
 
 

@@ -21,12 +21,15 @@ from coderelay.protocol.events import (
     Waited,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.session_events import Mode, Preset, SessionConfigured, Think
 from coderelay.protocol.session_info import Item, TodoArguments
 from coderelay.protocol.summary import Phase
 
 
 class SessionSettings(Struct, frozen=True):
+    """`person` created the session; `machine` has its folder, None if any machine may have it."""
+
     cwd: str
     agent: str
     model: str
@@ -39,6 +42,8 @@ class SessionSettings(Struct, frozen=True):
     preset: Preset | None = None
     parent: SessionId | None = None
     parent_call: CallId | None = None
+    person: str = ""
+    machine: MachineIdentity | None = None
 
 
 class CallState(Struct):

@@ -24,6 +24,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionMoved,
     StopRequested,
     TurnEnded,
     TurnStarted,
@@ -46,6 +47,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
     match event:
         case SessionConfigured():
             return _configured(row, event)
+        case SessionMoved():
+            return replace(row, machine=event.machine)
         case SessionClaimed():
             return replace(row, owner=event.owner)
         case PromptAdmitted():
@@ -125,6 +128,8 @@ def _created(event: SessionCreated, recorded: Recorded) -> Summary:
         think=event.think,
         folders=event.folders,
         parent=event.parent,
+        person=event.by.who,
+        machine=event.machine,
     )
 
 

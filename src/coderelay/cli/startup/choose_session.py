@@ -13,7 +13,7 @@ from coderelay.client.session_names import find_session, is_known
 from coderelay.client.visible import visible
 from coderelay.config.detect.detect import DetectedModel, detect
 from coderelay.protocol.asks import By
-from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession
+from coderelay.protocol.commands import ConfigureSession, CreateSession, MoveSession, OpenSession
 from coderelay.protocol.errors import BadInput, CannotRun
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.queries import ListSessions, WhyNotRun
@@ -41,6 +41,8 @@ async def choose_session(
     known = await _known_session(client, options, folder)
     if known is None:
         return await _new_session(client, options, folder, app, by, allowed)
+    if options.here:
+        await client.send(MoveSession(session=known.id, by=by))
     model = with_provider(options.model, known.model) if options.model else None
     agent = options.agent or (agent_for(model, known.agent) if model else None)
     problem = await client.get(WhyNotRun(known.id, model=model, agent=agent))
@@ -116,7 +118,7 @@ async def _known_session(client: Client, options: argparse.Namespace, folder: st
     if options.resume is not None:
         return await find_session(client, options.resume, t("`coder sessions` lists all sessions."))
     if options.latest:
-        newest = await client.get(ListSessions(cwd=folder))
+        newest = await client.get(ListSessions(cwd=folder, here=True))
         if not newest:
             raise BadInput(
                 t("there is no session in {folder} to continue", folder=folder), t("Start one with `coder`.")

@@ -21,6 +21,7 @@ from coderelay.protocol.events import (
     PromptTaken,
     Recorded,
     SessionDeleted,
+    SessionMoved,
     StopRequested,
     TurnEnded,
     TurnProlonged,
@@ -134,6 +135,11 @@ class Conversation:
             case BackgroundEnded():
                 end = retell(background.in_words(event.end))
                 return note(t("background command {id} {end}", id=event.background_id, end=end), width)
+            case SessionMoved():
+                return note(
+                    t("moved to {machine} by {who}", machine=event.machine.name, who=event.by.who),
+                    width,
+                )
             case SessionDeleted():
                 return note(t("the session was deleted"), width)
             case _:

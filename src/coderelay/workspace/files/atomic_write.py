@@ -25,9 +25,9 @@ def write_whole(path: str, content: bytes, mode: int) -> None:
         os.close(folder)
 
 
-def create(folder: int, name: str, content: bytes) -> None:
+def create(folder: int, name: str, content: bytes, mode: int = 0o666) -> None:
     """Create a new file. Raises FileExistsError if the name is taken, even if that happened a moment ago."""
-    with _beside(folder, 0o666) as (beside, file):  # the umask applies
+    with _beside(folder, mode) as (beside, file):  # the umask applies
         _fill(file, content)
         os.fsync(file)
         move_to_free_name(folder, beside, folder, name)

@@ -1,0 +1,178 @@
+"""Sessions of several machines on one log: two CODER_HOMEs share a PostgreSQL server, and a folder has the same path
+on both (design §4, "each session pinned to the host that has its workspace")."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from coderelay.app import App
+from coderelay.config.load import Config
+from coderelay.host.worker import Worker
+from coderelay.protocol.commands import Accepted, MoveSession, Unchanged, UndoTurn
+from coderelay.protocol.errors import CannotRun
+from coderelay.protocol.events import CallStarted, SessionClaimed, SessionCreated
+from coderelay.protocol.ids import SessionId, new_id
+from coderelay.protocol.machine import MachineIdentity
+from coderelay.protocol.queries import ListFiles, ListSessions, ListTurns, ShowDiff, WhyNotRun, WhyWaiting
+from tests.coder_process import Coder
+from tests.conftest import Serve
+from tests.house import ME, InHouse, house, story
+from tests.model_server import bash, proposes, says, script, write
+
+pytest_plugins = ["tests.postgres"]
+
+Build = Callable[[Config, Mapping[str, str]], App]
+OTHER = "it belongs to another machine: laptop"
+
+
+class NamedApp(App):
+    """A machine whose name is the last part of its home."""
+
+    @property
+    def identity(self) -> MachineIdentity:
+        return MachineIdentity(super().identity.id, Path(self.config.home).name)
+
+
+@pytest.fixture
+def machine(tmp_path: Path, database: str) -> Callable[[str], Build]:
+    def build(name: str) -> Build:
+        return lambda config, env: NamedApp(replace(config, database_url=database, home=str(tmp_path / name)), env)
+
+    return build
+
+
+async def work(coder: InHouse) -> None:
+    """What a process does that attends the session and finds that it needs an owner."""
+    await Worker(await coder.host.record(coder.session), coder.host.context, coder.host.send).run()
+
+
+async def claims(coder: InHouse) -> int:
+    return sum(isinstance(each.event, SessionClaimed) for each in await coder.events())
+
+
+@story
+async def test_only_its_own_machine_goes_on_with_a_session(tmp_path: Path, machine: Callable[[str], Build]) -> None:
+    async with house(tmp_path, script(proposes(write("a", "x"))), build=machine("laptop")) as laptop:
+        await laptop.create("default")
+        await laptop.prompt("go")
+        (ask,) = await laptop.asks()
+    async with house(tmp_path, script(), build=machine("server")) as server:
+        await server.open(laptop.session)
+        assert isinstance(await server.answer(ask), Accepted)
+        await work(server)
+        assert await claims(server) == 1
+        assert (await server.host.get(WhyWaiting(server.session)) or "").startswith(OTHER)
+        assert (await server.host.get(WhyNotRun(server.session)) or "").startswith(OTHER)
+        async with house(tmp_path, script(says("done")), build=machine("laptop")) as laptop:
+            await laptop.open(server.session)
+            assert (await laptop.ended()).text == "done"
+        assert await server.story() == ["user: go", "write: ok", "agent: done"]
+    assert (tmp_path / "laptop" / "machine").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "laptop" / "machine").read_text() != (tmp_path / "server" / "machine").read_text()
+
+
+@story
+async def test_a_turn_can_be_stopped_from_another_machine(tmp_path: Path, machine: Callable[[str], Build]) -> None:
+    """Its own may be switched off. The files at the same path here are others: no snapshot is taken of them, and no
+    session file is written among them."""
+    async with house(tmp_path, script(proposes(write("a", "x"))), build=machine("laptop")) as laptop:
+        await laptop.create("default")
+        await laptop.prompt("go")
+        await laptop.asks()
+    async with house(tmp_path, script(), build=machine("server")) as server:
+        await server.open(laptop.session)
+        assert isinstance(await server.stop(), Accepted)
+        ended = await server.ended()
+        assert (ended.ending, ended.tree) == ("stopped", "")
+    assert not (tmp_path / "work" / ".coder" / "sessions" / f"{laptop.session}.json").exists()
+
+
+@story
+async def test_a_person_moves_a_session_to_this_machine(tmp_path: Path, machine: Callable[[str], Build]) -> None:
+    answers = script(proposes(write("a", "x")), says("written"))
+    async with house(tmp_path, answers, build=machine("laptop")) as laptop:
+        await laptop.prompt("go")
+        await laptop.ended()
+        assert len(await laptop.host.get(ListTurns(laptop.session))) == 1
+    async with house(tmp_path, script(says("here")), build=machine("server")) as server:
+        move = MoveSession(session=laptop.session, by=ME)
+        assert await server.host.get(ListSessions(here=True)) == []
+        assert isinstance(await server.host.send(move), Accepted)
+        assert isinstance(await server.host.send(move), Unchanged)
+        assert [each.id for each in await server.host.get(ListSessions(here=True))] == [laptop.session]
+        assert await server.host.get(ListTurns(laptop.session)) == []  # its snapshots stayed behind
+        server.session = laptop.session
+        await server.prompt("go on")
+        assert (await server.ended(2)).text == "here"
+    async with house(tmp_path, script(), build=machine("laptop")) as laptop:
+        problem = await laptop.host.get(WhyNotRun(server.session))
+        assert problem is not None
+        assert problem.startswith("it belongs to another machine: server")
+
+
+@story
+async def test_a_session_is_not_moved_while_its_machine_runs_it(
+    tmp_path: Path, machine: Callable[[str], Build]
+) -> None:
+    command = proposes(bash("touch began; until [ -e go ]; do sleep 0.01; done"))
+    async with (
+        house(tmp_path, script(command, says("done")), build=machine("laptop")) as laptop,
+        house(tmp_path, script(), build=machine("server")) as server,
+    ):
+        await laptop.prompt("go")
+        await laptop.until(lambda event: isinstance(event, CallStarted))
+        with pytest.raises(CannotRun, match="it is running on another machine: laptop"):
+            await server.host.send(MoveSession(session=laptop.session, by=ME))
+        (tmp_path / "work" / "go").touch()
+        assert (await laptop.ended()).text == "done"
+        assert isinstance(await server.host.send(MoveSession(session=laptop.session, by=ME)), Accepted)
+
+
+@story
+async def test_files_of_another_machine_are_not_looked_for_here(
+    tmp_path: Path, machine: Callable[[str], Build]
+) -> None:
+    answers = script(proposes(write("a", "x")), says("written"))
+    async with house(tmp_path, answers, build=machine("laptop")) as laptop:
+        await laptop.prompt("go")
+        await laptop.ended()
+    async with house(tmp_path, script(), build=machine("server")) as server:
+        for query in (ListFiles(laptop.session), ShowDiff(laptop.session)):
+            with pytest.raises(CannotRun, match=OTHER):
+                await server.host.get(query)
+        with pytest.raises(CannotRun, match=OTHER):
+            await server.host.send(UndoTurn(session=laptop.session, by=ME))
+    assert (tmp_path / "work" / "a").read_text() == "x"
+
+
+@story
+async def test_any_machine_goes_on_with_a_session_of_an_old_log(
+    tmp_path: Path, machine: Callable[[str], Build]
+) -> None:
+    """Logs that were written before sessions had machines say nothing of one."""
+    async with house(tmp_path, script(says("done")), build=machine("server")) as server:
+        created = SessionCreated(cwd=str(server.folder), agent="native", model="openai:scripted", mode="yolo", by=ME)
+        server.session = SessionId(new_id())
+        await (await server.host.record(server.session)).append(lambda _: [created])
+        await server.prompt("go")
+        assert (await server.ended()).text == "done"
+
+
+def test_the_command_line_moves_a_session_and_continues_its_own_alone(
+    tmp_path: Path, database: str, serve: Serve
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    url = serve(script(says("one"), says("two"), says("three"))).base_url
+    env = {"CODER_DATABASE_URL": database}
+    laptop, server = (Coder(tmp_path / name, folder, url) for name in ("laptop", "server"))
+    assert laptop.run("-p", "go", env=env).code == 0
+    continued = server.run("-p", "go on", "--continue", env=env)
+    assert (continued.code, "there is no session" in continued.err) == (1, True)
+    (session,) = [each.partition(" ")[0] for each in laptop.run("sessions", env=env).out.splitlines()[-1:]]
+    refused = server.run("-p", "go on", "--resume", session, env=env)
+    assert (refused.code, "it belongs to another machine" in refused.err) == (1, True)
+    assert server.run("-p", "go on", "--resume", session, "--here", env=env).out == "two\n"
+    assert server.run("-p", "go on", "--continue", env=env).out == "three\n"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from coderelay.app import App
 from coderelay.client.ask_text import parse_answer
-from coderelay.client.client import Client
+from coderelay.client.client import Capabilities, Client
 from coderelay.client.family import follow_family
 from coderelay.config.detect.detect import detect
 from coderelay.config.detect.other_tools import learn
@@ -54,6 +54,10 @@ class ConnectedClient:
         self._under_way: set[asyncio.Task[Any]] = set()
         self._last_ended = asyncio.Event()
         self._left_by: asyncio.Task[Any] | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._host.capabilities
 
     async def send(self, command: Command) -> Outcome:
         async with self._call():

@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.app import App
-from coderelay.client.slash_commands import COMMANDS, REMOTE_NAMES, SessionCommands
+from coderelay.client.client import AT_THE_MACHINE, NO_CAPABILITIES, Capabilities
+from coderelay.client.slash_commands import COMMANDS, NAMES, REMOTE_NAMES, SessionCommands
 from coderelay.client.slash_line import (
     ChangedFiles,
     LeftSession,
@@ -49,9 +50,11 @@ from tests.model_server import bash, hangs, proposes, says, script, write
 class Typist:
     """Types at one session after the other, and knows which models were to be kept."""
 
-    def __init__(self, coder: InHouse) -> None:
+    def __init__(self, coder: InHouse, capabilities: Capabilities = AT_THE_MACHINE) -> None:
         self.kept: list[tuple[str, str]] = []
-        self._commands = SessionCommands(coder.host, coder.session, ME, self._keep, lambda _: None)
+        self._commands = SessionCommands(
+            coder.host.connect(capabilities), coder.session, ME, self._keep, lambda _: None
+        )
 
     def _keep(self, folder: str, model: str) -> None:
         self.kept.append((folder, model))
@@ -71,6 +74,13 @@ class Typist:
         assert isinstance(told, SwitchedSession)
         return told
 
+    async def tries(self, line: str) -> str:
+        """What the person is told, be it a refusal or not."""
+        try:
+            return str(await self.types(line))
+        except CoderError as refused:
+            return str(refused)
+
     async def is_refused(self, line: str) -> str:
         with pytest.raises(CoderError) as refused:
             await self.types(line)
@@ -87,6 +97,18 @@ def repository(folder: Path, **files: str) -> None:
 
 
 @pytest.mark.quick
+@story
+async def test_only_remote_commands_run_for_a_client_that_is_not_at_the_machine(tmp_path: Path) -> None:
+    """The capability is the connection's; that the command says it comes from a terminal does not count."""
+    async with house(tmp_path, script()) as coder:
+        await coder.create()
+        far = Typist(coder, NO_CAPABILITIES)
+        refused = {each.name for each in COMMANDS if "only at the machine" in await far.tries(f"/{each.name}")}
+        assert refused == NAMES - REMOTE_NAMES
+        assert refused
+        assert "only at the machine" not in await Typist(coder).tries("/export")
+
+
 @story
 async def test_c05_c23_the_short_forms_are_the_modes(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:

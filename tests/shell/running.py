@@ -7,6 +7,7 @@ import sys
 from contextlib import aclosing
 
 from coderelay.app import App
+from coderelay.client.client import AT_THE_MACHINE
 from coderelay.config.load import load
 from coderelay.protocol.commands import CreateSession, RunShell
 from coderelay.protocol.ids import PromptId, SessionId, new_id
@@ -16,7 +17,8 @@ from tests.shell.scene import ANNE
 async def main(session: SessionId, command: str) -> None:
     host = App(load(os.environ)).open()
     await host.send(CreateSession(session=session, cwd=os.getcwd(), model="guide", agent="guide", by=ANNE))
-    await host.send(RunShell(session=session, prompt_id=PromptId(new_id()), command=command, by=ANNE))
+    run = RunShell(session=session, prompt_id=PromptId(new_id()), command=command, by=ANNE)
+    await host.connect(AT_THE_MACHINE).send(run)
     async with aclosing(host.follow(session)) as feed:
         async for _ in feed:
             pass

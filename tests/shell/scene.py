@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from coderelay.client.client import AT_THE_MACHINE
 from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Finished, Outcome
 from coderelay.protocol.commands import Outcome as Answer
@@ -16,10 +17,11 @@ ANNE = By(who="anne", via="terminal")
 WAITS = "until [ -e go ]; do sleep .01; done"
 
 
-async def shell(coder: InHouse, command: str, prompt_id: str | None = None, by: By = ANNE) -> Answer:
+async def shell(coder: InHouse, command: str, prompt_id: str | None = None) -> Answer:
     """Types `!command`."""
     prompt = PromptId(prompt_id or new_id())
-    return await coder.host.send(RunShell(session=coder.session, prompt_id=prompt, command=command, by=by))
+    run = RunShell(session=coder.session, prompt_id=prompt, command=command, by=ANNE)
+    return await coder.host.connect(AT_THE_MACHINE).send(run)
 
 
 async def outcomes(coder: InHouse) -> list[Outcome]:

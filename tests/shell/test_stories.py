@@ -6,12 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from coderelay.app import App
+from coderelay.client.client import AT_THE_MACHINE, Capabilities
 from coderelay.config.load import Config, load
-from coderelay.protocol.asks import By
 from coderelay.protocol.calls import Finished, Stopped, Unknown
-from coderelay.protocol.commands import Accepted, CreateSession, EditPrompt, RecallPrompt, Unchanged, Undone, UndoTurn
+from coderelay.protocol.commands import (
+    Accepted,
+    CreateSession,
+    EditPrompt,
+    RecallPrompt,
+    RunShell,
+    Unchanged,
+    Undone,
+    UndoTurn,
+)
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AskOpened
 from coderelay.protocol.ids import PromptId, SessionId, new_id
@@ -92,15 +102,27 @@ async def test_x16_it_has_the_persons_own_environment_and_a_folder_of_its_own(
 
 
 @story
-async def test_x16_only_the_terminal_may_send_one(tmp_path: Path) -> None:
+async def test_x16_only_a_client_with_the_capability_may_send_one(tmp_path: Path) -> None:
+    """What the client says of itself (`via`) does not count, and a command that waits cannot be replaced either."""
     async with house(tmp_path, script()) as coder:
         await coder.create()
-        for via in ("web", "feishu", "acp", "headless", "script"):
-            with pytest.raises(BadInput, match=f"from the terminal alone, not from {via}"):
-                await shell(coder, "touch ran", by=By("anne", via))
+        run = RunShell(session=coder.session, prompt_id=PromptId("p"), command="touch ran", by=ANNE)
+        for client in (coder.host, coder.host.connect(Capabilities(all_commands=True))):
+            with pytest.raises(BadInput, match="can be run only at the machine itself"):
+                await client.send(run)
         with pytest.raises(BadInput, match="the command is empty"):
             await shell(coder, " \n")
         assert len(await coder.events()) == 1
+        await shell(coder, WAITS)
+        await shell(coder, "echo kept", "second")
+        edit = EditPrompt(session=coder.session, prompt_id=PromptId("second"), text="touch ran", by=ANNE)
+        with pytest.raises(BadInput, match="can be run only at the machine itself"):
+            await coder.host.send(edit)
+        await coder.host.connect(Capabilities(shell=True)).send(replace(edit, text="echo edited"))
+        (coder.folder / "go").touch()
+        await coder.ended(2)
+        assert [out for out, _, _ in await written(coder)] == ["", "edited"]
+        assert not (coder.folder / "ran").exists()
 
 
 @story
@@ -168,7 +190,7 @@ async def test_x08_it_waits_behind_a_running_turn_and_can_be_edited_and_recalled
         assert isinstance(await shell(coder, "echo one", "p1"), Unchanged)
         await shell(coder, "echo never", "p2")
         edit = EditPrompt(session=coder.session, prompt_id=PromptId("p1"), text="echo two", by=ANNE)
-        assert isinstance(await coder.host.send(edit), Accepted)
+        assert isinstance(await coder.host.connect(AT_THE_MACHINE).send(edit), Accepted)
         recall = RecallPrompt(session=coder.session, prompt_id=PromptId("p2"), by=ANNE)
         assert isinstance(await coder.host.send(recall), Accepted)
         (waiting,) = await coder.host.get(ListPrompts(coder.session))

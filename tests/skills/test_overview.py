@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from coderelay.agents.agent import Description
 from coderelay.agents.native.loop import NativeAgent
 from coderelay.app import App
+from coderelay.client.client import AT_THE_MACHINE
 from coderelay.client.other_commands import completions
 from coderelay.client.overview import context_in_words, tools_in_words
 from coderelay.client.slash_commands import COMMANDS, SessionCommands
@@ -29,7 +30,9 @@ CoderOn = Callable[[ModelServerThread], Coder]
 
 
 def commands(coder: InHouse) -> SessionCommands:
-    return SessionCommands(coder.host, coder.session, ME, lambda _folder, _model: None, lambda _: None)
+    return SessionCommands(
+        coder.host.connect(AT_THE_MACHINE), coder.session, ME, lambda _folder, _model: None, lambda _: None
+    )
 
 
 @pytest.mark.quick

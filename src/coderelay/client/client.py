@@ -3,6 +3,8 @@
 from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol
 
+from msgspec import Struct
+
 from coderelay.protocol.commands import Command, Outcome
 from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
@@ -10,7 +12,27 @@ from coderelay.protocol.live import Live
 from coderelay.protocol.queries import Query, Value
 
 
+class Capabilities(Struct, frozen=True):
+    """What a client may do beyond what every client may. The process that opens the connection decides it, never what
+    comes over the connection: a name such as `terminal` in a command proves nothing.
+
+    `shell` allows commands of the person's own (RunShell), which nothing judges or confines. `all_commands` allows
+    every slash command, and not only the remote ones.
+    """
+
+    shell: bool = False
+    all_commands: bool = False
+
+
+NO_CAPABILITIES = Capabilities()
+AT_THE_MACHINE = Capabilities(shell=True, all_commands=True)
+"""For a person who could run anything on this machine anyway."""
+
+
 class Client(Protocol):
+    @property
+    def capabilities(self) -> Capabilities: ...
+
     async def send(self, command: Command) -> Outcome:
         """Carry out a command; its effect is on disk when this returns. Raises a Refusal, and then nothing has
         changed."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from coderelay.client.client import Client
+from coderelay.client.client import Capabilities, Client
 from coderelay.client.commands import export, files, models, modes, prompts, sessions, show, turns
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import t
@@ -20,7 +20,7 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import PromptId, SessionId
 
-__all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands"]
+__all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands", "names_for"]
 
 COMMANDS: tuple[SlashCommand, ...] = tuple(
     sorted(
@@ -34,6 +34,11 @@ _BY_NAME = {each.name: each for each in COMMANDS}
 NAMES = frozenset(_BY_NAME)
 REMOTE_NAMES = frozenset(each.name for each in COMMANDS if each.remote)
 """The commands that a browser or a chat may offer; away from the terminal, the others are ordinary text."""
+
+
+def names_for(capabilities: Capabilities) -> frozenset[str]:
+    """The built-in commands that a client may run."""
+    return NAMES if capabilities.all_commands else REMOTE_NAMES
 
 
 class SessionCommands:
@@ -72,6 +77,8 @@ class SessionCommands:
         command = _BY_NAME.get(slash.name)
         if command is None:
             return await resolve(self._here.client, self._here.session, COMMANDS, slash)
+        if command.name not in names_for(self._here.client.capabilities):
+            raise BadInput(t("/{name} works only at the machine itself, in a terminal", name=slash.name))
         here = replace(self._here, command=command)
         rest = slash.rest.strip()
         if rest and not command.hint:

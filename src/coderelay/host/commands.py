@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.can_run import check_folder
 from coderelay.host.context import HostContext
@@ -38,7 +39,9 @@ from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
 
 
-async def carry_out(record: Record, command: Command, context: HostContext) -> Outcome:
+async def carry_out(
+    record: Record, command: Command, context: HostContext, capabilities: Capabilities = NO_CAPABILITIES
+) -> Outcome:
     match command:
         case CreateSession():
             for folder in (command.cwd, *command.folders):
@@ -54,8 +57,12 @@ async def carry_out(record: Record, command: Command, context: HostContext) -> O
         case SendPrompt():
             return await _write(record, lambda state: decide.send_prompt(state, command))
         case EditPrompt():
-            return await _write(record, lambda state: decide.edit_prompt(state, command))
+            return await _write(
+                record, lambda state: decide.edit_prompt(state, command, may_run_shell=capabilities.shell)
+            )
         case RunShell():
+            if not capabilities.shell:
+                raise BadInput(decide.NO_SHELL)
             return await _write(record, lambda state: decide.run_shell(state, command))
         case CompactHistory():
             return await _write(record, lambda state: decide.compact(state, command))

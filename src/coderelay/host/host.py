@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
+from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.can_run import is_elsewhere, present, require_folder, require_machine, why_not, why_not_so
 from coderelay.host.commands import carry_out
+from coderelay.host.connection import Connection
 from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
 from coderelay.host.family import children_of, waits_for, without_children
@@ -88,7 +90,9 @@ if TYPE_CHECKING:
 
 
 class Host:
-    """A Client on the log, in this process."""
+    """A Client on the log, in this process. By itself it has no capabilities; `connect` gives them."""
+
+    capabilities = NO_CAPABILITIES
 
     def __init__(self, context: HostContext) -> None:
         self.context = context
@@ -103,7 +107,10 @@ class Host:
         nobody anything."""
         await self.context.ownership.me()
 
-    async def send(self, command: Command) -> Outcome:
+    def connect(self, capabilities: Capabilities) -> Connection:
+        return Connection(self, capabilities)
+
+    async def send(self, command: Command, capabilities: Capabilities = NO_CAPABILITIES) -> Outcome:
         self._refuse_when_closed()
         record = await self.record(command.session)
         if isinstance(command, UndoTurn):
@@ -119,7 +126,7 @@ class Host:
         if isinstance(command, DeleteSession) and tasks(record.state):
             await carry_out(record, StopTurn(session=command.session, by=command.by), self.context)
             await self._children().delete(record.state, command.by)
-        outcome = await carry_out(record, command, self.context)
+        outcome = await carry_out(record, command, self.context, capabilities)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
             await self._children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):

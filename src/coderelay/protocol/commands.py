@@ -65,8 +65,8 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
 
 
 class EditPrompt(Struct, frozen=True, kw_only=True):
-    """Change the text of a queued prompt, or the command of a queued RunShell. Changes nothing if its turn has
-    begun."""
+    """Change the text of a queued prompt, or the command of a queued RunShell, which takes the same capability as
+    RunShell itself. Changes nothing if its turn has begun."""
 
     session: SessionId
     prompt_id: PromptId
@@ -76,7 +76,7 @@ class EditPrompt(Struct, frozen=True, kw_only=True):
 
 class RunShell(Struct, frozen=True, kw_only=True):
     """Queue a command that the person runs with their own rights: no policy check, no sandbox and no model. It is
-    meant for the person at the machine, so it is refused from every surface but the terminal."""
+    meant for the person at the machine, so a client needs the capability for it."""
 
     session: SessionId
     prompt_id: PromptId

@@ -53,7 +53,7 @@ from coderelay.session.state import PastTurn, SessionSettings, State
 
 IMAGE_BASE64 = 5 * 1024 * 1024  # the most that providers accept
 COMPACT = "/compact"
-TERMINAL = "terminal"
+NO_SHELL = "a ! command can be run only at the machine itself, in a terminal"
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 
@@ -113,8 +113,6 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
 
 def run_shell(state: State, command: RunShell) -> list[AnyEvent]:
     require(state)
-    if command.by.via != TERMINAL:
-        raise BadInput(f"a ! command can be run only from the terminal, not from {command.by.via}")
     if not command.command.strip():
         raise BadInput("the command is empty")
     if command.prompt_id in state.prompt_ids:
@@ -136,13 +134,15 @@ def clear(state: State, command: ClearHistory) -> list[AnyEvent]:
     return [HistoryCleared(by=command.by)] if state.history else []
 
 
-def edit_prompt(state: State, command: EditPrompt) -> list[AnyEvent]:
+def edit_prompt(state: State, command: EditPrompt, *, may_run_shell: bool = False) -> list[AnyEvent]:
     require(state)
     if not command.text.strip():
         raise BadInput("the prompt is empty", "To remove a prompt from the queue, use /queue drop.")
     waiting = next((each for each in state.queue if each.prompt_id == command.prompt_id), None)
     if waiting is None or waiting.task == "compact" or waiting.text == command.text:
         return []
+    if waiting.task == "shell" and not may_run_shell:
+        raise BadInput(NO_SHELL)
     return [PromptEdited(prompt_id=command.prompt_id, text=command.text, by=command.by)]
 
 

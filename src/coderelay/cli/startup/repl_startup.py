@@ -12,6 +12,7 @@ from coderelay.cli.startup.choose_session import (
     untrusted_words,
 )
 from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.client.client import AT_THE_MACHINE
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.client.visible import visible
@@ -45,7 +46,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: StartupView, 
         by = current_person("terminal")
         chosen = await _choose_when_there_is_room(host, options, folder, app, by)
         opened = OpenedSession(
-            client=host,
+            client=host.connect(AT_THE_MACHINE),
             session=chosen.session,
             by=by,
             remember_model=remember_model,

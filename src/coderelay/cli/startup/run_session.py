@@ -18,7 +18,7 @@ from coderelay.cli.startup.choose_session import (
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
 from coderelay.client.auto_answer import Unattended
-from coderelay.client.client import Client
+from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
 from coderelay.config.edit_config import remember_model
@@ -60,7 +60,8 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
             return await _headless(host, options, app, chosen.session, chosen.after, prompt, by)
         from coderelay.surfaces.terminal.plain_repl import PlainRepl  # not needed with `-p`
 
-        loop = PlainRepl(host, chosen.session, by, remember_model, partial(_unattended, options, app))
+        client = host.connect(AT_THE_MACHINE)
+        loop = PlainRepl(client, chosen.session, by, remember_model, partial(_unattended, options, app))
         ending = await loop.run(chosen.after, app.config.settings.input_while_running)
         if ending == "parked":
             sys.stderr.write(

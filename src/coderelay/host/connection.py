@@ -1,0 +1,41 @@
+"""A connection to the host: the Client that the wiring hands to one surface, with that surface's capabilities."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from coderelay.client.client import Capabilities
+from coderelay.protocol.commands import Command, Outcome
+from coderelay.protocol.events import Recorded
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.live import Live
+from coderelay.protocol.queries import Query, Value
+
+if TYPE_CHECKING:
+    from coderelay.host.host import Host
+
+
+class Connection:
+    """A Client on a host. Closing the host ends it."""
+
+    def __init__(self, host: "Host", capabilities: Capabilities) -> None:
+        self._host = host
+        self.capabilities = capabilities
+
+    async def send(self, command: Command) -> Outcome:
+        return await self._host.send(command, self.capabilities)
+
+    async def get(self, query: Query[Value]) -> Value:
+        return await self._host.get(query)
+
+    async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
+        async with aclosing(self._host.follow(session, after)) as events:
+            async for event in events:
+                yield event
+
+    async def follow_all(
+        self, after: Mapping[SessionId, int] | None = None
+    ) -> AsyncGenerator[tuple[SessionId, Recorded | Live], None]:
+        async with aclosing(self._host.follow_all(after)) as events:
+            async for event in events:
+                yield event

@@ -59,6 +59,10 @@ class ConnectedClient:
     def capabilities(self) -> Capabilities:
         return self._host.capabilities
 
+    @property
+    def language(self) -> str:
+        return self._host.language
+
     async def send(self, command: Command) -> Outcome:
         async with self._call():
             return await self._host.send(command)

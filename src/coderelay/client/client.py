@@ -33,6 +33,12 @@ class Client(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
+    @property
+    def language(self) -> str:
+        """The language of the person at this connection; empty if it is that of the process. Whatever is answered
+        stands in English, with its template; a surface translates it at its edge, within `speaking(language)`."""
+        ...
+
     async def send(self, command: Command) -> Outcome:
         """Carry out a command; its effect is on disk when this returns. Raises a Refusal, and then nothing has
         changed."""

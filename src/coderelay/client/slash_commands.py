@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from coderelay.client.client import Capabilities, Client
 from coderelay.client.commands import export, files, models, modes, prompts, sessions, show, turns
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
-from coderelay.client.language import t
+from coderelay.client.language import speaking, t
 from coderelay.client.other_commands import resolve
 from coderelay.client.slash_line import ChangedFiles, PromptToSend, Slash, SlashResult, SwitchedSession
 from coderelay.client.visible import visible
@@ -59,6 +59,10 @@ class SessionCommands:
     async def run(self, slash: Slash) -> SlashResult:
         """Run one command. A name that is not built in is looked up among the agent's commands, custom commands and
         skills. Raises BadInput, or another refusal by the session."""
+        with speaking(self._here.client.language):
+            return await self._checked(slash)
+
+    async def _checked(self, slash: Slash) -> SlashResult:
         told = await self._run(slash)
         if isinstance(told, PromptToSend) and not told.text.strip():
             raise BadInput(t("/{name} without arguments gives an empty prompt, so nothing was sent", name=slash.name))

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class Connection:
     """A Client on a host. Closing the host ends it."""
 
-    def __init__(self, host: "Host", capabilities: Capabilities) -> None:
+    def __init__(self, host: "Host", capabilities: Capabilities, language: str) -> None:
         self._host = host
         self.capabilities = capabilities
+        self.language = language
 
     async def send(self, command: Command) -> Outcome:
         return await self._host.send(command, self.capabilities)

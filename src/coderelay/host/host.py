@@ -93,6 +93,7 @@ class Host:
     """A Client on the log, in this process. By itself it has no capabilities; `connect` gives them."""
 
     capabilities = NO_CAPABILITIES
+    language = ""
 
     def __init__(self, context: HostContext) -> None:
         self.context = context
@@ -107,8 +108,9 @@ class Host:
         nobody anything."""
         await self.context.ownership.me()
 
-    def connect(self, capabilities: Capabilities) -> Connection:
-        return Connection(self, capabilities)
+    def connect(self, capabilities: Capabilities, language: str = "") -> Connection:
+        """A Client for one surface, or for one person at it."""
+        return Connection(self, capabilities, language)
 
     async def send(self, command: Command, capabilities: Capabilities = NO_CAPABILITIES) -> Outcome:
         self._refuse_when_closed()

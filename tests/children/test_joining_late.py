@@ -79,7 +79,7 @@ async def test_who_comes_before_a_child_has_its_task_never_sees_what_it_asks(
         real = coder.host.send
 
         async def send(command: Command) -> Outcome:
-            if isinstance(command, SendPrompt) and command.by == AGENT:
+            if isinstance(command, SendPrompt) and command.by.via == AGENT.via:
                 held.set()
                 await go.wait()
             return await real(command)

@@ -150,6 +150,7 @@ async def test_c26_new_has_the_same_settings_and_an_empty_context_and_the_old_on
             updated_at=row.updated_at,
             phase="idle",
             last_prompt="",
+            sender="",
             head=moved.after,
             epoch=0,
             usage=row.usage,

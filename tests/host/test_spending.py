@@ -13,7 +13,7 @@ from coderelay.protocol.ids import PromptId
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.summary import day_of
 from tests.config.written import Places
-from tests.house import InHouse, house, story
+from tests.house import ME, InHouse, house, story
 from tests.model_server import bash, proposes, says, script
 
 BEN = By("ben", "web")
@@ -137,7 +137,9 @@ async def test_the_budget_of_a_day_is_for_all_sessions(tmp_path: Path) -> None:
         await coder.create()
         await coder.prompt("second")
         ask = await budget_ask(coder)
-        assert ask == BudgetAsk(ask.id, span=day_of(now()), spent=spent, limit=0.01, until=spent + 0.01)
+        assert ask == BudgetAsk(
+            ask.id, span=day_of(now()), spent=spent, limit=0.01, until=spent + 0.01, person=ME.who
+        )
         assert len(coder.server.requests) == 1
         await coder.answer(ask)
         assert (await coder.ended()).text == "two"

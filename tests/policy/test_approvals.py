@@ -9,7 +9,7 @@ from coderelay.policy.approvals import approval_of, covers, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Kind, Need, Question
-from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.ids import AskId, CallId, MachineId
 from coderelay.protocol.session_events import Mode
 from coderelay.tools.all_tools import SPECS
 
@@ -133,3 +133,31 @@ def test_an_approval_changes_only_what_would_be_asked(kind: Kind) -> None:
     for mode in MODES:
         without, with_it = one(need, mode), one(need, mode, approved(need))
         assert with_it == without or (without.verdict, kind != "ask") == ("ask", True)
+
+
+FOR_WHOM = [  # the scope of Anne's approval, the people of the turn, whether it counts
+    ("person", ("anne",), True),
+    ("person", ("ben",), False),
+    ("person", ("anne", "ben"), False),
+    ("project", ("ben",), True),
+    ("session", ("ben",), True),
+]
+
+
+@pytest.mark.parametrize(("scope", "people", "counts"), FOR_WHOM)
+def test_an_approval_for_a_person_counts_for_that_person_only(
+    scope: Scope, people: tuple[str, ...], counts: bool
+) -> None:
+    approval = replace(approved(MAKE, scope), person="anne")
+    assert in_force([approval], "/w", people=people) == ((approval,) if counts else ())
+    old = replace(approval, person="")
+    assert in_force([old], "/w", people=people) == (old,)
+
+
+def test_an_approval_for_a_project_counts_on_its_machine_only() -> None:
+    ask = PermissionAsk(AskId("a"), CallId("c"), MAKE, "why")
+    here, there = MachineId("m1"), MachineId("m2")
+    approval = approval_of(ask, "project", "/w", person="anne", machine=here)
+    assert in_force([approval], "/w", machine=here) == (approval,)
+    assert in_force([approval], "/w", machine=there) == ()
+    assert approval_of(ask, "person", "/w", person="anne", machine=here).machine == ""

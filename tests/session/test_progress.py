@@ -22,7 +22,7 @@ from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
 from coderelay.session.next_action import RunCall, next_action
 from coderelay.session.state import CallState
 from coderelay.session.turn_events import outcome_without_running
-from tests.session.play import Play
+from tests.session.play import ANNE, Play
 from tests.session.proposals import Proposed, allowed, asked, broken, denied, questions
 
 pytestmark = pytest.mark.quick
@@ -68,6 +68,7 @@ def test_a_claim_starts_the_oldest_prompt() -> None:
         cwd="/w",
         max_steps=7,
         tools=("bash",),
+        by=ANNE,
     )
     assert [each.event for each in play.claim("A", max_steps=10)] == [
         SessionClaimed(owner=OwnerId("A"), epoch=1),

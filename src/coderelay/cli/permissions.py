@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
     async def work(host: Host) -> int:
         given = options.session
         session = None if given is None else (await session_by_id(host, given)).id
-        approvals = await host.get(ListApprovals(session))
+        approvals = await host.get(ListApprovals(session, current_person().who))
         if options.action != "revoke":
             for each in approvals:
                 sys.stdout.write(f"{each.id}  {escaped(approval_in_words(each))}\n")

@@ -5,7 +5,8 @@ from coderelay.host.folder import ConfiguredFolders
 from coderelay.host.records import Records
 from coderelay.protocol.asks import BudgetAsk
 from coderelay.protocol.ids import new_ask_id
-from coderelay.protocol.summary import day_of
+from coderelay.protocol.summary import Summary, day_of
+from coderelay.session.children import AGENT
 from coderelay.session.state import State
 
 _SESSIONS = 20  # how many are read at first; most days have fewer
@@ -33,20 +34,28 @@ class Spending:
         if budget.day is None:
             return None
         day = day_of(now)
-        return budget_ask(state, day, await self._spent_on(day), budget.day)
+        person = state.people[0]
+        return budget_ask(state, day, await self._spent_on(day, person), budget.day, person)
 
-    async def _spent_on(self, day: str) -> float:
-        """Called at every step, so it reads no more than the sessions that changed on that day, which the store lists
-        first."""
+    async def _spent_on(self, day: str, person: str) -> float:
+        """What the turns of one person have cost. Called at every step, so it reads no more than the sessions that
+        changed on that day, which the store lists first."""
         limit = _SESSIONS
         while True:
             found = await self._records.store.sessions(limit=limit)
             if len(found) < limit or day_of(found[-1].updated_at) < day:
-                return sum(each.day_cost for each in found if each.day == day)
+                return sum(_cost_to(person, each) for each in found if each.day == day)
             limit *= 10
 
 
-def budget_ask(state: State, span: str, spent: float, limit: float) -> BudgetAsk | None:
-    if spent < max(limit, state.allowances.get(span, 0.0)):
-        return None
-    return BudgetAsk(new_ask_id(state.session), span=span, spent=spent, limit=limit, until=spent + limit)
+def _cost_to(person: str, session: Summary) -> float:
+    """What a session has cost a person on its day. What no person is known to have sent counts for everybody."""
+    others = sum(cost for who, cost in session.day_costs.items() if who not in (person, AGENT.who))
+    return session.day_cost - others
+
+
+def budget_ask(state: State, span: str, spent: float, limit: float, person: str = "") -> BudgetAsk | None:
+    ask_id = new_ask_id(state.session)
+    ask = BudgetAsk(ask_id, span=span, spent=spent, limit=limit, until=spent + limit, person=person)
+    raised = max(state.allowances.get(key, 0.0) for key in (span, ask.allowance))  # an old log knows no people
+    return None if spent < max(limit, raised) else ask

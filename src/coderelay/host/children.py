@@ -67,7 +67,7 @@ class Children:
                 folders=settings.folders,
                 parent=parent.session,
                 parent_call=call,
-                by=AGENT,
+                by=_on_behalf_of(parent),
             )
         )
         granted = [ApprovalGranted(approval=each, by=AGENT) for each in parent.approvals.values()]
@@ -88,7 +88,7 @@ class Children:
                     text=prompt,
                     max_steps=started.max_steps,
                     answer_within=started.answer_within,
-                    by=AGENT,
+                    by=_on_behalf_of(parent),
                 )
             )
         record = await self._records.record(child)
@@ -171,6 +171,13 @@ class Children:
         if owner is None or owner == await self._ownership.me():
             return False
         return await self._ownership.may_follow(owner)
+
+
+def _on_behalf_of(parent: State) -> By:
+    """Who sends the task: the person of the parent's turn. If there are several, it is none of them, so that no
+    person's approvals count in the child."""
+    people = parent.people
+    return By(who=people[0], via=AGENT.via) if len(people) == 1 else AGENT
 
 
 async def _until_it_rests(record: Record) -> None:

@@ -18,7 +18,7 @@ from coderelay.host.list_asks import find_ask, open_asks, permissions_open
 from coderelay.host.record import Record
 from coderelay.host.snapshot_file import export_state, write_snapshot
 from coderelay.host.wakeups import Wakeups
-from coderelay.policy.approvals import approval_of
+from coderelay.policy.approvals import ANY_MACHINE, approval_of
 from coderelay.protocol.asks import Allow, Approval, DenyAndStop, PermissionAsk
 from coderelay.protocol.commands import (
     Accepted,
@@ -187,7 +187,7 @@ class Host:
             case FindAsk():
                 return await find_ask(self._records, query.text)
             case ListApprovals():
-                return await self._approvals_in(query.session)
+                return await self._approvals_in(query)
             case ShowPermissions():
                 await self._records.summary(query.session)
                 return self.context.judging.shown(
@@ -297,11 +297,12 @@ class Host:
             return None
         return why_not(state, self.context) or "open it to continue"
 
-    async def _approvals_in(self, session: SessionId | None) -> list[Approval]:
-        if session is None:
-            return await self._records.approvals()
-        record = await self.record(session)
-        return [*record.state.approvals.values(), *await self._records.approvals()]
+    async def _approvals_in(self, query: ListApprovals) -> list[Approval]:
+        own = [] if query.session is None else list((await self.record(query.session)).state.approvals.values())
+        beyond = await self._records.approvals()
+        if query.person is not None:
+            beyond = [each for each in beyond if each.scope != "person" or each.person in ("", query.person)]
+        return [*own, *beyond]
 
     async def _answer_those_covered(self, record: Record, command: AnswerAsk) -> None:
         """Answer the open asks of the same batch that would not be asked now, after the new approval. If this process
@@ -317,7 +318,8 @@ class Host:
             return False
         if asked is None or not isinstance(asked.ask, PermissionAsk):
             return False
-        approval = approval_of(asked.ask, decision.scope, settings.cwd, now())
+        machine = ANY_MACHINE if settings.machine is None else settings.machine.id
+        approval = approval_of(asked.ask, decision.scope, settings.cwd, now(), person=command.by.who, machine=machine)
         granted = ApprovalGranted(approval=approval, by=command.by)
         where = record if decision.scope == "session" else await self.record(APPROVALS)
         return bool(await where.append(lambda state: [] if state.deleted else [granted]))

@@ -12,7 +12,7 @@ from coderelay.host.deadlines import now
 from coderelay.host.folder import ConfiguredFolders, Folder
 from coderelay.host.open_ask import ask_about
 from coderelay.host.records import Records
-from coderelay.policy.approvals import SANDBOXES, in_force
+from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.preset_tables import in_words, table_of
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
@@ -171,7 +171,13 @@ class Judging:
             settings.mode,
             tool_specs(),
             settings.allowed_tools,
-            in_force([*beyond, *state.approvals.values()], settings.cwd, now()),
+            in_force(
+                [*beyond, *state.approvals.values()],
+                settings.cwd,
+                now(),
+                people=state.people,
+                machine=ANY_MACHINE if settings.machine is None else settings.machine.id,
+            ),
             preset=settings.preset or folder.settings.permissions.preset,
             rules=folder.rules,
             folders=(settings.cwd, *settings.folders),

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from coderelay.policy.shell.rights import rights_of
 from coderelay.protocol.asks import Approval, PermissionAsk, Scope
 from coderelay.protocol.calls import Need, Right
+from coderelay.protocol.ids import MachineId
 
 SANDBOXES = ("bubblewrap", "sandlock")
 """The values of `Need.sandbox` that mean a sandbox; any other value means none."""
@@ -12,12 +13,21 @@ SANDBOXES = ("bubblewrap", "sandlock")
 LASTS_DAYS = 30
 """How many days an approval counts that outlives its session."""
 
+ANY_MACHINE = MachineId("")
 _DAY_MS = 86_400_000
 
 
-def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = None) -> Approval:
-    """The approval that an answer to this ask gives. `now` is in milliseconds since 1970; without it, the approval
-    does not expire."""
+def approval_of(
+    ask: PermissionAsk,
+    scope: Scope,
+    cwd: str,
+    now: int | None = None,
+    *,
+    person: str = "",
+    machine: MachineId = ANY_MACHINE,
+) -> Approval:
+    """The approval that an answer of `person` to this ask gives, for a folder on `machine`. `now` is in milliseconds
+    since 1970; without it, the approval does not expire."""
     need = ask.need
     lasts = scope in ("project", "person") and now is not None
     return Approval(
@@ -34,16 +44,28 @@ def approval_of(ask: PermissionAsk, scope: Scope, cwd: str, now: int | None = No
         server=need.server,
         sandbox=need.sandbox,
         scripts=need.scripts,
+        person=person,
+        machine=machine if scope == "project" else ANY_MACHINE,
         expires=now + LASTS_DAYS * _DAY_MS if lasts and now is not None else None,
     )
 
 
-def in_force(approvals: Iterable[Approval], cwd: str, now: int | None = None) -> tuple[Approval, ...]:
-    """The approvals that count in this folder and have not expired."""
+def in_force(
+    approvals: Iterable[Approval],
+    cwd: str,
+    now: int | None = None,
+    *,
+    people: Iterable[str] = (),
+    machine: MachineId = ANY_MACHINE,
+) -> tuple[Approval, ...]:
+    """The approvals that count in this folder of this machine, for all these people, and have not expired. Of two
+    people in a turn, neither may use what the other was allowed."""
+    everybody = set(people)
     return tuple(
         each
         for each in approvals
-        if (each.project is None or each.project == cwd)
+        if (each.project is None or (each.project == cwd and each.machine in (ANY_MACHINE, machine)))
+        and (each.scope != "person" or not each.person or everybody <= {each.person})
         and (each.expires is None or now is None or each.expires > now)
     )
 

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 
 from coderelay.protocol.calls import Need, Question, Right
-from coderelay.protocol.ids import AskId, CallId
+from coderelay.protocol.ids import AskId, CallId, MachineId
 from coderelay.protocol.translatable import Translatable, keep_templates
 
 Scope = Literal["once", "session", "project", "person"]
@@ -107,7 +107,8 @@ class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
 
 class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
     """The budget is used up; asks whether the turn may go on. If allowed, the budget of that `span` (`session`, or a
-    day like 2026-11-15) is raised to `until`. All amounts are in US dollars."""
+    day like 2026-11-15) is raised to `until`. The budget of a day is that of one `person`; in old logs it is
+    everybody's, and `person` is empty. All amounts are in US dollars."""
 
     answered_by: ClassVar[type[Struct]] = Allow
     misfit: ClassVar[str] = "this asks for permission: allow or deny it"
@@ -118,10 +119,16 @@ class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
     limit: float
     until: float
     deadline: int | None = None
+    person: str = ""
 
     @property
     def call_id(self) -> None:
         return None
+
+    @property
+    def allowance(self) -> str:
+        """What the answer counts for: the span, or this person's span."""
+        return f"{self.span} {self.person}" if self.person else self.span
 
 
 Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk
@@ -132,7 +139,10 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     more words may follow), this tool on exactly these paths, or this tool of this MCP server with any arguments. It
     never covers more rights than it was given for. If it was given for a command in a `sandbox`, it never covers that
     command without one. It covers changed install `scripts` only if it was given for such a change. `expires` is in
-    milliseconds since 1970."""
+    milliseconds since 1970.
+
+    `person` gave it; with the scope `person` it counts only for them. With the scope `project` it counts only on its
+    `machine`. In old logs both are empty, and it counts for everybody and everywhere."""
 
     id: AskId
     scope: Scope
@@ -148,3 +158,5 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     server: str = ""
     sandbox: str = ""
     scripts: tuple[str, ...] = ()
+    person: str = ""
+    machine: MachineId = MachineId("")

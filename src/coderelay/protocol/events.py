@@ -57,8 +57,8 @@ Author = Literal["model", "workflow", "person"]
 
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
-    """The turn of the oldest queued prompt begins. Exactly one turn.ended follows. With the task `shell`, the message
-    with its one call follows at once, and that call is started."""
+    """The turn of the oldest queued prompt, which was sent `by` somebody, begins. Exactly one turn.ended follows.
+    With the task `shell`, the message with its one call follows at once, and that call is started."""
 
     turn_id: TurnId
     prompt_id: PromptId
@@ -72,6 +72,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     answer_within: int | None = None
     task: Task = "prompt"
     typed: str = ""
+    by: By | None = None
 
     @property
     def said(self) -> str:

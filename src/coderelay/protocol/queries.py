@@ -124,9 +124,11 @@ class FindAsk(Query[AskRow], frozen=True):
 
 
 class ListApprovals(Query[list[Approval]], frozen=True):
-    """The approvals in force: those of this person, those of the projects, and those of a session if it is given."""
+    """The approvals in force: those of the projects, those of a session if it is given, and those of one person, or
+    of all people if none is given."""
 
     session: SessionId | None = None
+    person: str | None = None
 
 
 class ShowPermissions(Query[PermissionsShown], frozen=True):

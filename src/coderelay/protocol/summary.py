@@ -20,12 +20,12 @@ _DAY_MS = 86_400_000
 
 class Summary(Struct, frozen=True, omit_defaults=True):
     """One session. `cost` is the known part of its cost in US dollars, and `day_cost` is what of that was spent on
-    `day` (UTC). `context_tokens` is how much of the model's window the conversation fills. `background` counts the
-    background commands that have not ended, `children` the child sessions; `parent` is the session that this one
-    works for. `person` created the session, and `machine` has its folder. `pending` are settings that change when the
-    open turn ends. `asks` are the open asks, and `open_asks` is their number. An older program drops `asks` when it
-    writes the row; then there are fewer of them, and reading the log after the event number `asks_after` finds all
-    of them."""
+    `day` (UTC), by the people in `day_costs`. `sender` sent the prompt of the last turn. `context_tokens` is how much
+    of the model's window the conversation fills. `background` counts the background commands that have not ended,
+    `children` the child sessions; `parent` is the session that this one works for. `person` created the session, and
+    `machine` has its folder. `pending` are settings that change when the open turn ends. `asks` are the open asks, and
+    `open_asks` is their number. An older program drops `asks` when it writes the row; then there are fewer of them,
+    and reading the log after the event number `asks_after` finds all of them."""
 
     id: SessionId
     cwd: str
@@ -61,6 +61,8 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     pending: SessionConfigured | None = None
     person: str = ""
     machine: MachineIdentity | None = None
+    sender: str = ""
+    day_costs: dict[str, float] = {}
 
 
 def day_of(at: int) -> str:

@@ -217,8 +217,11 @@ def _next_prompt(command: AnswerAsk) -> list[AnyEvent]:
 
 
 def revoke(state: State, command: RevokeApproval) -> list[AnyEvent]:
-    if command.approval not in state.approvals:
+    approval = state.approvals.get(command.approval)
+    if approval is None:
         raise UnknownApproval(command.approval)
+    if approval.scope == "person" and approval.person not in ("", command.by.who):
+        raise BadInput(say("this approval is {person}'s own: only they can revoke it", person=approval.person))
     return [ApprovalRevoked(approval_id=command.approval, by=command.by)]
 
 

@@ -86,7 +86,6 @@ def apply(state: State, recorded: Recorded) -> None:
             _leave_queue(state, event.prompt_id)
             state.images.pop(event.prompt_id, None)
         case PromptTaken() as event:
-            _leave_queue(state, event.prompt_id)
             _take(state, event)
         case HistoryCompacted() as event:
             _compact(state, event)
@@ -140,10 +139,8 @@ def apply(state: State, recorded: Recorded) -> None:
             _move(state, event)
         case SessionDeleted():
             _delete(state)
-        case ChildOpened():
-            pass  # for followers only: the child's id follows from the call's
-        case Unrecognised():
-            pass  # written by a newer version; its meaning is not guessed
+        case ChildOpened() | Unrecognised():
+            pass  # the child's id follows from the call's; what a newer version wrote is not guessed
 
 
 def _admit(state: State, event: PromptAdmitted) -> None:
@@ -166,11 +163,13 @@ def _take(state: State, event: PromptTaken) -> None:
     state.history.append(event)
     if state.turn is not None:
         state.turn.taken.append(event.said)
+        state.turn.people += state.senders(event.prompt_id)
+    _leave_queue(state, event.prompt_id)
 
 
 def _start_turn(state: State, event: TurnStarted, at: int) -> None:
+    state.turn = OpenTurn(event, started_at=at, people=state.senders(event.prompt_id))
     _leave_queue(state, event.prompt_id)
-    state.turn = OpenTurn(event, started_at=at)
     if event.task == "prompt":
         state.history.append(event)
 
@@ -274,7 +273,7 @@ def _answer(state: State, event: AskAnswered) -> None:
     if asked is not None:
         asked.decision, asked.by = event.decision, event.by
         if isinstance(asked.ask, BudgetAsk) and isinstance(event.decision, Allow):
-            state.allowances[asked.ask.span] = asked.ask.until
+            state.allowances[asked.ask.allowance] = asked.ask.until
         if asked.ask.call_id is not None:
             state.calls[asked.ask.call_id].answer = event.decision
 

@@ -107,7 +107,7 @@ class BackgroundCommand(Struct):
 class OpenTurn(Struct):
     """The turn that is running or waiting. `skill` is the one that the agent last loaded by its own choice. `taken`
     are the prompts that joined the turn. `to_check`: the model proposes nothing more, and the work is checked.
-    `prolonged`: why hooks kept the turn open."""
+    `prolonged`: why hooks kept the turn open. `people` sent its prompt and those that joined it."""
 
     started: TurnStarted
     started_at: int
@@ -124,6 +124,7 @@ class OpenTurn(Struct):
     then: TurnEnded | None = None
     calls: list[CallId] = field(default_factory=list[CallId])
     taken: list[str] = field(default_factory=list[str])
+    people: list[str] = field(default_factory=list[str])
     to_check: bool = False
 
 
@@ -135,8 +136,8 @@ class State(Struct):
     """`last_owner` owned the session before it began to wait for people, and nobody has claimed it since. `held`: a
     stop came after the last prompt, so nothing starts until another prompt is sent. `told` is what the model was
     told, by topic; `seen` maps the files it knows to their marks. `allowances` are the amounts that budgets were
-    raised to. `pending` are settings that change when the open turn ends. `past` are the turns that can be undone,
-    the latest last."""
+    raised to, by `BudgetAsk.allowance`. `pending` are settings that change when the open turn ends. `past` are the
+    turns that can be undone, the latest last."""
 
     session: SessionId
     head: int = 0
@@ -165,6 +166,17 @@ class State(Struct):
     last_owner: OwnerId | None = None
     environment: EnvironmentSetUp | None = None
     background: dict[BackgroundId, BackgroundCommand] = field(default_factory=dict[BackgroundId, BackgroundCommand])
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """For whom the session works: whoever sent prompts to its open turn, otherwise whoever created it."""
+        if self.turn is not None and self.turn.people:
+            return tuple(dict.fromkeys(self.turn.people))
+        return () if self.settings is None else (self.settings.person,)
+
+    def senders(self, prompt_id: PromptId) -> list[str]:
+        """Who sent this prompt, while it is in the queue."""
+        return [each.by.who for each in self.queue if each.prompt_id == prompt_id]
 
     def open_asks(self) -> list[Ask]:
         ids = list(self.batch.asks) if self.batch is not None else []

@@ -62,7 +62,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
         case HistoryCompacted():
             return replace(_spent(row, event.usage, event.cost, recorded.at), context_tokens=0)
         case TurnStarted():
-            begun = replace(row, phase="running", turn_open=True, queued=row.queued - 1, error=None)
+            sender = "" if event.by is None else event.by.who
+            begun = replace(row, phase="running", turn_open=True, queued=row.queued - 1, error=None, sender=sender)
             if event.task != "prompt":
                 return begun
             return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or _title(event.said))
@@ -110,7 +111,9 @@ def _spent(row: Summary, usage: Usage, cost: float | None, at: int) -> Summary:
     if cost is None:
         return row
     day = day_of(at)
-    return replace(row, day=day, day_cost=cost + (row.day_cost if row.day == day else 0.0))
+    before = row.day_costs if row.day == day else {}
+    costs = {**before, row.sender: cost + before.get(row.sender, 0.0)} if row.sender else before
+    return replace(row, day=day, day_cost=cost + (row.day_cost if row.day == day else 0.0), day_costs=costs)
 
 
 def _created(event: SessionCreated, recorded: Recorded) -> Summary:

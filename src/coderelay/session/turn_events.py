@@ -358,6 +358,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         answer_within=prompt.answer_within,
         task=prompt.task,
         typed=prompt.typed,
+        by=prompt.by,
     )
 
 

@@ -4,7 +4,7 @@ import os
 
 from coderelay.cli.startup.current_folder import real_folder
 from coderelay.cli.startup.interrupts import run_loop
-from coderelay.cli.startup.open_app import new_app, run_with_app
+from coderelay.cli.startup.open_app import current_person, new_app, run_with_app
 from coderelay.client.ask_text import headline
 from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.config.load import load
@@ -55,7 +55,8 @@ def _in_the_log(kind: str) -> NamesWithText:
             case "ASK":
                 found.extend((each.ask.id, headline(each.ask)) for each in await host.get(ListAsks()))
             case _:
-                found.extend((each.id, approval_in_words(each)) for each in await host.get(ListApprovals(None)))
+                approvals = await host.get(ListApprovals(None, current_person().who))
+                found.extend((each.id, approval_in_words(each)) for each in approvals)
         return 0
 
     run_with_app(look)

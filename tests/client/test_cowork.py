@@ -16,6 +16,7 @@ from coderelay.protocol.events import (
     ApprovalRevoked,
     AskAnswered,
     AskOpened,
+    AskParked,
     BackgroundEnded,
     BackgroundStopRequested,
     BatchOpened,
@@ -233,6 +234,7 @@ SILENT: list[AnyEvent] = [
         turn_id=TURN, ask=PlanAsk(AskId("a1"), "1. think"), then=TurnEnded(turn_id=TURN, ending="done")
     ),  # its result is shown when the turn has ended
     AskAnswered(ask_id=AskId("a1"), decision=Allow(), by=BY),
+    AskParked(ask_id=AskId("a1")),
     CallAsked(batch_id=BATCH, call_id=CALL, ask=PermissionAsk(AskId("a1"), CALL, NEED, "needs the network")),
     ApprovalGranted(approval=Approval(AskId("a1"), "session", "bash", "make", command="make"), by=BY),
     ApprovalRevoked(approval_id=AskId("a1"), by=BY),

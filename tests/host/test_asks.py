@@ -8,13 +8,23 @@ import pytest
 
 from coderelay.app import App
 from coderelay.config.load import Config
-from coderelay.host.deadlines import NOBODY
-from coderelay.protocol.asks import Allow, Answers, Deny, PermissionAsk, PlanAsk, PlanDecision, QuestionAsk
+from coderelay.host.deadlines import NOBODY, expire, next_deadline, now
+from coderelay.protocol.asks import (
+    Allow,
+    Answers,
+    Deny,
+    PermissionAsk,
+    PlanAsk,
+    PlanDecision,
+    QuestionAsk,
+    Unanswered,
+)
 from coderelay.protocol.calls import Finished, Need
 from coderelay.protocol.commands import Accepted, Answered, SendPrompt
 from coderelay.protocol.errors import BadInput, MustAsk
 from coderelay.protocol.events import (
     AskAnswered,
+    AskParked,
     BatchResumed,
     CallStarted,
     MessageAdded,
@@ -27,8 +37,9 @@ from coderelay.protocol.queries import ListAsks
 from coderelay.tools.bash import Bash, BashArguments
 from coderelay.tools.tool import Tool
 from coderelay.workspace.workspace import Workspace
+from tests.children.scene import conversations, task
 from tests.house import ME, InHouse, house, story
-from tests.model_server import bash, call, proposes, says, script, write
+from tests.model_server import bash, by_history, call, proposes, says, script, write
 
 pytestmark = pytest.mark.quick
 
@@ -70,6 +81,56 @@ async def test_x05_a_question_waits_only_so_long_and_silence_is_no_answer(tmp_pa
         await coder.answer(permission)
         await coder.ended()
         assert await coder.story() == ["user: go", "ask_user: denied", "write: ok", "agent: sorry"]
+
+
+def late(coder: InHouse, unanswered: Unanswered) -> SendPrompt:
+    return SendPrompt(
+        session=coder.session, prompt_id=PromptId("p"), text="go", by=ME, answer_within=1, unanswered=unanswered
+    )
+
+
+@story
+async def test_e13_x44_a_deadline_can_stop_the_turn(tmp_path: Path) -> None:
+    async with house(tmp_path, script(proposes(COLOUR, write("a", "x")))) as coder:
+        await coder.create("default")
+        await coder.host.send(late(coder, "stop"))
+        question, permission = await coder.asks()
+        assert (await coder.ended()).ending == "stopped"
+        assert await coder.story() == ["user: go", "ask_user: stopped", "write: stopped", "(stopped)"]
+        told = await coder.answer(question, Answers({"Which colour?": "Red"}))
+        assert (isinstance(told, Answered), getattr(told, "by", None)) == (True, NOBODY)
+        assert isinstance(await coder.answer(permission), Answered)
+
+
+@story
+async def test_x44_a_deadline_of_a_task_stops_the_turn_that_gave_it(tmp_path: Path) -> None:
+    asks = conversations([proposes(task("ask", "w"))], {"w": [proposes(COLOUR)]})
+    async with house(tmp_path, by_history(asks)) as coder:
+        await coder.create()
+        await coder.host.send(late(coder, "stop"))
+        assert (await coder.ended()).ending == "stopped"
+
+
+@story
+async def test_x04_x05_a_parked_ask_stays_open_and_its_answer_counts(tmp_path: Path) -> None:
+    """It is parked once, and not again by the next process that attends the session."""
+    async with house(tmp_path, script(proposes(COLOUR))) as coder:
+        await coder.create()
+        session = coder.session
+        await coder.host.send(late(coder, "park"))
+        (ask,) = await coder.asks()
+        parked = await coder.until(lambda event: isinstance(event, AskParked))
+        assert ask.deadline is not None
+        assert parked.at >= ask.deadline
+    async with house(tmp_path, script(says("red it is"))) as coder:
+        await coder.open(session)
+        record = await coder.host.record(session)
+        await expire([record], now(), coder.host.send)
+        assert next_deadline(record.state) is None
+        assert [each.ask for each in await coder.host.get(ListAsks())] == [ask]
+        assert isinstance(await coder.answer(ask, Answers({"Which colour?": "Red"})), Accepted)
+        assert (await coder.ended()).text == "red it is"
+        assert sum(isinstance(each.event, AskParked) for each in await coder.events()) == 1
 
 
 @story

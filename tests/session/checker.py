@@ -16,6 +16,7 @@ from coderelay.protocol.events import (
     ApprovalRevoked,
     AskAnswered,
     AskOpened,
+    AskParked,
     BackgroundEnded,
     BackgroundStopRequested,
     BatchOpened,
@@ -196,6 +197,8 @@ class Checker(Batches):
                 self.cwd, self.mode, self.allowed_tools = event.cwd, event.mode, event.allowed_tools
             case SessionConfigured() as event:
                 self._configure(event)
+            case AskParked() as event:
+                self._park(event, recorded.at)
             case SessionMoved():
                 pass  # a dead owner may still be on the record
             case SessionDeleted():
@@ -328,11 +331,20 @@ class Checker(Batches):
         promise(fits(asked.ask, event.decision), "an answer counted that does not fit (X-37)")
         if event.by.who == "nobody":
             over = asked.ask.deadline is not None and asked.ask.deadline <= at
-            promise(over and isinstance(event.decision, Deny), "silence is never consent (X-05)")
+            wanted = {"deny": Deny, "stop": DenyAndStop}.get(asked.ask.unanswered)
+            promise(over and type(event.decision) is wanted, "silence is never consent (X-05)")
         asked.decision = event.decision
         if isinstance(asked.ask, BudgetAsk) and isinstance(event.decision, Allow):
             self.spent.allow(asked.ask)
         self.owed = follows_from(asked.ask, event, turn.then if asked is turn.ask else None)
+
+    def _park(self, event: AskParked, at: int) -> None:
+        asked = self.asks.get(event.ask_id)
+        if asked is None or event.ask_id not in self.open_turn().open_asks() or asked.parked:
+            raise BrokenPromise("an ask was parked that is not open, or twice")
+        over = asked.ask.deadline is not None and asked.ask.deadline <= at
+        promise(over and asked.ask.unanswered == "park", "an ask was parked that people still wait for (X-05)")
+        asked.parked = True
 
     def _end_turn(self, event: TurnEnded) -> None:
         turn = self.open_turn()

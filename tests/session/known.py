@@ -13,6 +13,7 @@ from coderelay.protocol.ids import AskId, MessageId, OwnerId, TurnId
 class KnownAsk(Struct):
     ask: Ask
     decision: Decision | None = None
+    parked: bool = False
 
 
 class KnownCall(Struct):

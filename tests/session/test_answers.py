@@ -213,6 +213,24 @@ def test_x05_what_nobody_answers_in_time_is_denied_by_nobody() -> None:
     assert play.state.calls[CallId("c1")].outcome == Denied("nobody answered in time")
 
 
+def test_x05_an_ask_is_parked_after_its_deadline_once_and_never_when_it_is_decided() -> None:
+    play = Play()
+    play.prompt("go", answer_within=60)
+    play.claim()
+    play.message(questions("c1"), questions("c2"))
+    ask, other = (each.id for each in play.state.open_asks())
+    over = play.now + 60_000
+    assert decide.park(play.state, ask, play.now) == []
+    play.write(decide.park(play.state, ask, over))
+    assert [each.id for each in play.state.open_asks()] == [ask, other]
+    assert [each.id for each in play.state.due_asks(over)] == [other]
+    assert decide.park(play.state, ask, over) == []
+    play.answer("c2", Deny())
+    assert decide.park(play.state, other, over) == []
+    play.answer("c1", Answers({"Which colour?": "Red"}))  # later than its deadline
+    assert play.state.open_asks() == []
+
+
 def test_x05_how_long_to_wait_travels_from_the_prompt_to_its_turn() -> None:
     """Symptom: a question in a chat that allows 300 seconds waited for ever."""
     play = Play()

@@ -16,6 +16,7 @@ from coderelay.protocol.calls import Finished
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.events import (
     AnyEvent,
+    AskParked,
     ChildOpened,
     EnvironmentSetUp,
     HistoryCleared,
@@ -63,6 +64,7 @@ def whole_life() -> list[AnyEvent]:
     play.prompt("four")
     play.claim("A")
     play.message(asked("c6"), questions("c7"))
+    play.write([AskParked(ask_id=ask_of("c7"))])
     play.answer("c6", Allow("session"))
     play.remember(ask_of("c6"))
     play.revoke(ask_of("c6"))

@@ -88,6 +88,7 @@ class Children:
                     text=prompt,
                     max_steps=started.max_steps,
                     answer_within=started.answer_within,
+                    unanswered=started.unanswered,
                     by=_on_behalf_of(parent),
                 )
             )

@@ -1,18 +1,22 @@
-"""Deadlines of asks: an ask that nobody answers in time is denied.
+"""Deadlines of asks: an ask that nobody answers in time is denied, stops its turn, or stays open as a parked one.
 
-Whichever process attends the session at that time closes the ask. Silence is never consent.
+Whichever process attends the session at that time does so. Silence is never consent.
 """
 
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from coderelay.host.record import Record
-from coderelay.protocol.asks import By, Deny
+from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.commands import AnswerAsk
 from coderelay.protocol.errors import UnknownSession
 from coderelay.session import decide
 from coderelay.session.state import State
+
+if TYPE_CHECKING:
+    from coderelay.host.context import Send
 
 NOBODY = By(who="nobody", via="deadline")
 TOO_LATE = "nobody answered in time"
@@ -24,15 +28,25 @@ def now() -> int:
 
 
 def next_deadline(state: State) -> int | None:
-    """The first deadline among the open asks of a session."""
-    return min((ask.deadline for ask in state.open_asks() if ask.deadline is not None), default=None)
+    """The first deadline among the open asks of a session that are not parked."""
+    waiting = [ask for ask in state.open_asks() if not state.asks[ask.id].parked]
+    return min((ask.deadline for ask in waiting if ask.deadline is not None), default=None)
 
 
-async def expire(due: Iterable[Record], now: int) -> None:
-    """Deny the asks of these sessions whose deadline has passed."""
+async def expire(due: Iterable[Record], now: int, send: "Send") -> None:
+    """Do with the asks of these sessions whose deadline has passed what they say."""
     for record in due:
-        for ask in record.state.open_asks():
-            if ask.deadline is not None and ask.deadline <= now:
-                command = AnswerAsk(session=record.session, ask=ask.id, decision=Deny(TOO_LATE), by=NOBODY)
-                with suppress(UnknownSession):  # the session was deleted just now
-                    await record.append(lambda state, command=command: decide.answer(state, command))
+        for ask in record.state.due_asks(now):
+            with suppress(UnknownSession):  # the session was deleted just now
+                await _expire(record, ask, now, send)
+
+
+async def _expire(record: Record, ask: Ask, now: int, send: "Send") -> None:
+    match ask.unanswered:
+        case "deny":
+            command = AnswerAsk(session=record.session, ask=ask.id, decision=Deny(TOO_LATE), by=NOBODY)
+            await record.append(lambda state: decide.answer(state, command))
+        case "stop":  # by way of the host, which also stops the turn of a parent that waits for this one
+            await send(AnswerAsk(session=record.session, ask=ask.id, decision=DenyAndStop(), by=NOBODY))
+        case "park":
+            await record.append(lambda state: decide.park(state, ask.id, now))

@@ -8,9 +8,12 @@ from coderelay.session.state import State
 
 
 def ask_about(state: State, call: Call, need: Need, reason: str) -> Ask:
+    assert state.turn is not None
     ask_id = new_ask_id(state.session)
     if need.questions:
-        return QuestionAsk(ask_id, call.id, need.questions, deadline=_deadline(state))
+        return QuestionAsk(
+            ask_id, call.id, need.questions, deadline=_deadline(state), unanswered=state.turn.started.unanswered
+        )
     if need.plan is not None:
         return PlanAsk(ask_id, need.plan, call.id)
     return PermissionAsk(ask_id, call.id, need, reason)

@@ -263,7 +263,7 @@ class Wakeups:
     async def _look_at_deadlines(self) -> None:
         now = wall_clock()
         due = self._attended.due(now)
-        await expire(due, now)
+        await expire(due, now, self._send)
         for record in due:
             self.wake(record)
 

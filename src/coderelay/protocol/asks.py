@@ -1,6 +1,7 @@
 """Asks: what a person must decide (a permission, questions, a plan, a budget), the decisions, and approvals.
 
-An ask is opened once; exactly one answer, or the end of its turn, closes it. Every kind can be denied. Apart from
+An ask is opened once; exactly one answer, or the end of its turn, closes it. At its `deadline`, if it has one, it is
+`unanswered`. Every kind can be denied. Apart from
 that, each kind is `answered_by` one type of decision, and `misfit` is the message for a person who gives another.
 
 To add a kind of ask, add its class here and to `Ask`, and to `client/ask_text` how it is shown and which words answer
@@ -18,6 +19,9 @@ from coderelay.protocol.translatable import Translatable, keep_templates
 
 Scope = Literal["once", "session", "project", "person"]
 PlanOption = Literal["smart", "default", "keep", "feedback"]
+Unanswered = Literal["deny", "stop", "park"]
+"""What happens to an ask at its deadline: it is denied, or denied with the turn stopped, or it stays open and nobody
+waits for it any longer. Silence is never consent."""
 
 
 class By(Struct, frozen=True):
@@ -74,6 +78,7 @@ class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
     need: Need
     reason: str
     deadline: int | None = None
+    unanswered: Unanswered = "deny"
     said: Translatable | None = None
 
     def __post_init__(self) -> None:
@@ -90,6 +95,7 @@ class QuestionAsk(Struct, frozen=True, tag="question", omit_defaults=True):
     call_id: CallId
     questions: tuple[Question, ...]
     deadline: int | None = None
+    unanswered: Unanswered = "deny"
 
 
 class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
@@ -103,6 +109,7 @@ class PlanAsk(Struct, frozen=True, tag="plan", omit_defaults=True):
     plan: str
     call_id: CallId | None = None
     deadline: int | None = None
+    unanswered: Unanswered = "deny"
 
 
 class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
@@ -119,6 +126,7 @@ class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
     limit: float
     until: float
     deadline: int | None = None
+    unanswered: Unanswered = "deny"
     person: str = ""
 
     @property

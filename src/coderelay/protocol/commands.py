@@ -5,7 +5,7 @@ Every command says who sent it and from which surface.
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import By, Decision
+from coderelay.protocol.asks import By, Decision, Unanswered
 from coderelay.protocol.content import Image
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, PromptId, SessionId
 from coderelay.protocol.session_events import Mode, Preset, Think, When
@@ -51,7 +51,8 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
 class SendPrompt(Struct, frozen=True, kw_only=True):
     """Queue a prompt. Sending the same `prompt_id` again changes nothing. With `steer`, the prompt joins the open
     turn at its next step; if no turn is open any more, it gets a turn of its own. `typed` is the slash command that
-    the person typed, if `text` is its expansion."""
+    the person typed, if `text` is its expansion. Questions of the turn wait `answer_within` seconds for an answer;
+    `unanswered` says what happens then."""
 
     session: SessionId
     prompt_id: PromptId
@@ -59,6 +60,7 @@ class SendPrompt(Struct, frozen=True, kw_only=True):
     by: By
     max_steps: int | None = None
     answer_within: int | None = None
+    unanswered: Unanswered = "deny"
     images: tuple[Image, ...] = ()
     steer: bool = False
     typed: str = ""

@@ -9,6 +9,7 @@ The life of a session, in order:
       session.claimed  turn.started       one owner at a time, a higher epoch each time
         message.added  batch.opened       the calls of one message, judged together
           ask.answered …  batch.resumed   only if a person had to be asked
+          ask.parked                      its deadline is over, and it stays open
           tree.taken                      the files before the first call of a turn that may change some
           call.started  call.ended        per call, in the message's order
         prompt.taken                      a prompt that was sent to steer joins the open turn
@@ -29,7 +30,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import Approval, Ask, By, Decision, PermissionAsk
+from coderelay.protocol.asks import Approval, Ask, By, Decision, PermissionAsk, Unanswered
 from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Note, Usage
@@ -70,6 +71,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     max_steps: int
     tools: tuple[str, ...] = ()
     answer_within: int | None = None
+    unanswered: Unanswered = "deny"
     task: Task = "prompt"
     typed: str = ""
     by: By | None = None
@@ -173,6 +175,13 @@ class AskOpened(Event, frozen=True, tag="ask.opened"):
     turn_id: TurnId
     ask: Ask
     then: "TurnEnded | None" = None
+
+
+class AskParked(Event, frozen=True, tag="ask.parked"):
+    """Nobody answered in time, and nobody waits for the answer any longer. The ask stays open: an answer counts,
+    whenever it comes. At most once for an ask."""
+
+    ask_id: AskId
 
 
 class ApprovalGranted(Event, frozen=True, tag="approval.granted"):
@@ -335,6 +344,7 @@ AnyEvent = (
     | BatchOpened
     | AskOpened
     | AskAnswered
+    | AskParked
     | ApprovalGranted
     | ApprovalRevoked
     | BatchResumed

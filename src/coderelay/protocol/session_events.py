@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import By
+from coderelay.protocol.asks import By, Unanswered
 from coderelay.protocol.content import Image
 from coderelay.protocol.ids import CallId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.machine import MachineIdentity
@@ -97,16 +97,17 @@ class HistoryCleared(Event, frozen=True, tag="history.cleared"):
 
 class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer,
-    for ever if it is None. With `steer`, the prompt joins an open turn at its next step. With the task `compact` the
-    model gets no prompt: the turn summarises the earlier history. With the task `shell` it gets none either: the turn
-    runs `text` as the person's own command. `typed` is the slash command that the person typed, if `text` is its
-    expansion."""
+    for ever if it is None; `unanswered` says what happens then. With `steer`, the prompt joins an open turn at its
+    next step. With the task `compact` the model gets no prompt: the turn summarises the earlier history. With the
+    task `shell` it gets none either: the turn runs `text` as the person's own command. `typed` is the slash command
+    that the person typed, if `text` is its expansion."""
 
     prompt_id: PromptId
     text: str
     by: By
     max_steps: int | None = None
     answer_within: int | None = None
+    unanswered: Unanswered = "deny"
     images: tuple[Image, ...] = ()
     steer: bool = False
     task: Task = "prompt"

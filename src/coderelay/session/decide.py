@@ -34,6 +34,7 @@ from coderelay.protocol.events import (
     AnyEvent,
     ApprovalRevoked,
     AskAnswered,
+    AskParked,
     BatchResumed,
     HistoryCleared,
     PromptAdmitted,
@@ -46,7 +47,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TurnUndone,
 )
-from coderelay.protocol.ids import APPROVALS, PromptId, derived_id
+from coderelay.protocol.ids import APPROVALS, AskId, PromptId, derived_id
 from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.translatable import say
 from coderelay.session.state import PastTurn, SessionSettings, State
@@ -104,6 +105,7 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
             by=command.by,
             max_steps=command.max_steps,
             answer_within=command.answer_within,
+            unanswered=command.unanswered,
             images=command.images,
             steer=command.steer,
             typed=command.typed,
@@ -177,6 +179,11 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
         return [answered, *changed, turn.then, *_next_prompt(command)]
     resumed = [BatchResumed(batch_id=batch.id)] if batch is not None and len(state.open_asks()) == 1 else []
     return [answered, *changed, *resumed]
+
+
+def park(state: State, ask_id: AskId, now: int) -> list[AnyEvent]:
+    """The ask stays open beyond its deadline. No event if it was decided or parked meanwhile."""
+    return [AskParked(ask_id=ask_id)] if any(each.id == ask_id for each in state.due_asks(now)) else []
 
 
 def check_fit(ask: Ask, decision: Decision) -> None:

@@ -12,6 +12,7 @@ from coderelay.protocol.events import (
     ApprovalRevoked,
     AskAnswered,
     AskOpened,
+    AskParked,
     BackgroundEnded,
     BackgroundStopRequested,
     BatchOpened,
@@ -109,6 +110,8 @@ def apply(state: State, recorded: Recorded) -> None:
             state.owner, state.last_owner = event.owner, None
         case AskAnswered() as event:
             _answer(state, event)
+        case AskParked() as event:
+            state.asks[event.ask_id].parked = True
         case AskOpened() as event:
             _open_ask(state, event)
         case CallAsked() as event:
@@ -388,8 +391,7 @@ def _change(state: State, settings: SessionSettings, event: SessionConfigured) -
 
 def _move(state: State, event: SessionMoved) -> None:
     """Forget the snapshots of files: they are on the machine that the session leaves."""
-    assert state.settings is not None
-    state.settings = replace(state.settings, machine=event.machine)
+    state.settings = state.settings and replace(state.settings, machine=event.machine)
     state.past.clear()
     if state.turn is not None:
         state.turn.tree = None

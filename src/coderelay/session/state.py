@@ -60,12 +60,14 @@ class CallState(Struct):
 
 
 class AskState(Struct):
-    """An ask and the decision on it. `closed`: a stop or the end of the turn closed it."""
+    """An ask and the decision on it. `closed`: a stop or the end of the turn closed it. `parked`: its
+    deadline is over, and it stays open."""
 
     ask: Ask
     decision: Decision | None = None
     by: By | None = None
     closed: bool = False
+    parked: bool = False
 
 
 class Batch(Struct):
@@ -184,6 +186,11 @@ class State(Struct):
             ids.append(self.turn.ask)
         asks = [self.asks[ask_id] for ask_id in ids]
         return [each.ask for each in asks if each.decision is None and not each.closed]
+
+    def due_asks(self, now: int) -> list[Ask]:
+        """The open asks whose deadline is over and has not been acted upon."""
+        waiting = [each for each in self.open_asks() if not self.asks[each.id].parked]
+        return [each for each in waiting if each.deadline is not None and each.deadline <= now]
 
     def open_calls(self) -> list[CallState]:
         """The calls of the open batch that have no end yet, in the message's order."""

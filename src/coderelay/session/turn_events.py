@@ -356,6 +356,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         max_steps=prompt.max_steps or claim.max_steps,
         tools=claim.tools,
         answer_within=prompt.answer_within,
+        unanswered=prompt.unanswered,
         task=prompt.task,
         typed=prompt.typed,
         by=prompt.by,

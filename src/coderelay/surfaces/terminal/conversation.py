@@ -9,6 +9,7 @@ from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.content import Text, text_of, thinking_of
 from coderelay.protocol.events import (
     AnyEvent,
+    AskParked,
     BackgroundEnded,
     BatchOpened,
     CallEnded,
@@ -135,6 +136,8 @@ class Conversation:
             case BackgroundEnded():
                 end = retell(background.in_words(event.end))
                 return note(t("background command {id} {end}", id=event.background_id, end=end), width)
+            case AskParked():
+                return note(t("nobody answered in time; the question stays open"), width)
             case SessionMoved():
                 return note(
                     t("moved to {machine} by {who}", machine=event.machine.name, who=event.by.who),

@@ -23,6 +23,7 @@ from coderelay.protocol.events import (
     BatchResumed,
     CallAsked,
     CallEnded,
+    CallProposed,
     CallStarted,
     ChildOpened,
     EnvironmentSetUp,
@@ -145,6 +146,8 @@ class Checker(Batches):
                 self._add(event)
             case BatchOpened() as event:
                 self.open_batch(event)
+            case CallProposed():
+                self.check_owned()
             case HistoryCompacted() as event:
                 self._compact(event)
             case AskOpened() as event:

@@ -209,9 +209,30 @@ class Play:
 
     # owners
 
-    def claim(self, owner: str = "A", *, max_steps: int = 10, gone: Sequence[BackgroundId] = ()) -> list[Recorded]:
-        brought = turn_events.Claim(OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",), gone)
+    def claim(
+        self,
+        owner: str = "A",
+        *,
+        max_steps: int = 10,
+        gone: Sequence[BackgroundId] = (),
+        blocking: bool = False,
+    ) -> list[Recorded]:
+        brought = turn_events.Claim(
+            OwnerId(owner), self.now, TurnId(self.new("t")), max_steps, ("bash",), gone, blocking=blocking
+        )
         return self.write(self.rules.claim(self.state, brought))
+
+    def propose(self, proposed: Proposed, *, epoch: int | None = None) -> list[Recorded]:
+        """By an agent that blocks."""
+        (judged,) = self._judge([proposed])
+        judged = self.rules.with_grant(self.state, judged, proposed.call())
+        return self.write(self.rules.propose(self.state, proposed.call(), judged), epoch=epoch)
+
+    def release(self, call: str, *, epoch: int | None = None) -> list[Recorded]:
+        return self.write(self.rules.release(self.state, CallId(call)), epoch=epoch)
+
+    def hear(self, proposed: Proposed, outcome: Outcome, *, epoch: int | None = None) -> list[Recorded]:
+        return self.write(self.rules.hear(self.state, proposed.call(), proposed.need, outcome), epoch=epoch)
 
     def message(
         self,

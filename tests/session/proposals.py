@@ -1,5 +1,6 @@
 """Calls that a model may propose, each with what it would touch."""
 
+import json
 from typing import Literal
 
 from msgspec import Struct
@@ -26,7 +27,7 @@ class Proposed(Struct, frozen=True):
     verdict: Literal["allow", "ask", "deny"] | None = None
 
     def call(self) -> Call:
-        return Call(self.id, self.need.tool, '{"command":"make"}')
+        return Call(self.id, self.need.tool, json.dumps({"command": self.need.title}, separators=(",", ":")))
 
     def judged(self) -> Judged:
         assert self.verdict is not None

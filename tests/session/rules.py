@@ -7,11 +7,11 @@ from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.protocol.asks import Approval, BudgetAsk, By, PermissionAsk
 from coderelay.protocol.background import End
-from coderelay.protocol.calls import Need
+from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.commands import AnswerAsk, EditPrompt, SendPrompt, StopTurn
 from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded, TurnUndone
 from coderelay.protocol.ids import AskId, BackgroundId, CallId
-from coderelay.session import background, decide, turn_events
+from coderelay.session import background, blocking, decide, turn_events
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
 from coderelay.session.state import CallState, PastTurn, State
@@ -65,6 +65,21 @@ class Rules:
         plan_ask: AskId | None,
     ) -> list[AnyEvent]:
         return turn_events.after_message(state, message, judged, final=final, now=now, plan_ask=plan_ask)
+
+    def with_grant(self, state: State, judged: Judged, call: Call) -> Judged:
+        return blocking.with_grant(state, judged, call)
+
+    def propose(self, state: State, call: Call, judged: Judged) -> list[AnyEvent]:
+        return blocking.propose(state, call, judged)
+
+    def is_released(self, state: State, call_id: CallId, *, together: bool) -> bool:
+        return blocking.is_released(state, call_id, together=together)
+
+    def release(self, state: State, call_id: CallId) -> list[AnyEvent]:
+        return blocking.release(state, call_id, lambda state, call: None)
+
+    def hear(self, state: State, call: Call, need: Need, outcome: Outcome) -> list[AnyEvent]:
+        return blocking.hear(state, call, need, outcome)
 
     def together(self, state: State) -> list[CallState]:
         return turn_events.calls_to_run(state)

@@ -93,6 +93,9 @@ def whole_life() -> list[AnyEvent]:
     play.write([TurnUndone(turn_id=taken.turn_id, by=ANNE)])
     play.write([HistoryCleared(by=ANNE)])
     play.write([SessionMoved(machine=MachineIdentity(MachineId("m2"), "laptop"), by=ANNE)])
+    play.prompt("seven")
+    play.claim("B", blocking=True)
+    play.propose(asked("c9"))
     return play.events()
 
 

@@ -21,7 +21,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, MessageId, OwnerId, PromptId, TurnId
 from coderelay.session.next_action import RunCall, next_action
 from coderelay.session.state import CallState
-from coderelay.session.turn_events import outcome_without_running
+from coderelay.session.unrun_calls import outcome_without_running
 from tests.session.play import ANNE, Play
 from tests.session.proposals import Proposed, allowed, asked, broken, denied, questions
 

@@ -24,7 +24,7 @@ from coderelay.protocol.ids import new_ask_id
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, SessionSettings, State
-from coderelay.session.turn_events import Rejudge, outcome_without_running
+from coderelay.session.unrun_calls import Rejudge, outcome_without_running
 from coderelay.workspace.files.folders import is_in, real_path
 
 

@@ -19,6 +19,7 @@ from coderelay.protocol.translatable import with_template
 from coderelay.session import turn_events
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import SessionSettings, State
+from coderelay.session.unrun_calls import outcome_without_running
 
 if TYPE_CHECKING:
     from coderelay.host.background import SessionBackground
@@ -211,7 +212,7 @@ class HostTurn:
                 mine = all(each.started_epoch == self.epoch for each in known)
                 assert mine, "started by another owner: never to be run again"
                 return []
-            assert all(turn_events.outcome_without_running(each) is None for each in known), "not allowed to run"
+            assert all(outcome_without_running(each) is None for each in known), "not allowed to run"
             return turn_events.start_next(state, look)
 
         await self._write(decide)

@@ -12,6 +12,7 @@ The life of a session, in order:
           ask.parked                      its deadline is over, and it stays open
           tree.taken                      the files before the first call of a turn that may change some
           call.started  call.ended        per call, in the message's order
+        call.proposed                     in a blocking turn instead: one call, maybe while others wait or run
         prompt.taken                      a prompt that was sent to steer joins the open turn
         history.compacted                 a summary replaces the earlier history
         message.added                     … until a message has no calls
@@ -59,7 +60,8 @@ Author = Literal["model", "workflow", "person"]
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
     """The turn of the oldest queued prompt, which was sent `by` somebody, begins. Exactly one turn.ended follows.
-    With the task `shell`, the message with its one call follows at once, and that call is started."""
+    With the task `shell`, the message with its one call follows at once, and that call is started. A `blocking` turn
+    keeps its owner while people are asked, because its agent waits for the answer in the middle of its own loop."""
 
     turn_id: TurnId
     prompt_id: PromptId
@@ -75,6 +77,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     task: Task = "prompt"
     typed: str = ""
     by: By | None = None
+    blocking: bool = False
 
     @property
     def said(self) -> str:
@@ -139,7 +142,8 @@ class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
 
 class Judged(Struct, frozen=True, omit_defaults=True):
     """The verdict on one call of a batch. With the verdict `ask`, `ask` is what a person must decide. `said` is the
-    `reason` with its template and values."""
+    `reason` with its template and values. `granted_by` is an earlier, equal call of the same turn whose answer allows
+    this one, because that call never ran."""
 
     call_id: CallId
     verdict: Literal["allow", "ask", "deny"]
@@ -147,6 +151,7 @@ class Judged(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     ask: Ask | None = None
     said: Translatable | None = None
+    granted_by: CallId | None = None
 
     def __post_init__(self) -> None:
         keep_templates(self, "reason")
@@ -158,6 +163,18 @@ class BatchOpened(Event, frozen=True, tag="batch.opened"):
     batch_id: MessageId
     turn_id: TurnId
     judged: tuple[Judged, ...]
+
+
+class CallProposed(Event, frozen=True, tag="call.proposed"):
+    """A call that the agent of a blocking turn wants to make, or has made without asking. The first call of a batch
+    opens the batch; later ones let it grow, and an ask among them makes it wait again. An allowed call is started in
+    the same append, a denied one is ended in it. The agent runs its calls itself, in its own order and maybe several
+    at the same time, so call.started means that the agent was told to run the call."""
+
+    turn_id: TurnId
+    batch_id: MessageId
+    call: Call
+    judged: Judged
 
 
 class AskAnswered(Event, frozen=True, tag="ask.answered"):
@@ -342,6 +359,7 @@ AnyEvent = (
     | HistoryCompacted
     | HistoryCleared
     | BatchOpened
+    | CallProposed
     | AskOpened
     | AskAnswered
     | AskParked
@@ -370,3 +388,23 @@ class Recorded(Struct, frozen=True):
     epoch: int
     at: int
     event: AnyEvent
+
+
+def judged_in(event: AnyEvent) -> tuple[Judged, ...]:
+    """The verdicts that an event records."""
+    match event:
+        case BatchOpened():
+            return event.judged
+        case CallProposed():
+            return (event.judged,)
+        case _:
+            return ()
+
+
+def asks_in(event: AnyEvent) -> tuple[Ask, ...]:
+    """The asks that an event opens."""
+    match event:
+        case AskOpened() | CallAsked():
+            return (event.ask,)
+        case _:
+            return tuple(each.ask for each in judged_in(event) if each.ask is not None)

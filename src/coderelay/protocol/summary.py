@@ -23,9 +23,10 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     `day` (UTC), by the people in `day_costs`. `sender` sent the prompt of the last turn. `context_tokens` is how much
     of the model's window the conversation fills. `background` counts the background commands that have not ended,
     `children` the child sessions; `parent` is the session that this one works for. `person` created the session, and
-    `machine` has its folder. `pending` are settings that change when the open turn ends. `asks` are the open asks,
-    and `open_asks` is their number. An older program drops `asks` when it writes the row; then there are fewer of
-    them, and reading the log after the event number `asks_after` finds all of them."""
+    `machine` has its folder. `pending` are settings that change when the open turn ends. `blocking`: that turn keeps
+    its owner while people are asked. `asks` are the open asks, and `open_asks` is their number. An older program
+    drops `asks` when it writes the row; then there are fewer of them, and reading the log after the event number
+    `asks_after` finds all of them."""
 
     id: SessionId
     cwd: str
@@ -63,6 +64,7 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     machine: MachineIdentity | None = None
     sender: str = ""
     day_costs: dict[str, float] = {}
+    blocking: bool = False
 
 
 def day_of(at: int) -> str:

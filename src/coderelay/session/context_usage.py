@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from coderelay.protocol.calls import Finished, ToolSpec
+from coderelay.protocol.calls import Call, Finished, ToolSpec
 from coderelay.protocol.content import text_of
-from coderelay.protocol.events import HistoryCompacted, MessageAdded
+from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded
 from coderelay.protocol.session_info import ContextShown
 from coderelay.session.state import State
 from coderelay.session.transcript import BYTES_PER_TOKEN, IMAGE_BYTES, cut_for_model, result_text
@@ -27,7 +27,10 @@ def context_of(state: State, model: str, system: str, tools: Sequence[ToolSpec],
                 sizes["answers"] += _size(text_of(entry.blocks))
                 sizes["tool calls"] += sum(_size(call.name) + _size(call.arguments) for call in entry.calls)
                 guessed = sizes.total() if entry.usage.input_tokens else guessed
-                _add_results(sizes, state, entry)
+                _add_results(sizes, state, entry.calls)
+            case CallProposed():
+                sizes["tool calls"] += _size(entry.call.name) + _size(entry.call.arguments)
+                _add_results(sizes, state, (entry.call,))
             case HistoryCompacted():
                 sizes["summary"] += _size(entry.summary)
             case _:
@@ -39,8 +42,8 @@ def context_of(state: State, model: str, system: str, tools: Sequence[ToolSpec],
     return ContextShown(model, window, parts, counted)
 
 
-def _add_results(sizes: Counter[str], state: State, message: MessageAdded) -> None:
-    for call in message.calls:
+def _add_results(sizes: Counter[str], state: State, calls: Sequence[Call]) -> None:
+    for call in calls:
         outcome = state.calls[call.id].outcome
         if outcome is None:
             continue

@@ -19,6 +19,7 @@ from coderelay.protocol.events import (
     BatchResumed,
     CallAsked,
     CallEnded,
+    CallProposed,
     CallStarted,
     ChildOpened,
     EnvironmentSetUp,
@@ -57,6 +58,7 @@ from coderelay.session.state import (
     PastTurn,
     SessionSettings,
     State,
+    calls_of,
 )
 
 
@@ -79,6 +81,8 @@ def apply(state: State, recorded: Recorded) -> None:
             _add_message(state, event)
         case BatchOpened() as event:
             _open_batch(state, event)
+        case CallProposed() as event:
+            _propose(state, event)
         case PromptAdmitted() as event:
             _admit(state, event)
         case PromptEdited() as event:
@@ -107,7 +111,7 @@ def apply(state: State, recorded: Recorded) -> None:
         case TurnUndone() as event:
             _undo(state, event)
         case SessionClaimed() as event:
-            state.owner, state.last_owner = event.owner, None
+            _claim(state, event)
         case AskAnswered() as event:
             _answer(state, event)
         case AskParked() as event:
@@ -247,16 +251,44 @@ def _open_batch(state: State, event: BatchOpened) -> None:
         _rest(state)
 
 
+def _propose(state: State, event: CallProposed) -> None:
+    """Add one call to the batch. A call of another batch opens that one; all calls of the previous one have ended."""
+    call, ask = event.call, event.judged.ask
+    state.history.append(event)
+    state.calls[call.id] = CallState(call, event.batch_id, event.judged)
+    if state.batch is None or state.batch.id != event.batch_id:
+        state.batch = Batch(event.batch_id, [], [])
+    state.batch.calls.append(call.id)
+    if state.turn is not None:
+        state.turn.calls.append(call.id)
+        state.turn.planned = state.turn.planned or isinstance(ask, PlanAsk)
+    if ask is not None:
+        state.asks[ask.id] = AskState(ask)
+        state.batch.asks.append(ask.id)
+        state.batch.resumed = False
+
+
+def _claim(state: State, event: SessionClaimed) -> None:
+    state.owner, state.last_owner = event.owner, None
+    if state.turn is not None:
+        state.turn.claims += 1
+
+
 def _rest(state: State) -> None:
-    """Take the owner from the session: nobody owns a session that waits for people."""
-    state.last_owner, state.owner = state.owner, None
+    """Take the owner from the session: nobody owns a session that waits for people, unless its agent holds the
+    ask."""
+    if not state.is_blocking:
+        state.last_owner, state.owner = state.owner, None
 
 
 def _open_ask(state: State, event: AskOpened) -> None:
     state.asks[event.ask.id] = AskState(event.ask)
     if state.turn is not None:
         state.turn.ask, state.turn.then = event.ask.id, event.then
-    _rest(state)
+    if event.then is None:
+        _rest(state)
+    else:  # the agent has ended its work, so it holds nothing
+        state.last_owner, state.owner = state.owner, None
 
 
 def _ask_again(state: State, event: CallAsked) -> None:
@@ -317,7 +349,7 @@ def _undo(state: State, event: TurnUndone) -> None:
     state.past = [each for each in state.past if each.turn_id != event.turn_id]
     places = [place for place, each in enumerate(state.history) if _is_of(each, event.turn_id)]
     for entry in state.history[places[0] :] if places else ():
-        for call in entry.calls if isinstance(entry, MessageAdded) else ():
+        for call in calls_of(entry):
             state.calls[call.id].forgotten = True
     if places:
         del state.history[places[0] :]
@@ -329,10 +361,9 @@ def _know_again(state: State) -> None:
     """Rebuild what the model was told and has seen from the history that is left."""
     state.told, state.seen = {}, {}
     for entry in state.history:
-        if not isinstance(entry, MessageAdded):
-            continue
-        state.told.update({note.topic: note.text for note in entry.notes})
-        for call in entry.calls:
+        if isinstance(entry, MessageAdded):
+            state.told.update({note.topic: note.text for note in entry.notes})
+        for call in calls_of(entry):
             outcome = state.calls[call.id].outcome
             if isinstance(outcome, Finished):
                 _see(state, outcome)

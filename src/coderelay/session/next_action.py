@@ -33,6 +33,10 @@ class AskModel(Struct, frozen=True):
     """Everything so far is settled: the agent asks the model for the next step."""
 
 
+class RunAgent(Struct, frozen=True):
+    """The agent of a blocking turn goes on by itself: it asks its own model and runs its own calls."""
+
+
 class CheckWork(Struct, frozen=True):
     """The model proposes nothing more: the agent checks the work before the turn ends."""
 
@@ -45,7 +49,7 @@ class Finish(Struct, frozen=True):
     """The turn has done all that it was started for."""
 
 
-Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | CheckWork | Compact | Finish
+Action = Rest | Wait | StartTurn | EndTurn | RunCall | AskModel | RunAgent | CheckWork | Compact | Finish
 
 
 def next_action(state: State) -> Action:
@@ -58,11 +62,13 @@ def next_action(state: State) -> Action:
         return Wait()
     open_calls = state.open_calls()
     if open_calls:
-        return RunCall(open_calls[0].call.id)
+        return RunAgent() if turn.started.blocking else RunCall(open_calls[0].call.id)
     if turn.to_check:
         return CheckWork()
     if turn.steps >= turn.started.max_steps:
         return EndTurn(stopped=False)
+    if turn.started.blocking:
+        return RunAgent()
     return _WORK[turn.started.task]
 
 

@@ -5,13 +5,11 @@ from collections.abc import Iterable
 from coderelay.protocol.asks import Ask
 from coderelay.protocol.events import (
     AskAnswered,
-    AskOpened,
-    BatchOpened,
-    CallAsked,
     Recorded,
     SessionDeleted,
     StopRequested,
     TurnEnded,
+    asks_in,
 )
 from coderelay.protocol.ids import AskId
 
@@ -21,14 +19,10 @@ def open_asks(tail: Iterable[Recorded]) -> list[Ask]:
     asks: dict[AskId, Ask] = {}
     for recorded in tail:
         match event := recorded.event:
-            case BatchOpened():
-                asks.update({each.ask.id: each.ask for each in event.judged if each.ask is not None})
-            case AskOpened() | CallAsked():
-                asks[event.ask.id] = event.ask
             case AskAnswered():
                 asks.pop(event.ask_id, None)
             case StopRequested() | TurnEnded() | SessionDeleted():
                 asks.clear()
             case _:
-                pass
+                asks.update({ask.id: ask for ask in asks_in(event)})
     return list(asks.values())

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from coderelay.protocol.calls import Call, ToolSpec
 from coderelay.protocol.content import Image, Thinking, text_of, thinking_of
-from coderelay.protocol.events import MessageAdded
-from coderelay.session.state import State
+from coderelay.session.state import State, calls_of
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage, transcript
 
 _ID_CHARACTERS = 40  # the most that OpenAI accepts
@@ -40,12 +39,11 @@ def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, 
 
 
 def _settled(state: State) -> State:
-    """The state without an open batch: a message whose calls have no results yet could not be sent again, so the
-    history is cut before it."""
-    if state.batch is None or not state.open_calls():
-        return state
-    ids = [each.message_id if isinstance(each, MessageAdded) else None for each in state.history]
-    return replace(state, history=state.history[: ids.index(state.batch.id)])
+    """The state without open calls: a message whose calls have no results yet could not be sent again, so the history
+    is cut before it."""
+    still_open = {each.call.id for each in state.open_calls()}
+    places = [place for place, entry in enumerate(state.history) if any(c.id in still_open for c in calls_of(entry))]
+    return replace(state, history=state.history[: places[0]]) if places else state
 
 
 def openai_tool(tool: ToolSpec) -> dict[str, Any]:

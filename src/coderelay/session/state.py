@@ -9,6 +9,7 @@ from coderelay.protocol.calls import Call, Finished, Outcome
 from coderelay.protocol.content import Image, Usage
 from coderelay.protocol.events import (
     Author,
+    CallProposed,
     EnvironmentSetUp,
     HistoryCompacted,
     Judged,
@@ -71,7 +72,8 @@ class AskState(Struct):
 
 
 class Batch(Struct):
-    """The open batch. `resumed`: all its asks are answered, so it goes on."""
+    """The open batch. `resumed`: all its asks are answered, so it goes on. In a blocking turn it may grow, and wait
+    again."""
 
     id: MessageId
     calls: list[CallId]
@@ -109,7 +111,8 @@ class BackgroundCommand(Struct):
 class OpenTurn(Struct):
     """The turn that is running or waiting. `skill` is the one that the agent last loaded by its own choice. `taken`
     are the prompts that joined the turn. `to_check`: the model proposes nothing more, and the work is checked.
-    `prolonged`: why hooks kept the turn open. `people` sent its prompt and those that joined it."""
+    `prolonged`: why hooks kept the turn open. `people` sent its prompt and those that joined it. `claims` counts the
+    claims that carried the turn on."""
 
     started: TurnStarted
     started_at: int
@@ -128,10 +131,22 @@ class OpenTurn(Struct):
     taken: list[str] = field(default_factory=list[str])
     people: list[str] = field(default_factory=list[str])
     to_check: bool = False
+    claims: int = 0
 
 
-Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
+Entry = TurnStarted | PromptTaken | MessageAdded | CallProposed | HistoryCompacted
 """The kinds of events that the model's history is made of."""
+
+
+def calls_of(entry: Entry) -> tuple[Call, ...]:
+    """The calls that an entry of the history proposes."""
+    match entry:
+        case MessageAdded():
+            return entry.calls
+        case CallProposed():
+            return (entry.call,)
+        case _:
+            return ()
 
 
 class State(Struct):
@@ -198,6 +213,11 @@ class State(Struct):
             return []
         calls = [self.calls[call_id] for call_id in self.batch.calls]
         return [each for each in calls if each.outcome is None]
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether the open turn keeps its owner while people are asked."""
+        return self.turn is not None and self.turn.started.blocking
 
     @property
     def phase(self) -> Phase:

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import Ask
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Usage, plus
 from coderelay.protocol.events import (
@@ -12,6 +11,7 @@ from coderelay.protocol.events import (
     BatchOpened,
     CallAsked,
     CallEnded,
+    CallProposed,
     ChildOpened,
     HistoryCleared,
     HistoryCompacted,
@@ -29,6 +29,7 @@ from coderelay.protocol.events import (
     TurnEnded,
     TurnStarted,
     TurnUndone,
+    asks_in,
 )
 from coderelay.protocol.summary import Phase, Summary, day_of
 from coderelay.session.settings import joined, values, without
@@ -63,15 +64,13 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(_spent(row, event.usage, event.cost, recorded.at), context_tokens=0)
         case TurnStarted():
             sender = "" if event.by is None else event.by.who
-            begun = replace(row, phase="running", turn_open=True, queued=row.queued - 1, error=None, sender=sender)
+            begun = replace(row, phase="running", turn_open=True, queued=row.queued - 1, error=None)
+            begun = replace(begun, sender=sender, blocking=event.blocking)
             if event.task != "prompt":
                 return begun
             return replace(begun, last_prompt=event.said[:_PROMPT_CHARS], title=row.title or _title(event.said))
-        case BatchOpened():
-            asks = tuple(each.ask for each in event.judged if each.ask is not None)
-            return _waiting(row, recorded, asks) if asks else row
-        case AskOpened() | CallAsked():
-            return _waiting(row, recorded, (event.ask,))
+        case BatchOpened() | CallProposed() | AskOpened() | CallAsked():
+            return _waiting(row, recorded)
         case AskAnswered():
             left = row.open_asks - 1
             asks = tuple(each for each in row.asks if each.id != event.ask_id)
@@ -88,18 +87,24 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, context_tokens=0)
         case TurnEnded():
             phase: Phase = "failed" if event.ending == "step_limit" else event.ending
-            row = replace(_changed(row, row.pending), pending=None)
+            row = replace(_changed(row, row.pending), pending=None, blocking=False)
             return replace(row, phase=phase, owner=None, open_asks=0, asks=(), turn_open=False, error=event.error)
         case _:
             return row
 
 
-def _waiting(row: Summary, recorded: Recorded, asks: tuple[Ask, ...]) -> Summary:
+def _waiting(row: Summary, recorded: Recorded) -> Summary:
+    """The row after the asks that an event opens, if it opens any. A blocking turn keeps its owner, unless only its
+    end is left to decide on."""
+    asks = asks_in(recorded.event)
+    if not asks:
+        return row
     after = row.asks_after if row.open_asks else recorded.seq - 1
+    ends = isinstance(recorded.event, AskOpened) and recorded.event.then is not None
     return replace(
         row,
         phase="waiting",
-        owner=None,
+        owner=row.owner if row.blocking and not ends else None,
         open_asks=row.open_asks + len(asks),
         asks_after=after,
         asks=(*row.asks, *asks),

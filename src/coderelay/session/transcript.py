@@ -15,7 +15,7 @@ from coderelay.protocol.calls import Call, Denied, Failed, Finished, Outcome, St
 from coderelay.protocol.content import Block, Image, Note, text_of
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.protocol.ids import CallId
-from coderelay.session.state import Entry, State
+from coderelay.session.state import Entry, State, calls_of
 
 RESULT_CHARS = 60_000
 
@@ -116,15 +116,16 @@ def _messages(state: State, entry: Entry) -> Iterator[Message]:
         if entry.summary:
             yield UserMessage(SUMMARY_OF_BEFORE.format(summary=entry.summary))
         return
-    if entry.author == "workflow":
+    if isinstance(entry, MessageAdded) and entry.author == "workflow":
         yield UserMessage(_by_workflow(state, entry))
         return
-    if entry.author == "person":
+    if isinstance(entry, MessageAdded) and entry.author == "person":
         yield UserMessage("\n".join(_by_person(call, state.calls[call.id].outcome) for call in entry.calls))
         return
-    if text_of(entry.blocks) or entry.calls:  # servers accept no message of thoughts alone
-        yield AssistantMessage(entry.blocks, entry.calls)
-    for call in entry.calls:
+    blocks = entry.blocks if isinstance(entry, MessageAdded) else ()
+    if text_of(blocks) or calls_of(entry):  # servers accept no message of thoughts alone
+        yield AssistantMessage(blocks, calls_of(entry))
+    for call in calls_of(entry):
         outcome = state.calls[call.id].outcome
         assert outcome is not None, f"call {call.id} has no end yet"
         images = outcome.images if isinstance(outcome, Finished) else ()

@@ -11,9 +11,9 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import Allow, Answers, BudgetAsk, Deny, PermissionAsk, PlanAsk, PlanDecision
+from coderelay.protocol.asks import BudgetAsk, PermissionAsk, PlanAsk
 from coderelay.protocol.background import Gone
-from coderelay.protocol.calls import Denied, Failed, Finished, Outcome, Stopped, Unknown
+from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
     AnyEvent,
@@ -34,16 +34,13 @@ from coderelay.protocol.events import (
     TurnStarted,
 )
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, OwnerId, TurnId
-from coderelay.protocol.translatable import say
-from coderelay.session import background
+from coderelay.session import background, blocking
 from coderelay.session.next_action import EndTurn, next_action
 from coderelay.session.shell import SHELL, first_events
 from coderelay.session.state import CallState, OpenTurn, State
+from coderelay.session.unrun_calls import Rejudge, cut_short, outcome_without_running
 
 STEP_LIMIT = "step limit reached"
-
-Rejudge = Callable[[State, CallState], Denied | PermissionAsk | None]
-"""The objection of today's policy to a call that was judged earlier and is to start now, or None."""
 
 
 class Claim:
@@ -59,9 +56,10 @@ class Claim:
         gone: Sequence[BackgroundId] = (),
         look: Rejudge | None = None,
         ends: Mapping[CallId, Outcome] | None = None,
+        blocking: bool = False,
     ):
         """`gone` lists the background commands whose processes are dead; `ends` holds the outcomes of started task
-        calls, as the children's logs tell them."""
+        calls, as the children's logs tell them; `blocking` says that the agent of the next turn blocks."""
         self.owner = owner
         self.now = now
         self.turn_id = turn_id
@@ -70,6 +68,7 @@ class Claim:
         self.gone = gone
         self.look = look
         self.ends = ends or {}
+        self.blocking = blocking
 
 
 def claim(state: State, claim: Claim) -> list[AnyEvent]:
@@ -93,6 +92,8 @@ def _take(state: State, claim: Claim) -> list[AnyEvent]:
             return [claimed, *close_turn(state, "step_limit", now=claim.now, error=STEP_LIMIT)]
         case _:
             pass
+    if state.is_blocking:
+        return [claimed, *blocking.left_behind(state, claim.ends, claim.look)]
     running = [each for each in state.open_calls() if each.started_epoch is not None]
     lost = [_ended(each, claim.ends.get(each.call.id, Unknown())) for each in running]
     waiting = [each for each in state.open_calls() if each.started_epoch is None]
@@ -124,6 +125,7 @@ def after_message(
         steps = turn.steps + (message.author == "model")
         if prolonged := prolong(turn, why_go_on, steps):
             return [message, *prolonged]
+        left = blocking.let_go(state) if state.is_blocking else []
         if message.author == "workflow":
             return [message, *finish(state, now=now, tree=tree)]
         ended = _turn_ended(
@@ -138,8 +140,8 @@ def after_message(
             tree=tree,
         )
         if plan_ask is None or not _owes_a_plan(state, ended.text):
-            return [message, ended]
-        return [message, AskOpened(turn_id=message.turn_id, ask=PlanAsk(plan_ask, ended.text), then=ended)]
+            return [message, *left, ended]
+        return [message, *left, AskOpened(turn_id=message.turn_id, ask=PlanAsk(plan_ask, ended.text), then=ended)]
     if turn.stop_requested:
         judged = tuple(replace(each, ask=None) for each in judged)
     opened = BatchOpened(batch_id=message.message_id, turn_id=message.turn_id, judged=judged)
@@ -165,7 +167,10 @@ def finish(state: State, *, now: int, tree: str = "", why_go_on: str = "") -> li
     own = (each for each in state.history if isinstance(each, MessageAdded) and each.turn_id == turn.started.turn_id)
     last = next((each for each in reversed([*own]) if each.to_check), None)
     reason = last.stop_reason if last is not None else "end_turn"
-    return [] if turn.stop_requested else [_turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
+    if turn.stop_requested:
+        return []
+    left = blocking.let_go(state) if state.is_blocking else []
+    return [*left, _turn_ended(turn, "done", now, stop_reason=reason, tree=tree)]
 
 
 def _owes_a_plan(state: State, said: str) -> bool:
@@ -238,10 +243,18 @@ def pause_for_budget(state: State, ask: BudgetAsk) -> list[AnyEvent]:
 
 
 def close_turn(
-    state: State, ending: Ending, *, now: int, error: str | None = None, text: str | None = None, tree: str = ""
+    state: State,
+    ending: Ending,
+    *,
+    now: int,
+    error: str | None = None,
+    text: str | None = None,
+    tree: str = "",
+    mine: bool = False,
 ) -> list[AnyEvent]:
-    """End the turn and, before it, every call that has no end yet."""
-    ends = [_ended(each, _cut_short(each, ending)) for each in state.open_calls()]
+    """End the turn and, before it, every call that has no end yet. `mine`: this owner's agent ran the calls, and was
+    stopped itself."""
+    ends = [_ended(each, cut_short(each, ending, mine=mine)) for each in state.open_calls()]
     reason: StopReason = "cancelled" if ending == "stopped" else "end_turn"
     turn = _open_turn(state)
     return [*ends, _turn_ended(turn, ending, now, error=error, stop_reason=reason, text=text, tree=tree)]
@@ -297,46 +310,6 @@ def _only_reads(call: CallState) -> bool:
     return need.kind == "read" and need.command is None
 
 
-def outcome_without_running(call: CallState) -> Outcome | None:
-    """How this call ends without running, or None if it may run. Silence is never consent."""
-    judged = call.judged
-    if judged.need.problem is not None:
-        return Failed(judged.need.problem, said=judged.need.said)
-    if judged.verdict == "allow":
-        return None
-    if judged.verdict == "deny":
-        return Denied(judged.reason, said=judged.said)
-    match call.answer:
-        case Allow():
-            return None
-        case Answers(answers):
-            told = "\n".join(f"{question}\n→ {answer}" for question, answer in answers.items())
-            return Finished(told, summary=", ".join(answers.values()))
-        case PlanDecision():
-            return _plan_outcome(call.answer)
-        case Deny(message):
-            return Denied(message or "the person did not allow it")
-        case _:
-            return Denied("the person did not allow it")
-
-
-def _plan_outcome(decision: PlanDecision) -> Outcome:
-    match decision.option:
-        case "smart" | "default":
-            mode = "auto-edit" if decision.option == "smart" else "default"
-            return Finished(f"The plan is approved and the mode is {mode} now. Carry it out.", summary="approved")
-        case "keep":
-            return Denied("the plan is not approved yet; stay in plan mode and go on planning")
-        case "feedback":
-            return Denied(say("the plan is not approved yet; the person says: {text}", text=decision.feedback))
-
-
-def _cut_short(call: CallState, ending: Ending) -> Outcome:
-    if call.started_epoch is not None:
-        return Unknown()
-    return Stopped(started=False) if ending == "stopped" else Failed("not run, because the turn failed before")
-
-
 def _ended(call: CallState, outcome: Outcome, ms: int = 0) -> CallEnded:
     return CallEnded(batch_id=call.batch_id, call_id=call.call.id, outcome=outcome, ms=ms)
 
@@ -360,6 +333,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         task=prompt.task,
         typed=prompt.typed,
         by=prompt.by,
+        blocking=claim.blocking and prompt.task != "shell",
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from coderelay.agents.native.prompt.notes import last_todos
 from coderelay.protocol.content import text_of
-from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
+from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.session.state import State
 from coderelay.session.transcript import (
     BYTES_PER_TOKEN,
@@ -128,7 +128,7 @@ def _asked_in_this_turn(state: State, dropped: int) -> list[str]:
             case HistoryCompacted():
                 _, found, before = entry.summary.rpartition(_ASKED)
                 asked += [before] if found else []
-            case MessageAdded():
+            case MessageAdded() | CallProposed():
                 pass
     return asked
 

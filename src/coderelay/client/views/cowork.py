@@ -14,6 +14,7 @@ from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import Text, Usage, text_of
 from coderelay.protocol.events import (
     CallEnded,
+    CallProposed,
     HistoryCleared,
     HistoryCompacted,
     MessageAdded,
@@ -67,6 +68,9 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any]]]:
             return [(event.message_id, _assistant(session, event) | {"author": "person"})]
         case MessageAdded() as event:
             return [(event.message_id, _assistant(session, event))]
+        case CallProposed() as event:
+            row = derived_id(session, recorded.seq)
+            return [(row, _proposed(session, row, event.call))]
         case HistoryCompacted() as event:
             row = derived_id(session, recorded.seq)
             return [(row, _compacted(session, row, event))]
@@ -119,6 +123,23 @@ def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
             "content": [*said, *map(_tool_use, event.calls)],
             "stop_reason": stop_reason,
             "usage": _usage(event.usage),
+        },
+    }
+
+
+def _proposed(session: SessionId, row: str, call: Call) -> dict[str, Any]:
+    """A call of an agent that proposes them one by one. What the agent said is in messages of their own."""
+    return {
+        "type": "assistant",
+        "uuid": row,
+        "session_id": session,
+        "parent_tool_use_id": None,
+        "message": {
+            "id": row,
+            "type": "message",
+            "role": "assistant",
+            "content": [_tool_use(call)],
+            "stop_reason": "tool_use",
         },
     }
 

@@ -7,7 +7,7 @@ from coderelay.client.ask_text import headline
 from coderelay.client.client import Client
 from coderelay.client.family import join_family
 from coderelay.client.language import t
-from coderelay.protocol.events import AskOpened, BatchOpened, CallAsked, Recorded, SessionDeleted, TurnEnded
+from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_in
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.surfaces import standard_streams
@@ -37,12 +37,10 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
                     await standard_streams.wait_until_written(standard_streams.MOST_WAITING)
                     if event.ending == "stopped" or not (await client.get(ShowSession(session))).queued:
                         return ENDINGS[event.ending]
-                case BatchOpened(judged=judged) if any(one.ask for one in judged):
-                    return await _still_waiting(client, session)
-                case AskOpened() | CallAsked():
-                    return await _still_waiting(client, session)
                 case SessionDeleted() if own:
                     return FAILED
+                case event if asks_in(event):
+                    return await _still_waiting(client, session)
                 case _:
                     pass
     return FAILED

@@ -18,11 +18,13 @@ from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import (
     BatchOpened,
     CallEnded,
+    CallProposed,
     CallStarted,
     MessageAdded,
     Recorded,
     TurnEnded,
     TurnStarted,
+    judged_in,
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
@@ -67,8 +69,9 @@ class TextOutput:
                 self._lists |= lists_in(event)
                 if event.author == "workflow" and (text := text_of(event.blocks)):
                     self._err.write(f"coder: {text}\n")
-            case BatchOpened() as event:
-                self._titles.update({each.call_id: f"{each.need.tool} {each.need.title}" for each in event.judged})
+            case BatchOpened() | CallProposed() as event:
+                titles = {each.call_id: f"{each.need.tool} {each.need.title}" for each in judged_in(event)}
+                self._titles.update(titles)
             case CallStarted() as event:
                 self._say(f"• {_line(self._titles.get(event.call_id, ''))}")
             case CallEnded() as event:

@@ -1,5 +1,6 @@
 """Runs one prompt until its turn ends, answering asks by policy because no person is present (`coder -p`)."""
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Literal
 
@@ -13,6 +14,7 @@ from coderelay.protocol.events import (
     AskOpened,
     BatchOpened,
     CallAsked,
+    CallProposed,
     PromptAdmitted,
     PromptRecalled,
     Recorded,
@@ -20,6 +22,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TurnEnded,
     TurnStarted,
+    asks_in,
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.queries import ListAsks
@@ -127,11 +130,8 @@ class PromptRun:
         match recorded.event:
             case TurnStarted(prompt_id=prompt_id, turn_id=turn_id) if prompt_id == self._prompt_id:
                 self._turn = turn_id
-            case BatchOpened() as event:
-                asks = [each.ask for each in event.judged if each.ask is not None]
-                return await self._decide(asks, event.turn_id)
-            case AskOpened() as event:
-                return await self._decide([event.ask], event.turn_id)
+            case BatchOpened() | CallProposed() | AskOpened() as event:
+                return await self._decide(asks_in(event), event.turn_id)
             case CallAsked() as event:
                 return await self._decide([event.ask], self._turn)
             case TurnEnded() as event if event.turn_id == self._turn:
@@ -152,17 +152,9 @@ class PromptRun:
 
     async def _look_after(self, recorded: Recorded) -> int | None:
         """Handle the asks of a child session, which works for this prompt's turn, unless that has not begun."""
-        match recorded.event:
-            case BatchOpened() as event:
-                asks = [each.ask for each in event.judged if each.ask is not None]
-                return await self._decide(asks, self._turn, recorded.session)
-            case AskOpened() | CallAsked() as event:
-                return await self._decide([event.ask], self._turn, recorded.session)
-            case _:
-                pass
-        return None
+        return await self._decide(asks_in(recorded.event), self._turn, recorded.session)
 
-    async def _decide(self, asks: list[Ask], turn: TurnId | None, session: SessionId | None = None) -> int | None:
+    async def _decide(self, asks: Sequence[Ask], turn: TurnId | None, session: SessionId | None = None) -> int | None:
         """Answer the asks of this prompt's turn by policy. For asks of other turns, the run ends with PARKED."""
         if not asks:
             return None

@@ -13,6 +13,7 @@ from coderelay.protocol.events import (
     BackgroundEnded,
     BatchOpened,
     CallEnded,
+    CallProposed,
     CallStarted,
     HistoryCleared,
     HistoryCompacted,
@@ -28,6 +29,7 @@ from coderelay.protocol.events import (
     TurnProlonged,
     TurnStarted,
     TurnUndone,
+    judged_in,
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
@@ -104,8 +106,10 @@ class Conversation:
             case MessageAdded():
                 self._calls.update({call.id: call for call in event.calls})
                 return self._said(event, width)
-            case BatchOpened():
-                self._needs.update({each.call_id: each.need for each in event.judged})
+            case BatchOpened() | CallProposed():
+                if isinstance(event, CallProposed):
+                    self._calls[event.call.id] = event.call
+                self._needs.update({each.call_id: each.need for each in judged_in(event)})
                 return ""
             case CallStarted():
                 if (need := self._needs.get(event.call_id)) is not None:
@@ -151,8 +155,8 @@ class Conversation:
     def _take_of_child(self, child: SessionId, event: AnyEvent) -> str:
         """The text for an event of a child session. Only its calls are shown; its asks are shown elsewhere."""
         match event:
-            case BatchOpened():
-                self._childrens.update({(child, each.call_id): each.need for each in event.judged})
+            case BatchOpened() | CallProposed():
+                self._childrens.update({(child, each.call_id): each.need for each in judged_in(event)})
             case CallStarted() if (child, event.call_id) in self._childrens:
                 return f"  ↳ {call_line(self._childrens[child, event.call_id])}"
             case CallEnded():

@@ -1,6 +1,6 @@
 """Tracks the open asks of a session and its child sessions, in order, and the prompts queued in the session."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -9,9 +9,6 @@ from coderelay.protocol.asks import Ask, By, Decision, DenyAndStop
 from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
-    AskOpened,
-    BatchOpened,
-    CallAsked,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -22,6 +19,7 @@ from coderelay.protocol.events import (
     StopRequested,
     TurnEnded,
     TurnStarted,
+    asks_in,
 )
 from coderelay.protocol.ids import AskId, PromptId, SessionId
 from coderelay.protocol.summary import AskRow
@@ -95,18 +93,14 @@ class OpenAsks:
             case SessionCreated():
                 self._tasks[recorded.session] = event.title
                 return None
-            case BatchOpened():
-                return self._add([each.ask for each in event.judged if each.ask is not None], recorded.session)
-            case AskOpened() | CallAsked():
-                return self._add([event.ask], recorded.session)
             case AskAnswered():
                 return self._close(event, recorded.session)
             case TurnEnded() | StopRequested() | SessionDeleted():
                 return self._forget(recorded.session)
             case _:
-                return None
+                return self._add(asks_in(event), recorded.session)
 
-    def _add(self, asks: list[Ask], session: SessionId) -> OpenedAsk | None:
+    def _add(self, asks: Sequence[Ask], session: SessionId) -> OpenedAsk | None:
         task = "" if session == self._session else self._tasks.get(session, session)
         new = tuple(OpenAsk(ask, session, task) for ask in asks if ask.id not in self._open)
         self._open.update({each.ask.id: each for each in new})

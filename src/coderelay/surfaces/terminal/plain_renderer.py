@@ -1,6 +1,7 @@
 """Renders the events and live output of a session as plain text lines, without colours or a live region."""
 
 import sys
+from collections.abc import Iterable
 
 from coderelay.client.language import retell, t
 from coderelay.client.todo_text import lists_in
@@ -14,12 +15,15 @@ from coderelay.protocol.events import (
     BackgroundEnded,
     BatchOpened,
     CallEnded,
+    CallProposed,
     CallStarted,
     HistoryCleared,
     HistoryCompacted,
+    Judged,
     MessageAdded,
     TurnProlonged,
     TurnUndone,
+    judged_in,
 )
 from coderelay.protocol.ids import CallId, SessionId
 from coderelay.protocol.live import Live, Notice, TextDelta
@@ -40,8 +44,8 @@ class PlainRenderer:
 
     def tell(self, event: AnyEvent) -> None:
         match event:
-            case BatchOpened():
-                self._name_calls(event, None)
+            case BatchOpened() | CallProposed():
+                self._name_calls(judged_in(event), None)
             case MessageAdded():
                 self._tell_message(event)
             case TurnUndone() if event.by != self._by:
@@ -67,8 +71,8 @@ class PlainRenderer:
         """Print the calls that a child session starts. Its asks are shown elsewhere, and its other events are not
         shown."""
         match event:
-            case BatchOpened():
-                self._name_calls(event, child)
+            case BatchOpened() | CallProposed():
+                self._name_calls(judged_in(event), child)
             case CallStarted():
                 self._end_line()
                 write(f"  ↳ {self._titles.pop((child, event.call_id), '')}\n")
@@ -96,8 +100,8 @@ class PlainRenderer:
             self._cut = live.message_id
         return live.message_id == self._cut
 
-    def _name_calls(self, batch: BatchOpened, child: SessionId | None) -> None:
-        names = {(child, each.call_id): f"{each.need.tool} {each.need.title}" for each in batch.judged}
+    def _name_calls(self, judged: Iterable[Judged], child: SessionId | None) -> None:
+        names = {(child, each.call_id): f"{each.need.tool} {each.need.title}" for each in judged}
         self._titles.update(names)
 
     def _tell_message(self, message: MessageAdded) -> None:

@@ -35,6 +35,7 @@ from coderelay.protocol.events import (
     BatchOpened,
     CallAsked,
     CallEnded,
+    CallProposed,
     MessageAdded,
     Recorded,
     TurnEnded,
@@ -69,9 +70,11 @@ class InHouse:
         self.folder = folder
         self.session = SessionId("")
 
-    async def create(self, mode: Mode = "yolo") -> SessionId:
+    async def create(self, mode: Mode = "yolo", agent: str = "native") -> SessionId:
         self.session = SessionId(new_id())
-        command = CreateSession(session=self.session, cwd=str(self.folder), model="openai:scripted", mode=mode, by=ME)
+        command = CreateSession(
+            session=self.session, cwd=str(self.folder), agent=agent, model="openai:scripted", mode=mode, by=ME
+        )
         await self.host.send(command)
         return self.session
 
@@ -156,6 +159,8 @@ class InHouse:
                     tools.update({call.id: call.name for call in message.calls})
                     if text := text_of(message.blocks):
                         lines.append(f"{'agent' if message.author == 'model' else 'workflow'}: {text}")
+                case CallProposed(call=call):
+                    tools[call.id] = call.name
                 case CallEnded(call_id=call_id, outcome=outcome):
                     lines.append(f"{tools[call_id]}: {_word(outcome)}")
                 case TurnEnded(ending=ending) if ending != "done":

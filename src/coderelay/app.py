@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from coderelay.agents.agent import Agent
 from coderelay.agents.guide.guide import GuideAgent
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop import NativeAgent
@@ -187,6 +188,9 @@ class App:
     def guide(self) -> GuideAgent:
         return GuideAgent(self.toolbox(), self.workspaces.open, self.programs)
 
+    def agents(self) -> list[Agent]:
+        return [self.native_agent(), self.guide()]
+
     @property
     def identity(self) -> MachineIdentity:
         if self._identity is None:
@@ -238,7 +242,7 @@ class App:
             store=self.store(),
             ownership=self.ownership(),
             live_relay=self.live_relay(),
-            agents={"native": self.native_agent(), "guide": self.guide()},
+            agents={each.name: each for each in self.agents()},
             folders=self.folders,
             processes=self.processes,
             secrets=self.secrets,

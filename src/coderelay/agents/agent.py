@@ -2,6 +2,9 @@
 
 An agent calls the model and the tools. It neither judges calls nor writes the log: it reports what happened to its
 Turn, and asks the Turn for the next action, which is always computed from the log and never from the agent's memory.
+
+An agent that `blocks` is a program with a loop of its own. It asks its Turn before it makes a call, waits for the
+answer, and tells how the call ended.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,11 +12,13 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from coderelay.protocol.asks import Decision
 from coderelay.protocol.calls import Call, Finished, Need, Outcome, ToolSpec
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, SessionId, TurnId
 from coderelay.protocol.live import Live
 from coderelay.protocol.session_info import CommandShown
+from coderelay.session.blocking import Continuation
 from coderelay.session.next_action import Action
 from coderelay.session.state import SessionSettings, State
 from coderelay.workspace.processes.background import Background
@@ -93,9 +98,27 @@ class Turn(Protocol):
         ends before this returns."""
         ...
 
+    @property
+    def continuation(self) -> Continuation | None:
+        """Of a blocking turn that another process began: what its agent may not know. None if this one began it."""
+        ...
+
+    async def ask(self, call: Call, need: Need) -> Decision:
+        """Ask whether a call may be made. Only an agent that `blocks` may do this. It returns once the policy or a
+        person has decided; anything but a denial means that the agent now makes the call itself. The start is on disk
+        before this returns. Several calls may be asked about at the same time."""
+        ...
+
+    async def heard(self, call: Call, need: Need, outcome: Outcome) -> None:
+        """Record how a call ended that the agent made itself, whether it asked before or not."""
+        ...
+
 
 class Agent(Protocol):
+    """`blocks`: the agent runs its own loop and its own calls, and waits for answers in the middle of it."""
+
     name: str
+    blocks: bool
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
         """The reason why this agent cannot run such a session here, or None."""

@@ -23,7 +23,7 @@ async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFile
     turn, settings = state.turn, state.settings
     if turn is None or settings is None:
         return None
-    if all(_changes_nothing(need, settings.mode) for need in needs):
+    if all(changes_nothing(need, settings.mode) for need in needs):
         return None
     paths = [path for need in needs if need.kind == "edit" for path in need.paths]
     known = turn.tree
@@ -35,7 +35,25 @@ async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFile
     return taken if taken != known else None
 
 
-def _changes_nothing(need: Need, mode: Mode) -> bool:
+async def before_prompt(state: State, files: OpenTurnFiles) -> TreeTaken | None:
+    """Snapshot the files before an agent begins that runs its own calls. If another process began the turn, what
+    changed since that one waited for people was changed by others."""
+    turn, settings = state.turn, state.settings
+    if turn is None or settings is None:
+        return None
+    if turn.tree is None:
+        return await files().before(settings.cwd, turn.started.turn_id, ())
+    return await _after_wait(turn.tree, settings.cwd, files) if turn.tree.left else None
+
+
+def forget_wait(state: State) -> TreeTaken | None:
+    """The snapshot of a turn that has changed files, unasked, while people were asked: what changed since then cannot
+    be told apart, and counts as changed by the turn."""
+    known = state.turn.tree if state.turn is not None else None
+    return replace(known, left="") if known is not None and known.left else None
+
+
+def changes_nothing(need: Need, mode: Mode) -> bool:
     """Whether a call changes no files. The changes of a child count as its parent's too."""
     if need.tool == TASK:
         return mode_spec(mode).child == "plan"

@@ -9,7 +9,7 @@ from coderelay.host.checkpoints import before_change, before_wait, files_left
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.record import Record, carried_out
-from coderelay.protocol.asks import PermissionAsk
+from coderelay.protocol.asks import Decision, PermissionAsk
 from coderelay.protocol.calls import Call, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.errors import Fenced, MustAsk
 from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryCompacted, MessageAdded
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coderelay.host.background import SessionBackground
     from coderelay.host.hooks.hooks import Hooks
     from coderelay.host.live_output import LiveOutput
+    from coderelay.session.blocking import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
 
@@ -118,6 +119,16 @@ class HostTurn:
     def _hooks(self) -> "Hooks | None":
         """The hooks as configured now. None apply to the person's own commands. Raises BadInput."""
         return None if self._is_shell else self._context.folders.of(self.settings.cwd).hooks
+
+    async def ask(self, call: Call, need: Need) -> Decision:
+        raise AssertionError("only the agent of a blocking turn asks")
+
+    async def heard(self, call: Call, need: Need, outcome: Outcome) -> None:
+        raise AssertionError("only the agent of a blocking turn tells of its calls")
+
+    @property
+    def continuation(self) -> "Continuation | None":
+        return None
 
     async def take_steering(self) -> None:
         if any(each.steer for each in self.state.queue):

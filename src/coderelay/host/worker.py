@@ -167,6 +167,7 @@ class Worker:
                 gone=gone,
                 look=look,
                 ends=children,
+                blocking=agent is not None and agent.blocks,
             ),
         )
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]
@@ -181,12 +182,19 @@ class Worker:
         runner = self._runner(self._record.state)
         if self._record.state.turn is not None and runner is not None:
             me = await self._context.ownership.me()
-            turn = HostTurn(self._record, epoch, me, self._context, self._send)
+            turn = self._turn_type()(self._record, epoch, me, self._context, self._send)
             error = await self._run_agent(runner, turn)
             if not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted and not self._is_elsewhere:
             write_snapshot(self._record, self._context.agents)
+
+    def _turn_type(self) -> type[HostTurn]:
+        if not self._record.state.is_blocking:
+            return HostTurn
+        from coderelay.host.blocking_turn import BlockingTurn  # imported late: most agents do not block
+
+        return BlockingTurn
 
     async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
         """Run the agent on the turn. Returns why the turn failed, if it did. A stop, a deletion or a new owner
@@ -225,7 +233,8 @@ class Worker:
             if state.turn is None or state.owner != me:
                 return []
             ending, text = _ending(next_action(state), error and self._context.secrets.hide(error))
-            return turn_events.close_turn(state, ending, now=now(), error=text, tree=tree)
+            mine = state.is_blocking
+            return turn_events.close_turn(state, ending, now=now(), error=text, tree=tree, mine=mine)
 
         await self._record.append(decide, epoch=epoch)
 

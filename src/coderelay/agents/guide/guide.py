@@ -99,6 +99,7 @@ class GuideAgent:
     """`programs` returns the names of other agents that are installed here, to tell people about them."""
 
     name = "guide"
+    blocks = False
 
     def __init__(
         self,

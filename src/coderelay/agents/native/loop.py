@@ -26,6 +26,7 @@ _MOST = 80
 
 class NativeAgent:
     name = "native"
+    blocks = False
 
     def __init__(
         self,

@@ -1,0 +1,167 @@
+"""An agent that blocks, scripted: for tests of what surrounds agents like Claude or ACP programs.
+
+    agent = BlockingAgent(lambda prompt: [Says("let me see"), Uses("make", "make test"), Says("built")])
+
+It runs its commands itself, those of one `Uses` at the same time, and asks before each, except for what is `unasked`.
+When another process carries its turn on, it takes the log for its own memory: what it said and what may have run is
+not repeated, and what was allowed and never ran is asked about again.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from coderelay.agents.agent import Description, Turn
+from coderelay.protocol.asks import Answers, Deny, DenyAndStop
+from coderelay.protocol.calls import Call, CommandEnd, Failed, Finished, Need, Outcome, Question, Stopped
+from coderelay.protocol.content import Text, text_of
+from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.ids import CallId, MessageId, new_id
+from coderelay.session.state import CallState, SessionSettings
+from coderelay.session.unrun_calls import settled
+
+
+class Says(Struct, frozen=True):
+    text: str
+
+
+class Uses(Struct, frozen=True):
+    commands: tuple[str, ...]
+    unasked: bool = False
+
+
+class Wonders(Struct, frozen=True):
+    """The agent puts a question to the person, and says the answer."""
+
+    question: str
+
+
+class Fails(Struct, frozen=True):
+    """The agent breaks down."""
+
+    message: str
+
+
+Step = Says | Uses | Wonders | Fails
+Script = Callable[[str], Sequence[Step]]
+Arrow = Literal["agent.asked", "agent.told", "agent.ran"]
+
+
+def uses(*commands: str, unasked: bool = False) -> Uses:
+    return Uses(commands, unasked)
+
+
+class BlockingAgent:
+    """`reached` is called before the agent asks about a command, when it is told the answer, and when the command has
+    run: tests kill the process there."""
+
+    name = "blocking"
+    blocks = True
+
+    def __init__(self, script: Script, reached: Callable[[Arrow], None] = lambda arrow: None) -> None:
+        self._script = script
+        self._reached = reached
+
+    def cannot_run(self, settings: SessionSettings) -> str | None:
+        return None
+
+    def describe(self, settings: SessionSettings) -> Description:
+        return Description("A scripted agent.", ())
+
+    async def suggest_title(self, settings: SessionSettings, prompt: str) -> str:
+        return prompt
+
+    async def close(self) -> None:
+        return
+
+    async def run(self, turn: Turn) -> None:
+        assert turn.state.turn is not None
+        memory = _Memory(turn)
+        for step in self._script(turn.state.turn.started.text):
+            match step:
+                case Says(text):
+                    if not memory.has_said(text):
+                        await turn.add(_message(turn, text), (), final=False)
+                case Uses(commands):
+                    async with asyncio.TaskGroup() as group:
+                        for command in commands:
+                            if not memory.is_done_with(command):
+                                group.create_task(self._use(turn, command, asks=not step.unasked))
+                case Wonders(question):
+                    await self._wonder(turn, question)
+                case Fails(message):
+                    raise RuntimeError(message)
+        await turn.finish()
+
+    async def _wonder(self, turn: Turn, question: str) -> None:
+        call = Call(CallId(f"wonder_{new_id()}"), "ask_user", json.dumps({"question": question}))
+        need = Need(tool="ask_user", kind="ask", title=question, questions=(Question(question),))
+        decision = await turn.ask(call, need)
+        if isinstance(decision, Answers):
+            answer = decision.answers[question]
+            await turn.heard(call, need, Finished(answer))
+            await turn.add(_message(turn, answer), (), final=False)
+
+    async def _use(self, turn: Turn, command: str, *, asks: bool) -> None:
+        call = Call(CallId(f"use_{new_id()}"), "bash", json.dumps({"command": command}))
+        need = Need(tool="bash", kind="command", title=command, command=command)
+        if asks:
+            self._reached("agent.asked")
+            decision = await turn.ask(call, need)
+            self._reached("agent.told")
+            if isinstance(decision, Deny | DenyAndStop):
+                return
+        outcome = await _run(command, turn.settings.cwd)
+        self._reached("agent.ran")
+        await turn.heard(call, need, outcome)
+
+
+class _Memory:
+    """What the turn has said and done before this process carried it on."""
+
+    def __init__(self, turn: Turn) -> None:
+        assert turn.state.turn is not None
+        own = turn.id if turn.continuation is not None else None
+        said = [each for each in turn.state.history if isinstance(each, MessageAdded) and each.turn_id == own]
+        self._said = [text_of(each.blocks) for each in said]
+        calls = [turn.state.calls[each] for each in turn.state.turn.calls] if own is not None else []
+        self._done = [json.loads(each.call.arguments)["command"] for each in calls if _is_done(each)]
+
+    def has_said(self, text: str) -> bool:
+        return _take(self._said, text)
+
+    def is_done_with(self, command: str) -> bool:
+        return _take(self._done, command)
+
+
+def _take(known: list[str], text: str) -> bool:
+    if text not in known:
+        return False
+    known.remove(text)
+    return True
+
+
+def _is_done(call: CallState) -> bool:
+    """Not what was allowed and never ran."""
+    never_ran = call.started_epoch is None and settled(call) is None
+    return call.outcome is not None and not never_ran and not isinstance(call.outcome, Stopped)
+
+
+def _message(turn: Turn, text: str) -> MessageAdded:
+    return MessageAdded(message_id=MessageId(new_id()), turn_id=turn.id, model="scripted", blocks=(Text(text),))
+
+
+async def _run(command: str, cwd: str) -> Outcome:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_shell(command, cwd=cwd, stdout=pipe, stderr=asyncio.subprocess.STDOUT)
+    try:
+        output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    text, end = output.decode(errors="replace"), CommandEnd(exit_code=process.returncode)
+    return Finished(text, end=end) if process.returncode == 0 else Failed(text or "failed", end=end)

@@ -50,8 +50,8 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import AskId, BackgroundId
 from coderelay.protocol.summary import Phase
-from coderelay.session.next_action import Action, AskModel, Compact, EndTurn, Rest, RunCall, StartTurn, Wait
-from tests.session.batches import Batches
+from coderelay.session.next_action import Action, AskModel, Compact, EndTurn, Rest, RunAgent, RunCall, StartTurn, Wait
+from tests.session.held import HeldBatches
 from tests.session.known import KnownBackground, KnownPast, KnownTurn
 from tests.session.promises import (
     BrokenPromise,
@@ -62,10 +62,11 @@ from tests.session.promises import (
 )
 
 
-class Checker(Batches):
+class Checker(HeldBatches):
     def see(self, page: Sequence[Recorded]) -> None:
         """One append: it keeps every promise event by event, and leaves nothing half said."""
         self.begun.clear()
+        self.claimed = any(isinstance(each.event, SessionClaimed) for each in page)
         for recorded in page:
             self._place(recorded)
             self._pay(recorded.event)
@@ -77,6 +78,7 @@ class Checker(Batches):
         took = any(isinstance(recorded.event, PromptTaken) for recorded in page)
         promise(not took or not self.prompts.steering(), "a prompt that steers was left behind (X-08)")
         self.check_running()
+        self.check_held()
         batch = self.turn.batch if self.turn else None
         if batch is not None:
             decisions = [each.decision for each in batch.asks]
@@ -91,10 +93,13 @@ class Checker(Batches):
             return EndTurn(stopped=True)
         if self.turn.open_asks():
             return Wait()
+        blocking = self.turn.started.blocking
         if calls := self.turn.open_calls():
-            return RunCall(calls[0].call.id)
+            return RunAgent() if blocking else RunCall(calls[0].call.id)
         if self.turn.steps >= self.turn.started.max_steps:
             return EndTurn(stopped=False)
+        if blocking:
+            return RunAgent()
         return Compact() if self.turn.is_for_a_summary() else AskModel()
 
     def phase(self) -> Phase:
@@ -146,8 +151,8 @@ class Checker(Batches):
                 self._add(event)
             case BatchOpened() as event:
                 self.open_batch(event)
-            case CallProposed():
-                self.check_owned()
+            case CallProposed() as event:
+                self.propose(event)
             case HistoryCompacted() as event:
                 self._compact(event)
             case AskOpened() as event:
@@ -173,14 +178,16 @@ class Checker(Batches):
                 promise(not self.open_turn().prolonged, "hooks prolong a turn once (A-26)")
                 self.open_turn().prolonged = True
             case CallStarted() as event:
-                self.start_call(event, recorded.epoch)
+                start = self.start_held if self.is_held() else self.start_call
+                start(event, recorded.epoch)
             case ChildOpened() as event:
                 self.check_owned()
                 promise(event.call_id in self.calls, "a session was opened by a call that nobody knows")
             case CallAsked() as event:
                 self.ask_again(event, recorded.epoch)
             case CallEnded() as event:
-                self.end_call(event, recorded.epoch)
+                end = self.end_held if self.is_held() else self.end_call
+                end(event, recorded.epoch)
             case BackgroundStopRequested() as event:
                 command = self._running(event.background_id)
                 promise(command.stop_by is None, "a background command is asked to stop twice (D-17)")
@@ -262,7 +269,10 @@ class Checker(Batches):
         promise(event.mode == self.mode, "a turn starts in another mode")
         promise(event.cwd == self.cwd, "a turn starts in another folder")
         promise(event.answer_within == prompt.answer_within, "a turn waits as long as its prompt says (X-05)")
+        promise(not event.blocking or event.task == "prompt", "a summary needs nobody who blocks")
         self.turn = KnownTurn(event)
+        self.given.clear()
+        self.used.clear()
         if not self.turn.is_for_a_summary():
             self.told.add(event)
 
@@ -289,8 +299,12 @@ class Checker(Batches):
         self.check_owned()
         turn = self.open_turn()
         promise(event.turn_id == turn.started.turn_id, "a message of another turn")
-        promise(not turn.open_asks(), "the model went on while people were asked (D-06)")
-        promise(not turn.open_calls(), "the model went on before every call had its end (D-08)")
+        if turn.started.blocking:
+            promise(not event.calls, "an agent that blocks proposed a whole batch")
+        else:
+            promise(not turn.open_asks(), "the model went on while people were asked (D-06)")
+            promise(not turn.open_calls(), "the model went on before every call had its end (D-08)")
+        turn.last_message = event.message_id
         promise(turn.steps < turn.started.max_steps, "more steps than allowed (C-13)")
         promise(not turn.is_for_a_summary(), "the model went on instead of summing up")
         turn.steps += 1
@@ -309,7 +323,10 @@ class Checker(Batches):
         else:
             self._check_plan(turn, event)
         turn.ask, turn.then = self.new_ask(event.ask), event.then
-        self.rest()
+        if event.then is None:
+            self.rest()
+        else:
+            self.rested, self.owner = self.owner, None
 
     def _check_plan(self, turn: KnownTurn, event: AskOpened) -> None:
         promise(self._owes_a_plan(turn), "a plan was asked about that nobody owes (A-62)")
@@ -336,6 +353,8 @@ class Checker(Batches):
             over = asked.ask.deadline is not None and asked.ask.deadline <= at
             wanted = {"deny": Deny, "stop": DenyAndStop}.get(asked.ask.unanswered)
             promise(over and type(event.decision) is wanted, "silence is never consent (X-05)")
+        if event.by.who == "the agent":
+            promise(turn.started.blocking and isinstance(event.decision, Deny), "an agent answered its own ask")
         asked.decision = event.decision
         if isinstance(asked.ask, BudgetAsk) and isinstance(event.decision, Allow):
             self.spent.allow(asked.ask)
@@ -354,7 +373,8 @@ class Checker(Batches):
         decided = turn.then is not None and turn.ask is not None and turn.ask.decision is not None
         promise(self.owner is not None or decided, "written by nobody's owner")
         promise(not turn.open_calls(), "a turn ended before every call had its end")
-        promise(turn.stopped or not turn.open_asks(), "a turn ended while people were asked (D-06)")
+        broke_down = turn.started.blocking and event.ending == "failed"
+        promise(turn.stopped or broke_down or not turn.open_asks(), "a turn ended while people were asked (D-06)")
         unasked = event.ending == "done" and not turn.asked_about_its_plan() and self._owes_a_plan(turn)
         promise(not unasked, "a plan that nobody was asked about (A-62)")
         self._check_ending(turn, event)

@@ -70,6 +70,7 @@ class KnownTurn(Struct):
     then: TurnEnded | None = None
     tree: TreeTaken | None = None
     prolonged: bool = False
+    last_message: MessageId | None = None
 
     def is_for_a_summary(self) -> bool:
         return self.started.task == "compact"

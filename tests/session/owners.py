@@ -48,10 +48,15 @@ class Owners(Table):
         owner = data.draw(st.sampled_from([each for each in OWNERS if each not in self.living]))
         gone = [number for number, each in self.state.background.items() if each.end is None]
         gone = [number for number in gone if number not in self.having]
-        self.see(self.play.claim(owner, max_steps=4, gone=gone))
+        self.see(self.play.claim(owner, max_steps=4, gone=gone, blocking=self.draw_blocking(data)))
         self._check_background(gone)
         if self.state.turn is not None:
-            self.living[owner] = Owner(owner, self.state.epoch, self.state.turn.started.turn_id)
+            started = self.state.turn.started
+            self.living[owner] = Owner(owner, self.state.epoch, started.turn_id, blocks=started.blocking)
+
+    def draw_blocking(self, data: Draw) -> bool:
+        """Whether the agent blocks whose turn may begin now."""
+        return False
 
     def go_on(self, data: Draw) -> None:
         """The loop of an agent: what comes next is decided from the log."""

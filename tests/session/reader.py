@@ -21,7 +21,9 @@ from tests.session.waiting import WaitingPrompts
 
 class Reader(Struct):
     """`beyond` is what was approved for more than this session, and written elsewhere. `begun` are the calls that
-    started in the append that is read."""
+    started in the append that is read; `claimed`: it began with a claim. `unasked` are the calls that an agent made
+    without asking. Of the open turn, `given` are the calls that a person allowed and that never ran, and `used` those
+    whose answer another call used."""
 
     head: int = 0
     epoch: int = 0
@@ -45,6 +47,10 @@ class Reader(Struct):
     background: dict[BackgroundId, KnownBackground] = field(default_factory=dict[BackgroundId, KnownBackground])
     unopened: MessageAdded | None = None
     begun: set[CallId] = field(default_factory=set[CallId])
+    claimed: bool = False
+    unasked: set[CallId] = field(default_factory=set[CallId])
+    given: set[CallId] = field(default_factory=set[CallId])
+    used: set[CallId] = field(default_factory=set[CallId])
     ends_now: bool = False
     summed_up: bool = False
     is_set_up: bool = False
@@ -60,13 +66,18 @@ class Reader(Struct):
         turn.usage, turn.cost = turn.usage.plus(usage), total(turn.cost, cost)
 
     def rest(self) -> None:
-        """Nobody owns a session that waits for people."""
-        self.rested, self.owner = self.owner, None
+        """Nobody owns a session that waits for people, unless its agent holds the ask."""
+        if not self.open_turn().started.blocking:
+            self.rested, self.owner = self.owner, None
 
     def open_turn(self) -> KnownTurn:
         if self.turn is None:
             raise BrokenPromise("outside of a turn")
         return self.turn
+
+    def is_held(self) -> bool:
+        """Whether the open turn keeps its owner while people are asked."""
+        return self.turn is not None and self.turn.started.blocking
 
     def check_between_steps(self, turn_id: TurnId) -> None:
         self.check_owned()

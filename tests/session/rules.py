@@ -103,7 +103,7 @@ class Rules:
         return turn_events.pause_for_budget(state, ask)
 
     def close_turn(self, state: State, ending: Ending, *, now: int, error: str | None) -> list[AnyEvent]:
-        return turn_events.close_turn(state, ending, now=now, error=error)
+        return turn_events.close_turn(state, ending, now=now, error=error, mine=state.is_blocking)
 
     def next_action(self, state: State) -> Action:
         return next_action(state)

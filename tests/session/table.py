@@ -34,9 +34,10 @@ class Owner(Struct):
     told: tuple[Note, ...] = ()
     sent: Sequence[Message] = ()
     transcript: Transcript = field(default_factory=Transcript)
+    blocks: bool = False
 
     def is_idle(self) -> bool:
-        return not self.thinking and not self.summing_up and not self.performing
+        return not self.blocks and not self.thinking and not self.summing_up and not self.performing
 
 
 class Table(RuleBasedStateMachine):

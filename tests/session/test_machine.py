@@ -14,6 +14,9 @@ words (X-08). Of summaries: what follows is a valid history, what was told is to
 one ends with it (C-11, C-28). What was spent adds up; a budget asks once and goes on once. Of undoing: the last turn
 that is over goes first, none while one is open, and the model knows nothing of it then (C-30). Of commands in the
 background: each has a number of its own and ends once, whoever owns the session; a claim says which are gone (D-17).
+Of agents that block (X-24): the owner stays while an ask is held, a batch grows and is resumed once for each time it
+waited, nothing starts that nobody allowed, a claim ends what was left, and what was allowed and never ran is allowed
+once more in that turn, and nothing else.
 """
 
 import os
@@ -25,6 +28,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.session import recorded_failures
 from tests.session.asking_mutants import ASKING_MUTANTS
 from tests.session.background_mutants import BACKGROUND_MUTANTS
+from tests.session.blocking_mutants import BLOCKING_MUTANTS
+from tests.session.blocking_owners import BlockingMachine
 from tests.session.machine import SessionMachine
 from tests.session.mutants import MUTANTS, Mutant
 from tests.session.promises import BrokenPromise
@@ -52,6 +57,16 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
     run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70))
 
 
+@pytest.mark.quick
+def test_d02_d03_d18_d22_x12_x24_x25_promises_hold_for_an_agent_that_blocks() -> None:
+    run_state_machine_as_test(BlockingMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
+
+
+def test_d02_d03_d18_d22_x12_x24_x25_promises_hold_for_an_agent_that_blocks_in_many_more_orders_of_moves() -> None:
+    many = settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70)
+    run_state_machine_as_test(BlockingMachine, settings=many)
+
+
 ALL_MUTANTS = [
     *MUTANTS,
     *READING_MUTANTS,
@@ -60,6 +75,7 @@ ALL_MUTANTS = [
     *SPENDING_MUTANTS,
     *UNDO_MUTANTS,
     *BACKGROUND_MUTANTS,
+    *BLOCKING_MUTANTS,
 ]
 any_mutant = pytest.mark.parametrize("mutant", ALL_MUTANTS, ids=lambda mutant: mutant.__name__)
 
@@ -96,4 +112,7 @@ def _machine_of(mutant: type[Mutant]) -> type[SessionMachine]:
     class MutantMachine(SessionMachine):
         played_by = mutant
 
-    return MutantMachine
+    class BlockingMutantMachine(BlockingMachine):
+        played_by = mutant
+
+    return BlockingMutantMachine if mutant in BLOCKING_MUTANTS else MutantMachine

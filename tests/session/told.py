@@ -2,14 +2,14 @@
 
 from msgspec import Struct, field
 
-from coderelay.protocol.calls import Finished, Outcome, Seen
+from coderelay.protocol.calls import Call, Finished, Outcome, Seen
 from coderelay.protocol.content import text_of
-from coderelay.protocol.events import HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
+from coderelay.protocol.events import CallProposed, HistoryCompacted, MessageAdded, PromptTaken, TurnStarted
 from coderelay.protocol.ids import CallId, TurnId
 from coderelay.session.transcript import SUMMARY_OF_BEFORE
 from tests.session.promises import promise
 
-Entry = TurnStarted | PromptTaken | MessageAdded | HistoryCompacted
+Entry = TurnStarted | PromptTaken | MessageAdded | CallProposed | HistoryCompacted
 
 
 class Told(Struct):
@@ -22,7 +22,7 @@ class Told(Struct):
     files: dict[CallId, tuple[Seen, ...]] = field(default_factory=dict[CallId, tuple[Seen, ...]])
     topics: dict[CallId, list[str]] = field(default_factory=dict[CallId, list[str]])
 
-    def add(self, entry: TurnStarted | PromptTaken | MessageAdded) -> None:
+    def add(self, entry: TurnStarted | PromptTaken | MessageAdded | CallProposed) -> None:
         self.entries.append(entry)
         if isinstance(entry, MessageAdded):
             for note in entry.notes:
@@ -45,7 +45,7 @@ class Told(Struct):
                 self.entries.append(entry)
                 continue
             self.add(entry)
-            for call in entry.calls if isinstance(entry, MessageAdded) else ():
+            for call in _calls(entry):
                 self._see(call.id)
 
     def _see(self, call_id: CallId) -> None:
@@ -65,7 +65,7 @@ class Told(Struct):
         self.entries, self.notes, self.seen = [], {}, {}
 
     def calls(self) -> list[CallId]:
-        return [call.id for entry in self._messages() for call in entry.calls]
+        return [call.id for entry in self.entries for call in _calls(entry)]
 
     def by_the_model(self) -> str:
         return "".join(text_of(entry.blocks) for entry in self._messages())
@@ -80,6 +80,8 @@ class Told(Struct):
                     runs[-1] = [notes, *runs[-1]] if notes else runs[-1]
                     if text_of(entry.blocks) or entry.calls:
                         runs.append([])
+                case CallProposed():
+                    runs.append([])
                 case HistoryCompacted():
                     runs[-1].append(SUMMARY_OF_BEFORE.format(summary=entry.summary))
                 case _:
@@ -88,3 +90,9 @@ class Told(Struct):
 
     def _messages(self) -> list[MessageAdded]:
         return [entry for entry in self.entries if isinstance(entry, MessageAdded)]
+
+
+def _calls(entry: Entry) -> tuple[Call, ...]:
+    if isinstance(entry, CallProposed):
+        return (entry.call,)
+    return entry.calls if isinstance(entry, MessageAdded) else ()

@@ -333,7 +333,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         task=prompt.task,
         typed=prompt.typed,
         by=prompt.by,
-        blocking=claim.blocking and prompt.task != "shell",
+        blocking=claim.blocking and prompt.task == "prompt",
     )
 
 

@@ -49,7 +49,7 @@ quick-tests:
 	$(BIN)/python -m pytest -q -n $(PROCESSORS) --dist worksteal -m quick
 
 soak: setup ## hundreds of random kills; about half an hour
-	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders" tests/crash tests/asks tests/session
+	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders" tests/crash tests/asks tests/blocking tests/session
 
 mutants: setup ## record anew how each wrong rule of the session is found; about five minutes
 	CODER_SOAK=record $(BIN)/python -m pytest -q -n $(WORKERS) -k random_search tests/session/test_machine.py

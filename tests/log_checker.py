@@ -41,12 +41,14 @@ def check_log(log: Sequence[Event]) -> None:
     _once("call.ended", (e["call_id"] for e in _of(log, "call.ended")))
     _once("turn.ended", (e["turn_id"] for e in _of(log, "turn.ended")))
     waits = Counter(e["batch_id"] for e in _of(log, "call.asked"))
+    waits.update(e["batch_id"] for e in _of(log, "call.proposed") if "ask" in e["judged"])
     _once("batch.resumed", (e["batch_id"] for e in _of(log, "batch.resumed")), waits)
     _once("ask.answered", (e["ask_id"] for e in _of(log, "ask.answered")))
     _check_prompts(log)
     _check_steps(log)
     _check_order_of_calls(log)
     _check_running_calls(log)
+    _check_proposed_calls(log)
     _check_background(log)
 
 
@@ -57,17 +59,18 @@ def check_settled(log: Sequence[Event]) -> None:
     _promise(all(e["prompt_id"] in left for e in _of(log, "prompt.admitted")), "a prompt had no turn")
     started = [e["turn_id"] for e in _of(log, "turn.started")]
     _promise([e["turn_id"] for e in _of(log, "turn.ended")] == started, "a turn has no end")
-    proposed = [call["id"] for e in _of(log, "message.added") for call in e.get("calls", [])]
+    proposed = [call["id"] for call in (*_calls(log), *_proposed(log))]
     ended = [e["call_id"] for e in _of(log, "call.ended")]
     _promise(sorted(ended) == sorted(proposed), "a call has no end")
 
 
 def check_effects(log: Sequence[Event], effects: Sequence[str]) -> None:
-    """What really happened outside. Every call wrote its command's last word as one line."""
+    """What really happened outside. Every call wrote its command's last word as one line. Calls of an agent that
+    blocks may be made again under another id, and happen in any order."""
     _once("effect", effects)
     outcomes = {e["call_id"]: e["outcome"]["type"] for e in _of(log, "call.ended")}
-    calls = [call for e in _of(log, "message.added") for call in e.get("calls", [])]
-    words = {call["id"]: json.loads(call["arguments"])["command"].split()[-1] for call in calls}
+    calls = _calls(log)
+    words = {call["id"]: json.loads(call["arguments"])["command"].split()[-1] for call in (*calls, *_proposed(log))}
     # A call that was written off may still act late, when the process that began it wakes again.
     known = [words[call["id"]] for call in calls if outcomes.get(call["id"]) != "unknown"]
     in_order = [word for word in effects if word in known]
@@ -77,6 +80,14 @@ def check_effects(log: Sequence[Event], effects: Sequence[str]) -> None:
             _promise(words[call_id] in effects, f"call {call_id} finished without an effect")
         if outcome == "denied":
             _promise(words[call_id] not in effects, f"call {call_id} was denied and ran")
+
+
+def _calls(log: Sequence[Event]) -> list[Event]:
+    return [call for e in _of(log, "message.added") for call in e.get("calls", [])]
+
+
+def _proposed(log: Sequence[Event]) -> list[Event]:
+    return [e["call"] for e in _of(log, "call.proposed")]
 
 
 def check_acknowledged(log: Sequence[Event], lines: Iterable[str]) -> None:
@@ -120,21 +131,25 @@ def _check_prompts(log: Sequence[Event]) -> None:
 
 def _check_steps(log: Sequence[Event]) -> None:
     """What the model sees changes only in a turn, when every call has its end; a turn ends with what it has cost."""
-    turn, pending, entries = "", set[str](), 0
+    turn, pending, entries, blocking = "", set[str](), 0, False
     spent: list[Event] = []
     for event in log:
         kind = event["kind"]
         if kind == "turn.started":
             _promise(not turn, "two turns at once")
-            turn, spent = event["turn_id"], []
+            turn, spent, blocking = event["turn_id"], [], event.get("blocking", False)
             entries += event.get("task", "prompt") == "prompt"
         elif kind in ("message.added", "prompt.taken", "history.compacted"):
             _promise(event["turn_id"] == turn, f"{kind} outside of its turn")
-            _promise(not pending, f"{kind} before every call had its end")
-            pending = {call["id"] for call in event.get("calls", [])}
+            _promise(blocking or not pending, f"{kind} before every call had its end")
+            pending |= {call["id"] for call in event.get("calls", [])}
             _promise(event.get("dropped", 0) <= entries, "more was summed up than there is")
             entries += 1 - event.get("dropped", 0)
             spent.append(event)
+        elif kind == "call.proposed":
+            _promise(blocking and event["turn_id"] == turn, "a call was proposed outside of a turn that blocks")
+            pending.add(event["call"]["id"])
+            entries += 1
         elif kind == "call.ended":
             pending.discard(event["call_id"])
         elif kind == "turn.ended":
@@ -155,9 +170,10 @@ def _total(events: Iterable[Event]) -> tuple[Counter[str], float | None]:
 
 def _check_order_of_calls(log: Sequence[Event]) -> None:
     """They start and end in the message's order. One that asked starts again in its place."""
-    proposed = [call["id"] for e in _of(log, "message.added") for call in e.get("calls", [])]
+    proposed = [call["id"] for call in _calls(log)]
+    by_themselves = {call["id"] for call in _proposed(log)}
     for kind, done in (("call.started", "ran"), ("call.ended", "ended")):
-        happened = dict.fromkeys(e["call_id"] for e in _of(log, kind))
+        happened = dict.fromkeys(e["call_id"] for e in _of(log, kind) if e["call_id"] not in by_themselves)
         _promise([*happened] == [each for each in proposed if each in happened], f"calls {done} out of order")
 
 
@@ -167,9 +183,12 @@ def _check_running_calls(log: Sequence[Event]) -> None:
     needs: dict[str, Event] = {}
     running: dict[str, int] = {}
     with_child = {event["call_id"] for event in _of(log, "child.opened")}
+    by_themselves = {call["id"] for call in _proposed(log)}
     last = ""
     for event in log:
         kind, call = event["kind"], event.get("call_id", "")
+        if call in by_themselves:
+            continue
         if kind == "batch.opened":
             needs = {each["call_id"]: each["need"] for each in event["judged"]}
         elif kind == "call.started":
@@ -186,6 +205,34 @@ def _check_running_calls(log: Sequence[Event]) -> None:
             unknown = event["outcome"]["type"] == "unknown"
             _promise(mine or unknown or call in with_child, "a call was ended by an owner that did not start it")
         last = kind
+
+
+def _check_proposed_calls(log: Sequence[Event]) -> None:
+    """What an agent that blocks proposes starts only if it is allowed or its own ask was answered with consent. A
+    call that another epoch started ends unknown. An answer to a call that never ran is used once, by an equal one."""
+    judged = {event["call"]["id"]: event["judged"] for event in _of(log, "call.proposed")}
+    calls = {event["call"]["id"]: event["call"] for event in _of(log, "call.proposed")}
+    consent: set[str] = set()
+    epochs: dict[str, int] = {}
+    _once("granted", (each["granted_by"] for each in judged.values() if "granted_by" in each))
+    for event in log:
+        kind, call = event["kind"], event.get("call_id", "")
+        if kind == "ask.answered" and event["decision"]["type"] in ("allow", "answers", "plan"):
+            consent.add(event["ask_id"])
+        elif kind == "call.proposed" and "granted_by" in event["judged"]:
+            given = event["judged"]["granted_by"]
+            same = {name: calls[given][name] for name in ("name", "arguments")}
+            _promise(same.items() <= event["call"].items(), "a call uses the answer to another call")
+            _promise(judged[given]["ask"]["id"] in consent, "a call uses an answer that nobody gave")
+            _promise(given not in epochs, "a call that may have run is made again")
+        elif kind == "call.started" and call in judged:
+            verdict = judged[call]
+            allowed = verdict["verdict"] == "allow" or verdict.get("ask", {}).get("id") in consent
+            _promise(allowed, "a call started that nobody allowed")
+            epochs[call] = event["epoch"]
+        elif kind == "call.ended" and call in epochs:
+            mine, unknown = epochs[call] == event["epoch"], event["outcome"]["type"] == "unknown"
+            _promise(mine or unknown, "a call was ended by an owner that did not start it")
 
 
 def _check_background(log: Sequence[Event]) -> None:

@@ -4,7 +4,8 @@
 
 An arrow is an append that holds an event of that kind, or one of `model.asked`, `model.heard`,
 `model.answered`, `tool.ran`, `snapshot`, and of a request for a summary `summary.asked`, `summary.heard`,
-`summary.answered`; the number says which time. CODER_PAUSE stops the process there
+`summary.answered`, and of the agent that blocks (`--agent blocking`) `agent.asked`, `agent.told`, `agent.ran`; the
+number says which time. CODER_PAUSE stops the process there
 instead, until somebody continues it. CODER_STILL_SECONDS shortens the time after which a living owner
 that stands still is followed. CODER_MUTANT breaks a promise on purpose, so that the checks of the
 crash journeys can be seen to fail: `rerun`, `no-epoch`, `no-compare`, `untold` (after a summary, what was told
@@ -15,13 +16,16 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
 from coderelay import cli
+from coderelay.agents.agent import Agent
 from coderelay.agents.native.compaction import SUMMARISER
 from coderelay.app import App
+from coderelay.cli import start
 from coderelay.cli.startup import open_app
 from coderelay.config.load import Config, load
 from coderelay.host import record, snapshot_file
@@ -37,6 +41,7 @@ from coderelay.session import turn_events
 from coderelay.session.state import State
 from coderelay.store.backends import open_owners
 from coderelay.store.store import Store
+from coderelay.testing.blocking_agent import BlockingAgent, Says, Step, uses
 from coderelay.tools.tool import Tool
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -161,8 +166,19 @@ class CrashingHouse(App):
     def toolbox(self) -> Toolbox:
         return CrashingToolbox(self.tools(), self.failpoint)
 
+    def agents(self) -> list[Agent]:
+        reached = partial(self.failpoint.reach, "after")
+        return [*super().agents(), BlockingAgent(three_commands, reached)]
+
     def models(self, cwd: str) -> Models:
         return CrashingModels(super().models(cwd), self.failpoint)
+
+
+def three_commands(prompt: str) -> list[Step]:
+    """Three commands at the same time, then a fourth."""
+    name = prompt.split()[-1]
+    commands = [f"echo {name}{call} >> effects # {name}{call}" for call in "abcd"]
+    return [Says("let me see"), uses(*commands[:3]), uses(commands[3]), Says(f"done {name}")]
 
 
 def main() -> int:
@@ -177,6 +193,7 @@ def main() -> int:
         HostTurn.may_spend = _may_always_spend
     if crashing.mutant == "no-epoch":
         HostTurn._is_mine = _is_my_turn  # pyright: ignore[reportPrivateUsage] - breaking it is the point
+    start.AGENTS = (*start.AGENTS, BlockingAgent.name)
     open_app.new_app = lambda cwd=None: crashing
     return cli.main()
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 
-from coderelay.cli.startup.arguments import SUBCOMMANDS, Arguments
+from coderelay.cli.startup.arguments import AGENTS, SUBCOMMANDS, Arguments
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
 
@@ -84,7 +84,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--output": ("text", "json", "stream-json"),
     "--mode": MODE_NAMES,
     "--model": ("MODEL",),
-    "--agent": ("native", "guide"),
+    "--agent": AGENTS,
     "--resume": ("SESSION",),
     "--session": ("SESSION",),
     "--unattended": ("park", "deny", "allow"),

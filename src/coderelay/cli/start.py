@@ -5,7 +5,7 @@ import os
 import sys
 
 from coderelay import __version__
-from coderelay.cli.startup.arguments import SUBCOMMANDS, Arguments
+from coderelay.cli.startup.arguments import AGENTS, SUBCOMMANDS, Arguments
 from coderelay.cli.startup.current_folder import folder_gone_message, is_broad, resolved
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
@@ -47,7 +47,7 @@ def parser() -> Arguments:
     parser.add_argument("--output", choices=("text", "json", "stream-json"), default="text")
     parser.add_argument("--mode", choices=MODE_NAMES)
     parser.add_argument("--model", metavar="PROVIDER:NAME")
-    parser.add_argument("--agent", choices=("native", "guide"))
+    parser.add_argument("--agent", choices=AGENTS)
     parser.add_argument("--resume", metavar="ID", help=t("continue this session"))
     parser.add_argument(
         "--continue", dest="latest", action="store_true", help=t("continue the newest session in this folder")

@@ -199,6 +199,8 @@ class Worker:
     async def _run_agent(self, agent: Runner, turn: HostTurn) -> str | None:
         """Run the agent on the turn. Returns why the turn failed, if it did. A stop, a deletion or a new owner
         cancels the agent."""
+        if self._leaving:  # said while the session was being claimed
+            return None
         task = self._agent_task = asyncio.create_task(_run(agent, turn))
 
         def watch(state: State) -> None:

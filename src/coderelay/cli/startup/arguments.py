@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # like typing.TYPE_CHECKING; `--help` would wait for typi
 if TYPE_CHECKING:
     from typing import NoReturn
 
+AGENTS = ("native", "guide")
 SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
 _FIXED = (  # argparse's own texts
     "usage: ",

@@ -11,6 +11,7 @@ from coderelay.protocol.asks import Allow, BudgetAsk, Deny, DenyAndStop, PlanAsk
 from coderelay.protocol.codec import kind_of
 from coderelay.protocol.content import Text
 from coderelay.protocol.events import (
+    AgentAttached,
     AnyEvent,
     ApprovalGranted,
     ApprovalRevoked,
@@ -211,6 +212,9 @@ class Checker(HeldBatches):
                 self._park(event, recorded.at)
             case SessionMoved():
                 pass  # a dead owner may still be on the record
+            case AgentAttached() as event:
+                self.check_owned()
+                promise(event.turn_id == self.open_turn().started.turn_id, "the agent of another turn")
             case SessionDeleted():
                 self._delete()
             case Unrecognised():

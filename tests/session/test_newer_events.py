@@ -32,6 +32,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import BackgroundId, CallId, MachineId, SessionId, TurnId
 from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.summary import Summary
+from coderelay.session import turn_events
 from coderelay.session.fold import fold
 from coderelay.session.next_action import next_action
 from coderelay.session.state import State
@@ -96,6 +97,7 @@ def whole_life() -> list[AnyEvent]:
     play.prompt("seven")
     play.claim("B", blocking=True)
     play.propose(asked("c9"))
+    play.write(turn_events.attach(play.state, "theirs", "m", ("Bash",)), epoch=play.state.epoch)
     return play.events()
 
 

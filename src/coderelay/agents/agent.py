@@ -98,6 +98,11 @@ class Turn(Protocol):
         ends before this returns."""
         ...
 
+    async def attach(self, agent_session_id: str, model: str = "", tools: tuple[str, ...] = ()) -> None:
+        """Record the id of the agent's own session, as soon as the agent knows it. An agent that `brings_id` can be
+        continued only then."""
+        ...
+
     @property
     def continuation(self) -> Continuation | None:
         """Of a blocking turn that another process began: what its agent may not know. None if this one began it."""
@@ -115,10 +120,12 @@ class Turn(Protocol):
 
 
 class Agent(Protocol):
-    """`blocks`: the agent runs its own loop and its own calls, and waits for answers in the middle of it."""
+    """`blocks`: the agent runs its own loop and its own calls, and waits for answers in the middle of it.
+    `brings_id`: it has sessions of its own, whose ids it tells late."""
 
     name: str
     blocks: bool
+    brings_id: bool
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
         """The reason why this agent cannot run such a session here, or None."""

@@ -40,14 +40,20 @@ from coderelay.session.state import State
 
 
 async def carry_out(
-    record: Record, command: Command, context: HostContext, capabilities: Capabilities = NO_CAPABILITIES
+    record: Record,
+    command: Command,
+    context: HostContext,
+    capabilities: Capabilities = NO_CAPABILITIES,
+    *,
+    brings_id: bool = False,
 ) -> Outcome:
+    """`brings_id`: the session's agent has sessions of its own."""
     match command:
         case CreateSession():
             for folder in (command.cwd, *command.folders):
                 check_folder(folder)
             machine = context.machine.identity
-            return await _write(record, lambda state: decide.create(state, command, machine))
+            return await _write(record, lambda state: decide.create(state, command, machine, brings_id=brings_id))
         case ConfigureSession():
             for folder in (*filter(None, (command.cwd,)), *(command.folders or ())):
                 check_folder(folder)
@@ -55,7 +61,7 @@ async def carry_out(
                 record, lambda state: configure(state, command, _facts(state, command, context.folders))
             )
         case SendPrompt():
-            return await _write(record, lambda state: decide.send_prompt(state, command))
+            return await _write(record, lambda state: decide.send_prompt(state, command, brings_id=brings_id))
         case EditPrompt():
             return await _write(
                 record, lambda state: decide.edit_prompt(state, command, may_run_shell=capabilities.shell)

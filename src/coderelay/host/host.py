@@ -26,6 +26,7 @@ from coderelay.protocol.commands import (
     ClearHistory,
     Command,
     ConfigureSession,
+    CreateSession,
     DeleteSession,
     MoveSession,
     Outcome,
@@ -128,7 +129,8 @@ class Host:
         if isinstance(command, DeleteSession) and tasks(record.state):
             await carry_out(record, StopTurn(session=command.session, by=command.by), self.context)
             await self._children().delete(record.state, command.by)
-        outcome = await carry_out(record, command, self.context, capabilities)
+        brings_id = self._brings_id(record.state, command)
+        outcome = await carry_out(record, command, self.context, capabilities, brings_id=brings_id)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
             await self._children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
@@ -245,6 +247,12 @@ class Host:
         """A late request would register this process as an owner again, and nothing would ever unregister it."""
         if self._is_closed:
             raise StoreFailed("this host was closed", "Nothing was changed.")
+
+    def _brings_id(self, state: State, command: Command) -> bool:
+        """Whether the agent of the session that a command is for has sessions of its own."""
+        chosen = command.agent if isinstance(command, CreateSession) else state.settings and state.settings.agent
+        agent = self.context.agents.get(chosen or "")
+        return agent is not None and agent.brings_id
 
     async def _undo(self, record: Record, command: UndoTurn) -> Outcome:
         """Undo the last turn. The files are restored before the event is written: if this process dies in between,

@@ -120,6 +120,9 @@ class HostTurn:
         """The hooks as configured now. None apply to the person's own commands. Raises BadInput."""
         return None if self._is_shell else self._context.folders.of(self.settings.cwd).hooks
 
+    async def attach(self, agent_session_id: str, model: str = "", tools: tuple[str, ...] = ()) -> None:
+        await self._write(lambda state: turn_events.attach(state, agent_session_id, model, tools))
+
     async def ask(self, call: Call, need: Need) -> Decision:
         raise AssertionError("only the agent of a blocking turn asks")
 

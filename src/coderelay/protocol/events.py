@@ -12,6 +12,7 @@ The life of a session, in order:
           ask.parked                      its deadline is over, and it stays open
           tree.taken                      the files before the first call of a turn that may change some
           call.started  call.ended        per call, in the message's order
+        agent.attached                    the agent brings the id of its own session
         call.proposed                     in a blocking turn instead: one call, maybe while others wait or run
         prompt.taken                      a prompt that was sent to steer joins the open turn
         history.compacted                 a summary replaces the earlier history
@@ -37,6 +38,7 @@ from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Note, Usage
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.session_events import (
+    AgentAttached,
     Event,
     HistoryCleared,
     Mode,
@@ -347,6 +349,7 @@ AnyEvent = (
     | SessionConfigured
     | SessionClaimed
     | SessionMoved
+    | AgentAttached
     | SessionDeleted
     | PromptAdmitted
     | PromptEdited

@@ -82,6 +82,18 @@ class SessionClaimed(Event, frozen=True, tag="session.claimed"):
     epoch: int
 
 
+class AgentAttached(Event, frozen=True, tag="agent.attached"):
+    """The agent of the open turn has a session of its own, and this is its id: from now on the agent continues there.
+    It comes late, with the first turn or never, and may change. `model` and `tools` are what the agent says that it
+    uses."""
+
+    turn_id: TurnId
+    agent: str
+    agent_session_id: str
+    model: str = ""
+    tools: tuple[str, ...] = ()
+
+
 class SessionDeleted(Event, frozen=True, tag="session.deleted"):
     """The last event. With this append, the store erases all earlier events of the session."""
 

@@ -55,10 +55,14 @@ from coderelay.session.state import PastTurn, SessionSettings, State
 IMAGE_BASE64 = 5 * 1024 * 1024  # the most that providers accept
 COMPACT = "/compact"
 NO_SHELL = "a ! command can be run only at the machine itself, in a terminal"
+NO_RESUME_ID = "Session has no resume id yet."
 CARRY_OUT_THE_PLAN = "The plan is approved. Carry it out now."
 
 
-def create(state: State, command: CreateSession, machine: MachineIdentity | None = None) -> list[AnyEvent]:
+def create(
+    state: State, command: CreateSession, machine: MachineIdentity | None = None, *, brings_id: bool = False
+) -> list[AnyEvent]:
+    """`brings_id`: the agent has sessions of its own, and says later which one belongs to this one."""
     if state.head > 0 or command.session == APPROVALS:
         raise BadInput(say("session {session} exists already", session=command.session))
     return [
@@ -70,7 +74,7 @@ def create(state: State, command: CreateSession, machine: MachineIdentity | None
             by=command.by,
             title=command.title,
             allowed_tools=command.allowed_tools,
-            agent_session_id=command.session,
+            agent_session_id=None if brings_id else command.session,
             think=command.think,
             folders=command.folders,
             parent=command.parent,
@@ -86,8 +90,10 @@ def move(state: State, command: MoveSession, machine: MachineIdentity) -> list[A
     return [] if is_there else [SessionMoved(machine=machine, by=command.by)]
 
 
-def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
-    require(state)
+def send_prompt(state: State, command: SendPrompt, *, brings_id: bool = False) -> list[AnyEvent]:
+    """`brings_id`: the agent continues in a session of its own. If its first turn failed before it had one, nothing
+    can be continued."""
+    settings = require(state)
     if not command.text.strip() and not command.images:
         raise BadInput("the prompt is empty")
     if any(len(image.data) > IMAGE_BASE64 for image in command.images):
@@ -98,6 +104,8 @@ def send_prompt(state: State, command: SendPrompt) -> list[AnyEvent]:
         raise BadInput(f"the time limit for an answer must be at least one second, not {command.answer_within}")
     if command.prompt_id in state.prompt_ids:
         return []
+    if brings_id and settings.agent_session_id is None and state.turn is None and state.last_ending is not None:
+        raise BadInput(NO_RESUME_ID)
     return [
         PromptAdmitted(
             prompt_id=command.prompt_id,

@@ -8,6 +8,7 @@ from coderelay.protocol.asks import Allow, BudgetAsk, PlanAsk
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
+    AgentAttached,
     ApprovalGranted,
     ApprovalRevoked,
     AskAnswered,
@@ -44,21 +45,20 @@ from coderelay.protocol.events import (
     TurnUndone,
     Unrecognised,
 )
-from coderelay.protocol.ids import PromptId, SessionId, TurnId
+from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.translatable import with_template
-from coderelay.session.background import background_topic, over_topic
+from coderelay.session.background import over_topic
+from coderelay.session.history import see, undo
 from coderelay.session.settings import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
     BackgroundCommand,
     Batch,
     CallState,
-    Entry,
     OpenTurn,
     PastTurn,
     SessionSettings,
     State,
-    calls_of,
 )
 
 
@@ -109,7 +109,7 @@ def apply(state: State, recorded: Recorded) -> None:
             if state.turn is not None:
                 state.turn.prolonged, state.turn.to_check = event.reason, False
         case TurnUndone() as event:
-            _undo(state, event)
+            undo(state, event)
         case SessionClaimed() as event:
             _claim(state, event)
         case AskAnswered() as event:
@@ -144,6 +144,9 @@ def apply(state: State, recorded: Recorded) -> None:
             _configure(state, event)
         case SessionMoved() as event:
             _move(state, event)
+        case AgentAttached() as event:
+            if state.settings is not None:
+                state.settings = replace(state.settings, agent_session_id=event.agent_session_id)
         case SessionDeleted():
             _delete(state)
         case ChildOpened() | Unrecognised():
@@ -324,53 +327,13 @@ def _end_call(state: State, event: CallEnded, at: int) -> None:
     if call is not None:
         call.outcome = event.outcome
     if isinstance(event.outcome, Finished):
-        _see(state, event.outcome)
+        see(state, event.outcome)
         if state.turn is not None:
             state.turn.skill = event.outcome.skill or state.turn.skill
         if event.outcome.background is not None:
             command = (call.judged.need.command if call is not None else None) or ""
             left = BackgroundCommand(event.outcome.background, command, state.owner, at)
             state.background[left.id] = left
-
-
-def _see(state: State, outcome: Finished) -> None:
-    for seen in outcome.seen:
-        state.seen.pop(seen.path, None)  # so that the files seen last come last
-        state.seen[seen.path] = seen.mark
-        state.told.pop(f"file:{seen.path}", None)
-    if outcome.background is not None:
-        state.told[background_topic(outcome.background)] = ""
-    if outcome.over is not None:
-        state.told[over_topic(outcome.over)] = ""
-
-
-def _undo(state: State, event: TurnUndone) -> None:
-    """Cut the model's history where the undone turn began. What is already part of a summary stays in it."""
-    state.past = [each for each in state.past if each.turn_id != event.turn_id]
-    places = [place for place, each in enumerate(state.history) if _is_of(each, event.turn_id)]
-    for entry in state.history[places[0] :] if places else ():
-        for call in calls_of(entry):
-            state.calls[call.id].forgotten = True
-    if places:
-        del state.history[places[0] :]
-        _know_again(state)
-    state.context_tokens = 0
-
-
-def _know_again(state: State) -> None:
-    """Rebuild what the model was told and has seen from the history that is left."""
-    state.told, state.seen = {}, {}
-    for entry in state.history:
-        if isinstance(entry, MessageAdded):
-            state.told.update({note.topic: note.text for note in entry.notes})
-        for call in calls_of(entry):
-            outcome = state.calls[call.id].outcome
-            if isinstance(outcome, Finished):
-                _see(state, outcome)
-
-
-def _is_of(entry: Entry, turn_id: TurnId) -> bool:
-    return not isinstance(entry, HistoryCompacted) and entry.turn_id == turn_id
 
 
 def _end_turn(state: State, event: TurnEnded) -> None:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.content import Usage, plus
 from coderelay.protocol.events import (
+    AgentAttached,
     AskAnswered,
     AskOpened,
     BackgroundEnded,
@@ -50,6 +51,8 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return _configured(row, event)
         case SessionMoved():
             return replace(row, machine=event.machine)
+        case AgentAttached():
+            return replace(row, agent_session_id=event.agent_session_id)
         case SessionClaimed():
             return replace(row, owner=event.owner)
         case PromptAdmitted():

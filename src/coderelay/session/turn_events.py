@@ -16,6 +16,7 @@ from coderelay.protocol.background import Gone
 from coderelay.protocol.calls import Denied, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
+    AgentAttached,
     AnyEvent,
     AskOpened,
     BatchOpened,
@@ -235,6 +236,22 @@ def after_compaction(state: State, compacted: HistoryCompacted, *, now: int) -> 
         return [compacted]
     spent, cost = turn.usage.plus(compacted.usage), plus(turn.cost, compacted.cost)
     return [compacted, _turn_ended(turn, "done", now, usage=spent, cost=cost, text=compacted.summary)]
+
+
+def attach(state: State, agent_session_id: str, model: str, tools: tuple[str, ...]) -> list[AnyEvent]:
+    """Record the id that the agent's own session has; no event if it is known."""
+    turn, settings = _open_turn(state), state.settings
+    if settings is None or settings.agent_session_id == agent_session_id:
+        return []
+    return [
+        AgentAttached(
+            turn_id=turn.started.turn_id,
+            agent=turn.started.agent,
+            agent_session_id=agent_session_id,
+            model=model,
+            tools=tools,
+        )
+    ]
 
 
 def pause_for_budget(state: State, ask: BudgetAsk) -> list[AnyEvent]:

@@ -39,13 +39,19 @@ class Wonders(Struct, frozen=True):
     question: str
 
 
+class Attaches(Struct, frozen=True):
+    """The agent tells the id of its own session."""
+
+    agent_session_id: str
+
+
 class Fails(Struct, frozen=True):
     """The agent breaks down."""
 
     message: str
 
 
-Step = Says | Uses | Wonders | Fails
+Step = Says | Uses | Wonders | Attaches | Fails
 Script = Callable[[str], Sequence[Step]]
 Arrow = Literal["agent.asked", "agent.told", "agent.ran"]
 
@@ -61,8 +67,11 @@ class BlockingAgent:
     name = "blocking"
     blocks = True
 
-    def __init__(self, script: Script, reached: Callable[[Arrow], None] = lambda arrow: None) -> None:
+    def __init__(
+        self, script: Script, reached: Callable[[Arrow], None] = lambda arrow: None, *, brings_id: bool = False
+    ) -> None:
         self._script = script
+        self.brings_id = brings_id
         self._reached = reached
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
@@ -92,6 +101,8 @@ class BlockingAgent:
                                 group.create_task(self._use(turn, command, asks=not step.unasked))
                 case Wonders(question):
                     await self._wonder(turn, question)
+                case Attaches(agent_session_id):
+                    await turn.attach(agent_session_id, "its-model", ("Bash",))
                 case Fails(message):
                     raise RuntimeError(message)
         await turn.finish()

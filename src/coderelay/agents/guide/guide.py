@@ -100,6 +100,7 @@ class GuideAgent:
 
     name = "guide"
     blocks = False
+    brings_id = False
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ _MOST = 80
 class NativeAgent:
     name = "native"
     blocks = False
+    brings_id = False
 
     def __init__(
         self,

@@ -1,0 +1,47 @@
+"""What the model knows: how calls show it files, and how an undone turn leaves its history."""
+
+from coderelay.protocol.calls import Finished
+from coderelay.protocol.events import HistoryCompacted, MessageAdded, TurnUndone
+from coderelay.protocol.ids import TurnId
+from coderelay.session.background import background_topic, over_topic
+from coderelay.session.state import Entry, State, calls_of
+
+
+def undo(state: State, event: TurnUndone) -> None:
+    """Cut the model's history where the undone turn began. What is already part of a summary stays in it."""
+    state.past = [each for each in state.past if each.turn_id != event.turn_id]
+    places = [place for place, each in enumerate(state.history) if _is_of(each, event.turn_id)]
+    for entry in state.history[places[0] :] if places else ():
+        for call in calls_of(entry):
+            state.calls[call.id].forgotten = True
+    if places:
+        del state.history[places[0] :]
+        _know_again(state)
+    state.context_tokens = 0
+
+
+def _know_again(state: State) -> None:
+    """Rebuild what the model was told and has seen from the history that is left."""
+    state.told, state.seen = {}, {}
+    for entry in state.history:
+        if isinstance(entry, MessageAdded):
+            state.told.update({note.topic: note.text for note in entry.notes})
+        for call in calls_of(entry):
+            outcome = state.calls[call.id].outcome
+            if isinstance(outcome, Finished):
+                see(state, outcome)
+
+
+def _is_of(entry: Entry, turn_id: TurnId) -> bool:
+    return not isinstance(entry, HistoryCompacted) and entry.turn_id == turn_id
+
+
+def see(state: State, outcome: Finished) -> None:
+    for seen in outcome.seen:
+        state.seen.pop(seen.path, None)  # so that the files seen last come last
+        state.seen[seen.path] = seen.mark
+        state.told.pop(f"file:{seen.path}", None)
+    if outcome.background is not None:
+        state.told[background_topic(outcome.background)] = ""
+    if outcome.over is not None:
+        state.told[over_topic(outcome.over)] = ""

@@ -1,0 +1,29 @@
+"""A conformance suite for agents: every Agent must pass all of these checks, whether it blocks or not.
+
+    @pytest.mark.parametrize("check", CHECKS, ids=name)
+    def test_it_is_an_agent(check: Check, tmp_path: Path) -> None:
+        run(check, Subject("mine", open_process, folder=str(tmp_path), speaks="say hello", writes="write the file"))
+
+`open_process` opens a Client with the agent; every opened one works on the same log, as processes do. With the prompt
+`speaks` the agent makes no call. With `writes` it makes one call, about which a person is asked in mode `default`;
+the call writes the file `made` in the folder, and then the agent ends its turn. A check raises AssertionError.
+"""
+
+from coderelay.testing.agent_suite.check import CHECKS as CHECKS
+from coderelay.testing.agent_suite.check import Check as Check
+from coderelay.testing.agent_suite.check import OpenProcess as OpenProcess
+from coderelay.testing.agent_suite.check import Subject as Subject
+from coderelay.testing.agent_suite.check import name as name
+from coderelay.testing.agent_suite.check import run as run
+from coderelay.testing.agent_suite.turns import (
+    a_call_starts_only_when_it_is_allowed as a_call_starts_only_when_it_is_allowed,
+)
+from coderelay.testing.agent_suite.turns import a_denied_call_has_no_effect as a_denied_call_has_no_effect
+from coderelay.testing.agent_suite.turns import a_stop_ends_a_turn_that_waits as a_stop_ends_a_turn_that_waits
+from coderelay.testing.agent_suite.turns import a_turn_ends_once as a_turn_ends_once
+from coderelay.testing.agent_suite.turns import (
+    an_answer_from_another_process_counts as an_answer_from_another_process_counts,
+)
+from coderelay.testing.agent_suite.turns import (
+    an_ask_outlives_the_process_that_asked as an_ask_outlives_the_process_that_asked,
+)

@@ -1,0 +1,96 @@
+"""Every agent passes the suite of agents; an agent that breaks a promise does not."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from coderelay.agents.agent import Agent, Turn
+from coderelay.app import App
+from coderelay.client.client import Client
+from coderelay.protocol.calls import Call, Finished, Need
+from coderelay.protocol.ids import CallId
+from coderelay.testing.agent_suite import CHECKS, Check, Subject, a_denied_call_has_no_effect, name, run
+from coderelay.testing.agent_suite import an_ask_outlives_the_process_that_asked as outlives
+from coderelay.testing.blocking_agent import BlockingAgent, Says, Step, uses
+from tests.house import house
+from tests.model_server import Answer, History, by_history, proposes, says, write
+
+pytestmark = pytest.mark.quick
+
+SPEAKS, WRITES = "say hello", "write it"
+
+
+def answer(history: History) -> Answer:
+    if history[-1].role == "user" and history[-1].text.endswith(WRITES):
+        return proposes(write("made", "x"))
+    return says("hello")
+
+
+def steps(prompt: str) -> list[Step]:
+    return [uses("echo x > made"), Says("done")] if prompt == WRITES else [Says("hello")]
+
+
+def subject(
+    root: Path, agent: str, speaks: str = SPEAKS, writes: str = WRITES, blocking: Callable[[], Agent] | None = None
+) -> Subject:
+    class Built(App):
+        def agents(self) -> list[Agent]:
+            return [*super().agents(), blocking() if blocking is not None else BlockingAgent(steps)]
+
+    @asynccontextmanager
+    async def open_process() -> AsyncGenerator[Client]:
+        async with house(root, by_history(answer), build=Built) as coder:
+            yield coder.host
+
+    (root / "work").mkdir()
+    model = "guide" if agent == "guide" else "openai:scripted"
+    return Subject(agent, open_process, str(root / "work"), speaks=speaks, writes=writes, model=model)
+
+
+every_check = pytest.mark.parametrize("check", CHECKS, ids=name)
+
+
+@every_check
+def test_d02_d03_d22_x12_x25_native_is_an_agent(check: Check, tmp_path: Path) -> None:
+    run(check, subject(tmp_path, "native"))
+
+
+@every_check
+def test_d02_d03_d22_x12_x25_the_guide_is_an_agent(check: Check, tmp_path: Path) -> None:
+    run(check, subject(tmp_path, "guide", speaks="help", writes="create file made with x"))
+
+
+@every_check
+def test_d02_d03_d22_x12_x24_x25_an_agent_that_blocks_is_an_agent(check: Check, tmp_path: Path) -> None:
+    run(check, subject(tmp_path, "blocking"))
+
+
+class Deaf(BlockingAgent):
+    """Makes its calls whatever it is told."""
+
+    async def run(self, turn: Turn) -> None:
+        command = steps(turn.state.turn.started.text if turn.state.turn else "")[0]
+        if isinstance(command, Says):
+            return await super().run(turn)
+        (Path(turn.settings.cwd) / "made").write_text("x")
+        return await super().run(turn)
+
+
+class Repeating(BlockingAgent):
+    """Makes each call twice."""
+
+    async def run(self, turn: Turn) -> None:
+        call, need = Call(CallId("again"), "bash", "{}"), Need(tool="bash", kind="command", title="again")
+        if turn.continuation is not None:
+            await turn.heard(call, need, Finished("once more"))
+        await super().run(turn)
+
+
+@pytest.mark.parametrize(
+    ("check", "broken"), [(a_denied_call_has_no_effect, Deaf), (outlives, Repeating)], ids=["deaf", "repeating"]
+)
+def test_an_agent_that_breaks_a_promise_is_noticed(tmp_path: Path, check: Check, broken: type[BlockingAgent]) -> None:
+    with pytest.raises(AssertionError):
+        run(check, subject(tmp_path, "blocking", blocking=lambda: broken(steps)))

@@ -82,7 +82,7 @@ class BlockingTurn(HostTurn):
         """Wait for the decision on a call, and write what follows from it."""
         together = self._context.folders.of(self.settings.cwd).settings.batch.release == "together"
         await self._until(lambda state: blocking.is_released(state, call_id, together=together))
-        look = await self._context.judging.second_look(self.state)
+        look = await self._context.judging.rejudge(self.state)
         await self._write(lambda state: blocking.release(state, call_id, look))
 
     async def _judge(self, call: Call, need: Need) -> Judged:

@@ -21,7 +21,7 @@ from coderelay.protocol.content import Text, text_of
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.session.state import CallState, SessionSettings
-from coderelay.session.unrun_calls import settled
+from coderelay.session.unrun_calls import outcome_without_running
 
 
 class Says(Struct, frozen=True):
@@ -157,7 +157,7 @@ def _take(known: list[str], text: str) -> bool:
 
 def _is_done(call: CallState) -> bool:
     """Not what was allowed and never ran."""
-    never_ran = call.started_epoch is None and settled(call) is None
+    never_ran = call.started_epoch is None and outcome_without_running(call) is None
     return call.outcome is not None and not never_ran and not isinstance(call.outcome, Stopped)
 
 

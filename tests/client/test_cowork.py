@@ -11,6 +11,7 @@ from coderelay.protocol.background import Gone
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Outcome, Stopped, Unknown
 from coderelay.protocol.content import Text, Thinking, Usage
 from coderelay.protocol.events import (
+    AgentAttached,
     AnyEvent,
     ApprovalGranted,
     ApprovalRevoked,
@@ -23,12 +24,14 @@ from coderelay.protocol.events import (
     BatchResumed,
     CallAsked,
     CallEnded,
+    CallProposed,
     CallStarted,
     ChildOpened,
     Ending,
     EnvironmentSetUp,
     HistoryCleared,
     HistoryCompacted,
+    Judged,
     MessageAdded,
     PromptAdmitted,
     PromptEdited,
@@ -223,6 +226,7 @@ SILENT: list[AnyEvent] = [
     SessionConfigured(by=BY, mode="yolo"),
     SessionClaimed(owner=OwnerId("A"), epoch=1),
     SessionMoved(machine=MachineIdentity(MachineId("m2"), "laptop"), by=BY),
+    AgentAttached(turn_id=TURN, agent="claude", agent_session_id="theirs"),
     SessionDeleted(by=BY),
     BackgroundStopRequested(background_id=BackgroundId("1"), by=BY),
     BackgroundEnded(background_id=BackgroundId("1"), end=Gone()),
@@ -255,12 +259,16 @@ def test_other_events_are_no_messages(event: AnyEvent) -> None:
     assert cowork.messages(recorded(event)) == cowork.rows(recorded(event)) == []
 
 
+PROPOSED = CallProposed(
+    turn_id=TURN, batch_id=BATCH, call=Call(CALL, "bash", '{"command":"make"}'), judged=Judged(CALL, "allow", NEED)
+)
 SPOKEN: list[AnyEvent] = [
     started(),
     PromptTaken(prompt_id=PromptId("p2"), turn_id=TURN, text="rather so"),
     MessageAdded(message_id=BATCH, turn_id=TURN, model="m", blocks=(Text("a"),)),
     HistoryCompacted(turn_id=TURN, summary="so far", dropped=2, model="m"),
     HistoryCleared(by=BY),
+    PROPOSED,
     CallEnded(batch_id=BATCH, call_id=CALL, outcome=Finished("ok")),
     TurnEnded(turn_id=TURN, ending="done"),
 ]
@@ -268,6 +276,12 @@ SPOKEN: list[AnyEvent] = [
 
 def test_every_kind_of_event_is_either_shown_or_not() -> None:
     assert {type(event) for event in [*SILENT, *SPOKEN]} == set(get_args(AnyEvent))
+
+
+def test_x24_b55_a_call_that_an_agent_proposes_by_itself_is_a_message_with_that_call() -> None:
+    (message,) = cowork.messages(recorded(PROPOSED))
+    made = {"type": "tool_use", "id": CALL, "name": "Bash", "input": {"command": "make"}}
+    assert (message["type"], message["message"]["content"]) == ("assistant", [made])
 
 
 @pytest.mark.parametrize("event", SPOKEN, ids=lambda event: type(event).__name__)

@@ -32,13 +32,15 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import Approval, Ask, By, Decision, PermissionAsk, Unanswered
+from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk, Unanswered
 from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Note, Usage
 from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.session_events import (
     AgentAttached,
+    ApprovalGranted,
+    ApprovalRevoked,
     Event,
     HistoryCleared,
     Mode,
@@ -51,6 +53,7 @@ from coderelay.protocol.session_events import (
     SessionCreated,
     SessionDeleted,
     SessionMoved,
+    StopRequested,
     Task,
 )
 from coderelay.protocol.translatable import Translatable, keep_templates
@@ -203,19 +206,6 @@ class AskParked(Event, frozen=True, tag="ask.parked"):
     ask_id: AskId
 
 
-class ApprovalGranted(Event, frozen=True, tag="approval.granted"):
-    """From now on this action is not asked about. Written to the session's own log, or to the log of approvals if it
-    counts beyond the session."""
-
-    approval: Approval
-    by: By
-
-
-class ApprovalRevoked(Event, frozen=True, tag="approval.revoked"):
-    approval_id: AskId
-    by: By
-
-
 class BatchResumed(Event, frozen=True, tag="batch.resumed"):
     """Every open ask of the batch is answered. Written exactly once for each time the batch waited."""
 
@@ -282,13 +272,6 @@ class ChildOpened(Event, frozen=True, tag="child.opened"):
 
     call_id: CallId
     child: SessionId
-
-
-class StopRequested(Event, frozen=True, tag="stop.requested"):
-    """A person wants the open turn to end now; turn.ended(stopped) follows. It closes asks that are still open.
-    Queued prompts stay in the queue until another prompt is sent."""
-
-    by: By
 
 
 class TurnEnded(Event, frozen=True, tag="turn.ended"):

@@ -1,12 +1,13 @@
-"""The events of a session and of the prompts sent to it. `events` has the others and their order."""
+"""The events of a session, of the prompts sent to it, and of what people allow and stop. `events` has the others and
+their order."""
 
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from coderelay.protocol.asks import By, Unanswered
+from coderelay.protocol.asks import Approval, By, Unanswered
 from coderelay.protocol.content import Image
-from coderelay.protocol.ids import CallId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, CallId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.modes import MODE_NAMES
 
@@ -158,3 +159,23 @@ class PromptTaken(Event, frozen=True, tag="prompt.taken"):
     def said(self) -> str:
         """What the person typed."""
         return self.typed or self.text
+
+
+class ApprovalGranted(Event, frozen=True, tag="approval.granted"):
+    """From now on this action is not asked about. Written to the session's own log, or to the log of approvals if it
+    counts beyond the session."""
+
+    approval: Approval
+    by: By
+
+
+class ApprovalRevoked(Event, frozen=True, tag="approval.revoked"):
+    approval_id: AskId
+    by: By
+
+
+class StopRequested(Event, frozen=True, tag="stop.requested"):
+    """A person wants the open turn to end now; turn.ended(stopped) follows. It closes asks that are still open.
+    Queued prompts stay in the queue until another prompt is sent."""
+
+    by: By

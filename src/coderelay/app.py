@@ -218,7 +218,7 @@ class App:
         return await asyncio.to_thread(list_folders, folder, roots, hidden=hidden)
 
     async def file_text(self, folders: Sequence[str], path: str, most_bytes: int) -> FileShown:
-        from coderelay.tools.search.file_text import file_text  # loaded only when a person asks
+        from coderelay.tools.search.listing import file_text  # loaded only when a person asks
 
         return await file_text(folders, path, most_bytes)
 

@@ -1,14 +1,16 @@
 """Answers queries about what this machine offers: models, agents, files and folders, with or without a session."""
 
+import os
 from collections.abc import Sequence
 from typing import Literal, Protocol
+
+from msgspec.structs import replace
 
 from coderelay.host.can_run import check_folder, folder_exists, present, require_machine
 from coderelay.host.context import HostContext
 from coderelay.host.mcp_servers import Servers
 from coderelay.host.ownership import Ownership
-from coderelay.host.read_file import read_file
-from coderelay.protocol.errors import BadInput, CannotRun
+from coderelay.protocol.errors import BadInput, CannotRun, ToolFailed
 from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.queries import (
     ListAgents,
@@ -35,6 +37,7 @@ from coderelay.protocol.session_info import (
 from coderelay.protocol.translatable import say
 from coderelay.session.state import SessionSettings, State
 from coderelay.store.store import Store
+from coderelay.workspace.files.disk import Disk
 
 MachineQuery = (
     ListModels
@@ -48,9 +51,9 @@ MachineQuery = (
     | ReadFile
     | ShowHost
 )
-
 _MOST_RECENT = 20
 _SESSIONS = 100
+_MOST_BYTES = 4 * 1024 * 1024
 
 
 class Machine(Protocol):
@@ -203,3 +206,18 @@ async def _owner(state: State, ownership: Ownership) -> Literal["nobody", "here"
     if await ownership.is_elsewhere(state.owner):
         return "another process"
     return "here" if state.owner == await ownership.me() else "nobody"
+
+
+async def read_file(query: ReadFile, settings: SessionSettings, context: HostContext) -> FileShown:
+    """Whoever asks may be far away, so the rules of mode default count, whatever mode the session is in. Raises
+    BadInput."""
+    named = (settings.cwd, *settings.folders)
+    try:
+        full = Disk(named).locate(query.path)
+        folders = tuple(dict.fromkeys([*named, *map(os.path.realpath, named)]))
+        if context.folders.of(settings.cwd).hidden({full, os.path.realpath(full)}, "default", folders):
+            raise BadInput(say("{path} may hold secrets and is not shown", path=query.path))
+        shown = await context.machine.file_text(named, query.path, min(max(1, query.most_bytes), _MOST_BYTES))
+    except ToolFailed as refused:
+        raise BadInput(refused.message) from refused
+    return replace(shown, text=context.secrets.hide(shown.text))

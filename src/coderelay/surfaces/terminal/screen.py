@@ -12,7 +12,7 @@ from typing import Protocol, TextIO
 
 from prompt_toolkit.application import Application, in_terminal
 from prompt_toolkit.application.current import set_app
-from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import Completer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
@@ -30,8 +30,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from coderelay.client.language import t
 from coderelay.surfaces.standard_streams import wait_until_written, waiting
-from coderelay.surfaces.terminal.completion_menu import menu_lines
-from coderelay.surfaces.terminal.drawing.columns import without_colours
+from coderelay.surfaces.terminal.drawing.columns import cut, width_of, without_colours
 from coderelay.surfaces.terminal.input.keyboard import REPORT_FOCUS, REPORT_NO_FOCUS, Focus, Keyboard
 
 _PRINT_SECONDS = 0.03
@@ -40,6 +39,9 @@ _INPUT_ROWS = 10
 _MOST_UNSHOWN = 1 << 16
 _ESCAPE_SECONDS = 0.05  # how long to wait for the rest of an Alt key's sequence
 MENU_ROWS = 8
+_CHOSEN = "reverse"
+_MEANING = "fg:ansibrightblack"
+_WIDEST = 40
 
 
 class View(Protocol):
@@ -335,3 +337,24 @@ def _size() -> Size:
     except OSError:  # the terminal is gone; SIGHUP follows
         return Size(rows=24, columns=80)
     return Size(rows=found.lines or 24, columns=found.columns or 80)
+
+
+def menu_lines(state: CompletionState, width: int, rows: int) -> StyleAndTextTuples:
+    """The part of the list around the selected completion: one completion per line, with its description."""
+    completions = state.completions
+    chosen = state.complete_index
+    first = max(0, min((chosen or 0) - rows // 2, len(completions) - rows))
+    shown = completions[first : first + rows]
+    column = min(_WIDEST, max(width_of(each.display_text) for each in shown))
+    lines: StyleAndTextTuples = []
+    for number, each in enumerate(shown, first):
+        name = cut(each.display_text, min(column, width - 3))
+        meaning = cut(each.display_meta_text, max(0, width - column - 6))
+        lines.append((_CHOSEN if number == chosen else "", f"  {name}{' ' * (column - width_of(name))}"))
+        lines.append((_MEANING, f"  {meaning}\n" if meaning else "\n"))
+    if len(completions) > rows:
+        lines.append((_MEANING, f"  {first + 1}-{first + len(shown)} / {len(completions)}\n"))
+    if lines:
+        style, text, *_ = lines[-1]
+        lines[-1] = (style, text.rstrip("\n"))
+    return lines

@@ -8,7 +8,7 @@ import asyncio
 import os
 import stat
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 
 from coderelay.workspace.processes.processes import CannotStart, Processes
@@ -17,12 +17,17 @@ from coderelay.workspace.sandbox.caches import cache_environment, cache_folder
 from coderelay.workspace.sandbox.confinement import Confinement, SandboxBackend
 from coderelay.workspace.sandbox.detect import forget, sandbox_backend
 from coderelay.workspace.sandbox.git_folders import GitSearch
-from coderelay.workspace.sandbox.guarded_paths import GuardedPaths, find_guarded_paths
-from coderelay.workspace.sandbox.planted_files import PlantedFiles
+from coderelay.workspace.sandbox.guarded_paths import (
+    GuardedPaths,
+    files_below,
+    find_guarded_paths,
+    obeyed_files_in,
+    open_folders,
+)
 from coderelay.workspace.sandbox.private_folder import PrivateFolder
 from coderelay.workspace.sandbox.probe import wrapped
 from coderelay.workspace.sandbox.profile import ProcessGroup, folders_around, profile, resource_limits
-from coderelay.workspace.sandbox.restore import Restored, StateBefore, record_state, restore_state
+from coderelay.workspace.sandbox.restore import Restored, StateBefore, move_aside, record_state, restore_state
 
 IDLE_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
@@ -290,3 +295,33 @@ class Sandboxes:
 
     async def close(self) -> None:
         await asyncio.gather(*(each.close() for each in [*self._current.values(), *self._left]))
+
+
+class PlantedFiles:
+    """Compares the obeyed files in the session's folders before and after a command."""
+
+    def __init__(self, folders: Iterable[str]) -> None:
+        self._folders = tuple(folders)
+        self._before: set[str] | None = None
+        self._has_mounts = True
+
+    def look(self, *, has_mounts: bool) -> None:
+        """Record what exists before a command. Of several commands that run at the same time, the first one's record
+        counts. Without mounts, a command can also create files in a folder that existed."""
+        if self._before is None:
+            self._has_mounts = has_mounts
+            self._before = self._present()
+
+    def move_aside(self) -> list[str]:
+        """Move aside what the command has created. Returns the paths."""
+        if self._before is None:
+            return []
+        new = sorted(self._present() - self._before)
+        self._before = None
+        return [path for path in new if move_aside(path)]
+
+    def _present(self) -> set[str]:
+        present = {path for folder in self._folders for path in obeyed_files_in(folder)}
+        if not self._has_mounts:
+            present |= {file for folder in open_folders(self._folders) for file in files_below(folder)}
+        return present

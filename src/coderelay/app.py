@@ -192,8 +192,8 @@ class App:
         return [self.native_agent(), self.guide()]
 
     @property
-    def identity(self) -> MachineIdentity:
-        if self._identity is None:
+    def identity(self) -> MachineIdentity | None:
+        if self._identity is None and self.config.database_url:
             self._identity = machine_identity(self.config.home)
         return self._identity
 

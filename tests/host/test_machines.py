@@ -32,7 +32,9 @@ class NamedApp(App):
 
     @property
     def identity(self) -> MachineIdentity:
-        return MachineIdentity(super().identity.id, Path(self.config.home).name)
+        identity = super().identity
+        assert identity is not None
+        return MachineIdentity(identity.id, Path(self.config.home).name)
 
 
 @pytest.fixture

@@ -116,7 +116,7 @@ async def test_the_diff_a_person_is_shown_has_no_secrets_around_the_change(tmp_p
         assert (coder.folder / ".env").read_text() == DOTENV.replace("PORT=1", "PORT=2")
 
 
-PRIVATE = "NODE_ENV=production\nDB_PASSWORD=hunter2\nPIN=4711\n"
+PRIVATE = "NODE_ENV=production\nDB_PASSWORD=hunter2\nPIN=forty-7\n"
 OLD = "NODE_ENV=production\nx\ny"
 UNFIT = [
     call("edit", path=".env", old=OLD, new="z"),
@@ -144,7 +144,7 @@ async def test_a_change_that_does_not_fit_quotes_no_file_that_may_not_be_read(
         assert isinstance(end, Denied if mode == "plan" else Failed)
         told = await everything(coder)
         assert "hunter2" not in told
-        assert "4711" not in told
+        assert "forty-7" not in told
 
 
 @pytest.mark.parametrize("guess", ["DB_PASSWORD=hunter2", "DB_PASSWORD=hunter3"])
@@ -212,7 +212,7 @@ async def test_what_a_rule_allows_to_be_read_is_found_by_grep(tmp_path: Path) ->
         await coder.create("default")
         await coder.prompt("go")
         await coder.ended()
-        assert await ends_of(coder) == [Finished(".env:3:PIN=4711", "1 match in 1 file")]
+        assert await ends_of(coder) == [Finished(".env:3:PIN=forty-7", "1 match in 1 file")]
 
 
 @pytest.mark.parametrize("held", ["key-of-llm-4711", "s3cret/of:db", "s3cret%2Fof%3Adb"])

@@ -44,7 +44,8 @@ def is_elsewhere(settings: SessionSettings | None, context: HostContext) -> bool
     """Whether the session belongs to another machine. What is at its folder's path here is then another folder."""
     if settings is None or settings.machine is None:
         return False
-    return settings.machine.id != context.machine.identity.id
+    here = context.machine.identity
+    return here is not None and settings.machine.id != here.id
 
 
 def require_machine(settings: SessionSettings, context: HostContext) -> None:

@@ -155,8 +155,8 @@ class Host:
     async def _answer(self, query: AnyQuery) -> object:
         match query:
             case ListSessions():
-                machine = self.context.machine.identity.id if query.here else None
-                return await without_children(self.store, query, machine)
+                here = self.context.machine.identity if query.here else None
+                return await without_children(self.store, query, None if here is None else here.id)
             case ListChildren():
                 return await children_of(self._records, query.session)
             case ShowSession():

@@ -58,13 +58,13 @@ _MOST_BYTES = 4 * 1024 * 1024
 
 class Machine(Protocol):
     """What the machine offers besides sessions. `log_name` says where the log is, without any secret in it.
-    `identity` is how the log knows the machine."""
+    `identity` is how a log that several machines share knows the machine; None if the log is a file on this one."""
 
     @property
     def log_name(self) -> str: ...
 
     @property
-    def identity(self) -> MachineIdentity:
+    def identity(self) -> MachineIdentity | None:
         """Raises StoreFailed."""
         ...
 

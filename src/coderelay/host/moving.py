@@ -6,6 +6,7 @@ from coderelay.protocol.commands import Accepted, MoveSession, Outcome, Unchange
 from coderelay.protocol.errors import CannotRun
 from coderelay.protocol.events import AnyEvent
 from coderelay.protocol.ids import OwnerId
+from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.translatable import say
 from coderelay.session import decide
 from coderelay.session.children import children
@@ -24,18 +25,21 @@ async def move_here(record: Record, command: MoveSession, context: HostContext) 
 
 
 async def _move(record: Record, command: MoveSession, context: HostContext) -> Outcome:
+    machine = context.machine.identity
+    if machine is None:
+        return Unchanged(record.state.head)  # the log is on one machine
     while True:
         owner = record.state.owner
         settings = decide.require(record.state)
-        here = settings.machine is not None and settings.machine.id == context.machine.identity.id
-        if not here and owner is not None and not await context.ownership.may_follow(owner):
+        is_here = settings.machine is not None and settings.machine.id == machine.id
+        if not is_here and owner is not None and not await context.ownership.may_follow(owner):
             where = "" if settings.machine is None else settings.machine.name
             raise CannotRun(
                 say("it is running on another machine: {machine}", machine=where), "Stop its turn, then move it."
             )
 
-        def move(state: State, owner: OwnerId | None = owner) -> list[AnyEvent]:
-            return decide.move(state, command, context.machine.identity) if state.owner == owner else []
+        def move(state: State, owner: OwnerId | None = owner, here: MachineIdentity = machine) -> list[AnyEvent]:
+            return decide.move(state, command, here) if state.owner == owner else []
 
         if await record.append(move):
             return Accepted(record.state.head)

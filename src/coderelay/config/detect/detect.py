@@ -9,18 +9,13 @@
 The first two need no search of PATH and no connection; most starts end there.
 """
 
-import os
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 from coderelay.config.detect.other_tools import LearnedVariables, learn
 from coderelay.config.load import Config
-from coderelay.models.local.running_servers import find_servers
-from coderelay.models.local.weights import WeightsFolder
-from coderelay.models.open_model import Providers
 from coderelay.models.provider import KNOWN, Provider, ProviderSettings
-from coderelay.protocol.errors import CoderError
 from coderelay.protocol.translatable import say
 
 GUIDE = "guide"
@@ -71,6 +66,7 @@ async def detect(
     whole = learned.added_to(env)
     if keyed := _keyed(whole, learned, settings or {}):
         return DetectedModel(*keyed, learned)
+    from coderelay.config.detect.local_model import model_here  # most starts do not need it
 
     if here := await model_here(config.home, whole, settings or {}, silence_seconds):
         return DetectedModel(*here, learned)
@@ -115,21 +111,3 @@ def _source(key: str, address: str, learned: LearnedVariables) -> str:
         if address in learned.files
         else key
     )
-
-
-async def model_here(
-    home: str, env: Mapping[str, str], settings: Mapping[str, ProviderSettings], silence_seconds: float
-) -> tuple[str, str] | None:
-    """The name of the model and where it was found, or None."""
-    for server in await find_servers(Providers(env, settings), env, silence_seconds=silence_seconds):
-        if server.model is not None:
-            return server.model, f"{server.provider} at {server.host}"
-    return next(((f"local:{name}", "weights on this machine") for name in _weights(home)), None)
-
-
-def _weights(home: str) -> list[str]:
-    """The names of installed weights. A list that cannot be read counts as empty; `coder doctor` reports it."""
-    try:
-        return [*WeightsFolder(os.path.join(home, "models")).all()]
-    except (CoderError, OSError):
-        return []

@@ -46,7 +46,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId, new_id
 from coderelay.protocol.live import Live
-from coderelay.protocol.queries import ShowPermissions, ShowSession
+from coderelay.protocol.queries import ListPrompts, ShowPermissions, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.protocol.summary import AskRow, Summary
 from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_written
 from coderelay.surfaces.terminal.answering import Answering, split_all
@@ -131,11 +131,20 @@ class PlainRepl:
         self._turn = None
         self._outstanding.clear()
         self._carrying_on = summary.turn_open
+        if summary.queued and await self._starts_by_itself(session):
+            self._outstanding.update(each.prompt_id for each in await self._client.get(ListPrompts(session)))
         asks, events = await join_family(self._client, session, after)
         for row in asks:  # asks that were open before we joined
             self._inbox.put_nowait(row)
         self._follower = asyncio.create_task(self._follow(events))
         return summary
+
+    async def _starts_by_itself(self, session: SessionId) -> bool:
+        """Whether the next queued prompt starts now that the session is open, or has started a moment ago. It does
+        not if a stop holds it back, or if this process cannot run it."""
+        if await self._client.get(WhyWaiting(session)) is None:
+            return (await self._client.get(ShowSession(session))).turn_open
+        return await self._client.get(WhyNotRun(session)) is None
 
     async def _follow(self, events: Events) -> None:
         try:

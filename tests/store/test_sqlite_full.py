@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coderelay.protocol.errors import StoreFull
+from coderelay.protocol.errors import StoreFailed, StoreFull
 from coderelay.protocol.ids import SessionId
 from coderelay.store.sqlite.store import SqliteStore
 from coderelay.testing.store_suite import created, everything, prompt, refused, whole_turn
@@ -76,3 +76,21 @@ def test_a_database_cannot_be_made_on_a_full_disk_and_can_with_room(small_disk: 
     ballast.unlink()
     use(path, lambda store: store.append(A, 0, [created()]))
     assert is_whole(path)
+
+
+def test_a_commit_that_fails_leaves_the_log_where_it_was(path: Path, opened: list[sqlite3.Connection]) -> None:
+    """The writer knows the ends of logs from what it wrote; what was rolled back must not count."""
+    events(path)
+
+    async def story(store: SqliteStore) -> None:
+        _, writer = opened
+        await store.append(A, HEAD, [prompt("before")])
+        writer.execute("PRAGMA foreign_keys = ON")
+        writer.execute("CREATE TABLE owed (id TEXT REFERENCES sessions (id) DEFERRABLE INITIALLY DEFERRED)")
+        writer.execute("CREATE TRIGGER owes AFTER INSERT ON event BEGIN INSERT INTO owed VALUES ('nobody'); END")
+        await refused(StoreFailed, store.append(A, HEAD + 1, [prompt("lost")]))
+        writer.execute("DROP TRIGGER owes")
+        (recorded,) = await store.append(A, HEAD + 1, [prompt("after")])
+        assert (recorded.seq, await store.read(A, HEAD + 1)) == (HEAD + 2, [recorded])
+
+    use(path, story)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import msgspec
+from msgspec import Struct
 
 from coderelay.protocol.codec import decode, encode, kind_of
 from coderelay.protocol.errors import BadInput, StoreDamaged
@@ -17,6 +18,15 @@ LAST_CHARACTER = "\U0010ffff"
 """Sorts after every character in ids: whatever sorts between a prefix and prefix + LAST_CHARACTER begins with it."""
 
 _summaries = msgspec.json.Decoder(Summary)
+
+
+class LogHead(Struct, frozen=True):
+    """The end of a log, and its session's row at that point. All of it follows from the events up to `seq`."""
+
+    seq: int = 0
+    epoch: int = 0
+    at: int = 0
+    row: Summary | None = None
 
 
 def bodies(session: SessionId, events: Sequence[AnyEvent]) -> list[tuple[str, str]]:

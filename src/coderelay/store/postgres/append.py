@@ -13,7 +13,7 @@ from coderelay.protocol.summary import Summary
 from coderelay.store.postgres.arrays import Numbers, Texts, escape_nul
 from coderelay.store.postgres.connection import Connection, rows
 from coderelay.store.store import Projection
-from coderelay.store.stored import bodies, place
+from coderelay.store.stored import LogHead, bodies, place
 
 _HEAD = """
 SELECT head.seq, head.epoch, head.at, sessions.summary
@@ -25,15 +25,6 @@ _APPEND = f"SELECT * FROM append_events(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 
 _ARRIVED = "SELECT 1 FROM event WHERE session_id = %s AND seq = %s AND append_id = %s"
 
 ReadSummary = Callable[[str, str], Summary]
-
-
-class LogHead(Struct, frozen=True):
-    """The end of a log, and its session's row at that point. All of it follows from the events up to `seq`."""
-
-    seq: int = 0
-    epoch: int = 0
-    at: int = 0
-    row: Summary | None = None
 
 
 class Append:

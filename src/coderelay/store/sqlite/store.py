@@ -24,9 +24,9 @@ from coderelay.store.sqlite.open_file import (
     open_file,
     waiting_words,
 )
-from coderelay.store.sqlite.writer import Writer
+from coderelay.store.sqlite.writer import KnownHeads, Writer
 from coderelay.store.store import ChangeCursor, Changes, Projection
-from coderelay.store.stored import LAST_CHARACTER, bodies, place, read_event, read_summary, refuse_holes
+from coderelay.store.stored import LAST_CHARACTER, LogHead, bodies, place, read_event, read_summary, refuse_holes
 
 # The body is read as bytes: `_recorded` decodes it, and can name the event if it is not valid text.
 _EVENTS = (
@@ -109,7 +109,10 @@ class SqliteStore:
             self._reader.close()
             raise
         self._reader.execute("PRAGMA busy_timeout = 0")  # the event loop must not block on a lock
-        self._writer = Writer(writer, self.path, self._files, self._lock_seconds, self._tell)
+        self._known = KnownHeads()
+        self._writer = Writer(
+            writer, self.path, self._files, self._lock_seconds, self._tell, rolled_back=self._known.forget
+        )
 
     async def append(
         self, session: SessionId, at: int, events: Sequence[AnyEvent], *, epoch: int | None = None
@@ -118,15 +121,16 @@ class SqliteStore:
         encoded = bodies(session, events)
 
         def work(connection: sqlite3.Connection) -> list[Recorded]:
-            head, current, last_at = connection.execute(_HEAD, (session,)).fetchone() or (0, 0, 0)
-            if epoch is not None and epoch != current:
-                raise Fenced(session, epoch, current)
-            if head != at:
-                raise HeadMoved(session, at, head)
-            recorded = place(session, head, current, events, max(self._clock(), last_at))
+            head = self._known.take(connection, session) or self._head(connection, session)
+            if epoch is not None and epoch != head.epoch:
+                raise Fenced(session, epoch, head.epoch)
+            if head.seq != at:
+                raise HeadMoved(session, at, head.seq)
+            recorded = place(session, head.seq, head.epoch, events, max(self._clock(), head.at))
             if recorded:
                 _insert(connection, session, recorded, encoded)
-                self._project(connection, session, recorded)
+                row = self._project(connection, session, head.row, recorded)
+                self._known.keep(session, LogHead(recorded[-1].seq, recorded[-1].epoch, recorded[-1].at, row))
             return recorded
 
         return await self._write(work)
@@ -258,11 +262,19 @@ class SqliteStore:
                     "Free some space. The log is as it was before.",
                 )
 
-    def _project(self, connection: sqlite3.Connection, session: SessionId, recorded: Sequence[Recorded]) -> None:
-        """Compute the rows from the events one by one: how the events were grouped into appends makes no
-        difference."""
+    def _head(self, connection: sqlite3.Connection, session: SessionId) -> LogHead:
+        head = connection.execute(_HEAD, (session,)).fetchone()
+        if head is None:
+            return LogHead()
+        seq, epoch, at = head
         found = connection.execute(_SUMMARY, (session,)).fetchone()
-        row = self._summary(*found) if found else None
+        return LogHead(seq, epoch, at, self._summary(*found) if found else None)
+
+    def _project(
+        self, connection: sqlite3.Connection, session: SessionId, row: Summary | None, recorded: Sequence[Recorded]
+    ) -> Summary | None:
+        """Compute the rows from the events one by one, beginning with the session's present `row`, and return the new
+        one: how the events were grouped into appends makes no difference."""
         messages: list[tuple[str, str, str, int]] = []
         for each in recorded:
             before, row = row, self._projection.summary(row, each)
@@ -276,15 +288,17 @@ class SqliteStore:
             connection.executemany(
                 "INSERT OR IGNORE INTO messages (id, session_id, data, created_at) VALUES (?, ?, ?, ?)", messages
             )
+        return row
 
     def _rebuild(self, connection: sqlite3.Connection) -> None:
+        self._known.forget()
         connection.execute("DELETE FROM sessions")
         connection.execute("DELETE FROM messages")
         for (session,) in connection.execute(_LOGS).fetchall():
             rows = connection.execute(_EVENTS, (session, 0, -1)).fetchall()
             recorded = [self._recorded(session, row) for row in rows]
             refuse_holes(session, 0, recorded, self._damaged)
-            self._project(connection, session, recorded)
+            self._project(connection, session, None, recorded)
 
     def _recorded(self, session: SessionId, row: tuple[int, int, int, str, bytes]) -> Recorded:
         return read_event(session, row, self._damaged)

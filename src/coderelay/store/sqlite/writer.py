@@ -12,13 +12,16 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from coderelay.protocol.errors import CoderError, StoreLocked
+from coderelay.protocol.ids import SessionId
 from coderelay.protocol.translatable import say
 from coderelay.store.sqlite.file_guard import OpenFiles
 from coderelay.store.sqlite.open_file import TELL_SECONDS, closed, failure, is_busy, pause, waiting_words
+from coderelay.store.stored import LogHead
 
 T = TypeVar("T")
 
 GROUP = 256
+_KNOWN_HEADS = 256
 _LEAVING_SECONDS = 3.0
 
 
@@ -32,7 +35,8 @@ class _Job(Struct):
 
 class Writer:
     """`lock_seconds` is how long to wait for another program's lock; None waits without limit. If the wait becomes
-    long, `tell` is called on the event loop with a message about who holds the lock."""
+    long, `tell` is called on the event loop with a message about who holds the lock. `rolled_back` is called by the
+    writer's thread when a transaction is undone as a whole."""
 
     def __init__(
         self,
@@ -41,12 +45,14 @@ class Writer:
         files: OpenFiles,
         lock_seconds: float | None,
         tell: Callable[[str], None],
+        rolled_back: Callable[[], None],
     ) -> None:
         self._connection = connection
         self._path = path
         self._files = files
         self._lock_seconds = lock_seconds
         self._tell = tell
+        self._rolled_back = rolled_back
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._door = threading.Lock()
@@ -142,10 +148,14 @@ class Writer:
         self._begin(group[0].loop)
         try:
             self._files.refuse_removed(self._connection)
-            for job in group:
-                self._perform(job)
+            if len(group) == 1:  # it is refused with the whole transaction, so it needs no savepoint
+                group[0].error, group[0].result = None, group[0].work(self._connection)
+            else:
+                for job in group:
+                    self._perform(job)
             self._connection.execute("COMMIT")
         except BaseException:
+            self._rolled_back()
             if self._connection.in_transaction:  # SQLite ends it by itself when the disk is full
                 self._connection.execute("ROLLBACK")
             raise
@@ -197,3 +207,28 @@ def _resolve(jobs: list[_Job]) -> None:
             job.future.exception()  # marks it as retrieved: a cancelled caller will not ask for it
         else:
             job.future.set_result(job.result)
+
+
+class KnownHeads:
+    """The ends of the logs that this process wrote to last. They hold until another connection writes to the file,
+    which SQLite's data version tells. Used by the writer's thread only, within its transactions."""
+
+    def __init__(self) -> None:
+        self._version = -1
+        self._heads: dict[SessionId, LogHead] = {}
+
+    def take(self, connection: sqlite3.Connection, session: SessionId) -> LogHead | None:
+        """The end of this log. It is kept anew with what is appended: an append that fails leaves none behind."""
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._version = version
+            self._heads.clear()
+        return self._heads.pop(session, None)
+
+    def keep(self, session: SessionId, head: LogHead) -> None:
+        if len(self._heads) >= _KNOWN_HEADS:
+            self._heads.clear()
+        self._heads[session] = head
+
+    def forget(self) -> None:
+        self._heads.clear()

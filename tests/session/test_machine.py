@@ -38,7 +38,7 @@ from tests.session.reading_mutants import READING_MUTANTS
 from tests.session.spending_mutants import SPENDING_MUTANTS
 from tests.session.undo_mutants import UNDO_MUTANTS
 
-_EXAMPLES = 1000 if "CODER_SOAK" in os.environ else 150
+_EXAMPLES = 1000
 _ANY = settings(deadline=None, report_multiple_bugs=False)
 _FIXED = settings(_ANY, derandomize=True, database=None)
 _SEARCHED = settings(_FIXED, stateful_step_count=60)
@@ -46,6 +46,9 @@ _SEARCHED = settings(_FIXED, stateful_step_count=60)
 
 # A failure is made as short as possible before it is told, which may take minutes.
 pytestmark = pytest.mark.timeout(600)
+_SEARCH = pytest.mark.skipif(
+    "CODER_SOAK" not in os.environ, reason="a search takes minutes: `make soak` and `make mutants`"
+)
 
 
 @pytest.mark.quick
@@ -53,6 +56,7 @@ def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_i
     run_state_machine_as_test(SessionMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
 
 
+@_SEARCH
 def test_a62_c11_c28_d02_d03_d11_d18_d22_x05_x08_x12_x22_x25_x37_promises_hold_in_many_more_orders_of_moves() -> None:
     run_state_machine_as_test(SessionMachine, settings=settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70))
 
@@ -62,6 +66,7 @@ def test_d02_d03_d18_d22_x12_x24_x25_promises_hold_for_an_agent_that_blocks() ->
     run_state_machine_as_test(BlockingMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
 
 
+@_SEARCH
 def test_d02_d03_d18_d22_x12_x24_x25_promises_hold_for_an_agent_that_blocks_in_many_more_orders_of_moves() -> None:
     many = settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70)
     run_state_machine_as_test(BlockingMachine, settings=many)
@@ -87,7 +92,7 @@ def test_the_machine_notices_a_wrong_rule(mutant: type[Mutant]) -> None:
         recorded_failures.replay(_machine_of(mutant), mutant.__name__, _SEARCHED)
 
 
-@pytest.mark.skipif("CODER_SOAK" not in os.environ, reason="a search takes minutes: `make soak` and `make mutants`")
+@_SEARCH
 @pytest.mark.timeout(3600)
 @any_mutant
 def test_a_random_search_finds_a_wrong_rule(mutant: type[Mutant]) -> None:

@@ -6,12 +6,10 @@ each when the turns before it have ended, and asks are decided by policy because
 """
 
 import asyncio
-import os
 import signal
 import sys
-import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import aclosing
 from typing import Literal
 
@@ -52,6 +50,7 @@ from coderelay.surfaces.standard_streams import MOST_WAITING, hurry, wait_until_
 from coderelay.surfaces.terminal.answering import Answering, split_all
 from coderelay.surfaces.terminal.open_asks import Change, ClosedAsk, DroppedAsks, OpenAsk, OpenAsks, OpenedAsk
 from coderelay.surfaces.terminal.plain_renderer import PlainRenderer, write
+from coderelay.surfaces.terminal.stdin_reader import InputEnd, InputLine, begin_reading
 
 _KEYS = """\
 Enter or Ctrl+D sends the line; Ctrl+D on an empty line exits, and the session is kept.
@@ -60,17 +59,7 @@ Prompts that you send while a turn is running are queued. Ctrl+C stops the turn,
 WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 Ending = Literal["left", "parked", "stopped"]
 
-
-class InputEnd:
-    """The end of the input: no more lines follow."""
-
-
-class InputLine(str):
-    pass
-
-
 _Item = InputLine | InputEnd | AskRow | Recorded | Live | CoderError
-_MOST_BYTES = 1 << 16
 
 
 class PlainRepl:
@@ -382,23 +371,3 @@ class PlainRepl:
 
     async def _stop(self) -> None:
         await self._client.send(StopTurn(session=self.session, by=self._by))
-
-
-def begin_reading(take: Callable[[InputLine | InputEnd], None], *, at_terminal: bool) -> None:
-    """Read standard input in a thread, and pass each line, and then its end, to `take` in the event loop."""
-    loop = asyncio.get_running_loop()
-
-    def read() -> None:
-        for line in _typed() if at_terminal else sys.stdin:
-            loop.call_soon_threadsafe(take, InputLine(line.rstrip("\n")))
-        loop.call_soon_threadsafe(take, InputEnd())
-
-    # A daemon thread, because a thread that blocks in a read cannot be cancelled.
-    threading.Thread(target=read, daemon=True).start()
-
-
-def _typed() -> Iterator[str]:
-    """Lines from a terminal. A read returns one line, or with Ctrl+D what is typed so far; on an empty line that is
-    nothing, which ends the input."""
-    while line := os.read(sys.stdin.fileno(), _MOST_BYTES):
-        yield line.decode("utf-8", "replace")

@@ -5,6 +5,7 @@ import os
 import shlex
 import socket
 import sys
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from uuid import uuid4
@@ -166,3 +167,16 @@ async def test_the_environment_of_a_command_is_its_own(tmp_path: Path, backend: 
         own = [seen[name] for name in ("XDG_CACHE_HOME", "PIP_CACHE_DIR", "npm_config_cache", "GOCACHE")]
         assert [path.startswith(str(inside.coder_home / "caches")) for path in own] == [True] * 4
         assert SECRET not in (await inside.bash(f"cat {runtime}/*")).output
+
+
+@story
+async def test_a_socket_among_the_devices_is_hidden_and_commands_still_start(tmp_path: Path, backend: SandboxBackend):
+    """The devices are then listed one by one, /dev/stderr too, which leads to a pipe of ours."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as place, socket.socket(socket.AF_UNIX) as listening:
+        path = os.path.join(place, "socket")
+        listening.bind(path)
+        listening.listen()
+        async with confined(tmp_path, backend) as inside:
+            code = f"import socket; socket.socket(socket.AF_UNIX).connect({path!r})"
+            said = await inside.output(f"{shlex.join([sys.executable, '-I', '-c', code])} 2>&1 || echo refused")
+    assert said.splitlines()[-1] == "refused"

@@ -43,13 +43,15 @@ def _written(profile: Profile) -> str:
 
 
 def _policy(profile: Profile) -> dict[str, object]:
-    writable = [*profile.folders, profile.cache, profile.temporary]
+    there = [path for name in _DEVICES if os.path.exists(path := f"/dev/{name}")]
+    devices = [path for each in there for path in _visible(each, profile.hidden)]
+    writable = [*profile.folders, profile.cache, profile.temporary, *devices]
     inside = [path for path in profile.hidden if any(is_in(path, folder) for folder in profile.folders)]
     guarded = [path for path in profile.guarded if not _must_be_readable(path, profile)]
     shown = [path for each in profile.shown if os.path.exists(each) for path in _visible(each, profile.hidden)]
     return {
         "fs_readable": [*dict.fromkeys([*_visible("/", [*profile.hidden, "/tmp", "/var/tmp"]), *shown])],
-        "fs_writable": [*writable, *(path for name in _DEVICES if os.path.exists(path := f"/dev/{name}"))],
+        "fs_writable": writable,
         "fs_denied": [*inside, *guarded],
         "extra_deny_syscalls": _OF_OTHER_PROCESSES,
         "max_processes": PROCESSES,
@@ -80,4 +82,7 @@ def _visible(folder: str, hidden: Collection[str]) -> Iterator[str]:
         except OSError:
             return
         for name in names:
-            yield from _visible(os.path.join(folder, name), within)
+            path = os.path.join(folder, name)
+            # /dev/stderr leads to an open file, perhaps a pipe: Landlock has no rules for pipes. /proc is visible.
+            if not (os.path.islink(path) and os.readlink(path).startswith("/proc/")):
+                yield from _visible(path, within)

@@ -189,13 +189,15 @@ async def test_c30_another_process_undoes_what_the_first_one_did(tmp_path: Path)
 
 @pytest.mark.quick
 @story
-async def test_x15_outside_a_repository_a_turn_cannot_be_undone_and_says_why(tmp_path: Path) -> None:
-    async with house(tmp_path, script(proposes(write("b", "x")), says("done"))) as coder:
+async def test_c30_x15_outside_a_repository_a_turn_is_undone_even_if_it_creates_one(tmp_path: Path) -> None:
+    steps = proposes(write("b", "x"), bash("echo y > c; git init -q -b main; git add b")), says("done")
+    async with house(tmp_path, script(*steps)) as coder:
+        (coder.folder / "a").write_text("mine\n")
         await coder.prompt("go")
         await coder.ended()
-        with pytest.raises(CannotRun, match="git"):
-            await undo(coder)
-        assert (coder.folder / "b").exists()
+        outcome = await undo(coder)
+        assert (outcome.restored, outcome.removed, outcome.conflicts) == ((), ("b", "c"), ())
+        assert files(coder.folder) == {"a": "mine\n"}
 
 
 @pytest.mark.quick
@@ -419,8 +421,9 @@ async def test_x15_a_command_that_removes_the_repository_is_not_called_a_crash(t
     async with house(tmp_path, script(proposes(bash("echo x > b; rm -rf .git")), says("done"))) as coder:
         await coder.prompt("go")
         assert (await coder.ended()).ending == "done"
-        with pytest.raises(CannotRun, match="there is no snapshot of the files at the end of the last turn"):
-            await undo(coder)
+        outcome = await undo(coder)
+        assert (outcome.restored, outcome.removed) == ((), ())
+        assert [each.partition(":")[0] for each in outcome.conflicts] == ["b"]
         assert (coder.folder / "b").exists()
 
 

@@ -14,8 +14,8 @@ import pytest
 from coderelay.protocol.session_info import FileChange
 from coderelay.workspace.trees.git import GitFailed
 from coderelay.workspace.trees.repository import NoRepository
-from coderelay.workspace.trees.snapshots import NoSnapshot, OmittedPath, Snapshot, Trees
-from coderelay.workspace.trees.undo import UndoResult, undo
+from coderelay.workspace.trees.snapshots import OmittedPath, Snapshot, Trees
+from coderelay.workspace.trees.undo import KeptFile, UndoResult, undo
 from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
 
 TAKER = """
@@ -176,12 +176,10 @@ async def test_x15_where_there_is_nothing_to_take(tmp_path: Path) -> None:
     repo = _plain(tmp_path)
     trees = trees_of(repo)
     inside = repo.root / ".git/refs"
-    assert await refused(trees, inside) == f"undo and diff need a git repository: {inside} is not in a work tree"
-    bare = Repo(tmp_path / "bare.git", "--bare")
-    assert await refused(trees, bare.root) == f"undo and diff need a git repository: {bare.root} is not in one"
+    assert await refused(trees, inside) == f"a git repository is needed: {inside} is not in a work tree"
     empty = tmp_path / "empty"
     (empty / ".git").mkdir(parents=True)
-    needed = f"undo and diff need a git repository: {empty}/.git is none, or is damaged"
+    needed = f"a git repository is needed: {empty}/.git is none, or is damaged"
     assert await refused(trees, empty) == needed
     os.rmdir(empty / ".git")
     os.mkfifo(empty / ".git")
@@ -354,9 +352,10 @@ async def test_x15_the_repository_is_gone_when_it_is_time_to_undo(tmp_path: Path
     repo.write("tracked", "turn\n")
     after = await taken(trees, repo.root)
     shutil.rmtree(repo.root / ".git")
-    with pytest.raises(NoRepository):
-        await undo(trees, before, after)
-    assert isinstance(await trees.take(str(repo.root)), NoSnapshot)
+    gone = KeptFile("tracked", "its content is no longer there")
+    assert await undo(trees, before, after) == UndoResult(skipped=(gone,))
+    assert (repo.root / "tracked").read_text() == "turn\n"
+    assert (await taken(trees, repo.root)).alone
 
 
 @story

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from coderelay.protocol.session_info import FileChange
-from coderelay.workspace.trees.snapshots import OmittedPath, Snapshot
+from coderelay.workspace.trees.snapshots import OmittedPath
 from coderelay.workspace.trees.undo import KeptFile, UndoResult, undo
-from tests.workspace.repositories import Repo, refused, story, taken, trees_of, undone
+from tests.workspace.repositories import Repo, story, taken, trees_of, undone
 
 UNKNOWN = "git ignored it, so it is not known whether it was there before"
 Act = Callable[[Repo], None]
@@ -412,15 +412,12 @@ async def test_x15_a_subfolder_is_covered_alone(repo: Repo) -> None:
 
 
 @story
-async def test_x15_an_empty_or_ignored_subfolder(repo: Repo) -> None:
+async def test_x15_an_empty_subfolder(repo: Repo) -> None:
     trees = trees_of(repo)
     before = await taken(trees, repo.root / "empty")
     _write("empty/new.txt", "turn\n")(repo)
     after = await taken(trees, repo.root / "empty")
     assert await undone(trees, before, after) == UndoResult(removed=("new.txt",))
-    (repo.root / "build").mkdir()
-    reason = await refused(trees, repo.root / "build")
-    assert reason == f"undo and diff need a git repository: {repo.root}/build is ignored by the one it is in"
 
 
 @story
@@ -465,14 +462,3 @@ async def test_x15_a_folder_that_cannot_be_written_is_told_and_the_rest_is_done(
     else:
         conflict = KeptFile("src/a.py", "it cannot be written: Permission denied")
         assert done == UndoResult(restored=("run.sh",), conflicts=(conflict,))
-
-
-@pytest.mark.quick
-@story
-async def test_c30_x15_outside_git_it_is_refused_in_words(tmp_path: Path) -> None:
-    repo = Repo(tmp_path / "work", git=False)
-    trees = trees_of(repo)
-    reason = f"undo and diff need a git repository: {repo.root} is not in one"
-    assert await refused(trees, repo.root) == reason
-    with pytest.raises(Exception, match="undo and diff need a git repository"):
-        await undo(trees, Snapshot(str(repo.root), "0" * 40), Snapshot(str(repo.root), "0" * 40))

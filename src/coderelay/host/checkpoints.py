@@ -66,7 +66,7 @@ async def before_wait(state: State, files: OpenTurnFiles) -> TreeTaken | None:
     known = state.turn.tree if state.turn is not None else None
     if known is None or not known.tree or known.left or state.settings is None:
         return None
-    left = await files().after(state.settings.cwd)
+    left = await files().after(state.settings.cwd, known)
     return replace(known, left=left) if left else None
 
 
@@ -75,10 +75,10 @@ async def files_left(state: State, files: OpenTurnFiles) -> str:
     known = state.turn.tree if state.turn is not None else None
     if known is None or not known.tree or state.settings is None:
         return ""
-    return known.left or await files().after(state.settings.cwd)
+    return known.left or await files().after(state.settings.cwd, known)
 
 
 async def _after_wait(known: TreeTaken, cwd: str, files: OpenTurnFiles) -> TreeTaken:
-    found = await files().after(cwd)
+    found = await files().after(cwd, known)
     waited = (Waited(known.left, found),) if found and found != known.left else ()
     return replace(known, left="", waited=(*known.waited, *waited))

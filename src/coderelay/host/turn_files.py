@@ -20,8 +20,9 @@ class TurnFiles(Protocol):
         """The same snapshot, with more files in it that git ignores."""
         ...
 
-    async def after(self, folder: str) -> str:
-        """The snapshot of the files as a turn leaves them; empty if that cannot be known."""
+    async def after(self, folder: str, taken: TreeTaken) -> str:
+        """The snapshot of the files as a turn leaves them, whose first one is `taken`; empty if that cannot be
+        known."""
         ...
 
     async def undo(self, turn: PastTurn, by: By) -> TurnUndone:

@@ -40,9 +40,10 @@ class TurnTrees:
             return taken  # the change must not fail because of this; an undo says what it does not cover
         return taken if wider == tree else msgspec.structs.replace(taken, tree=_encode(wider))
 
-    async def after(self, folder: str) -> str:
-        taken = await self._trees.take(folder)
-        return "" if isinstance(taken, NoSnapshot) else _encode(taken)
+    async def after(self, folder: str, taken: TreeTaken) -> str:
+        first = _decode(taken.tree) if taken.tree else None
+        found = await self._trees.take(folder, like=first)
+        return "" if isinstance(found, NoSnapshot) else _encode(found)
 
     async def undo(self, turn: PastTurn, by: By) -> TurnUndone:
         if turn.problem:

@@ -1,4 +1,7 @@
-"""Locates the git folder, index, objects and HEAD commit of a person's repository without running git."""
+"""Locates the git folder, index, objects and HEAD commit of a person's repository without running git.
+
+A folder that no repository contains counts as a work tree without a git folder (`folder_alone`).
+"""
 
 import os
 import re
@@ -18,15 +21,17 @@ _COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 class NoRepository(Refusal):
     def __init__(self, why: str) -> None:
-        super().__init__(say("undo and diff need a git repository: {problem}", problem=why))
+        super().__init__(say("a git repository is needed: {problem}", problem=why))
 
 
 class Repository(Struct, frozen=True):
-    """`git_folder` has the HEAD and index of this work tree; `common` has what all work trees share."""
+    """`git_folder` has the HEAD and index of this work tree; `common` has what all work trees share. If the folder is
+    `alone`, there is neither, and only the ignore rules in the folder itself count."""
 
     root: str
     git_folder: str
     common: str
+    alone: bool = False
 
     @property
     def objects(self) -> str:
@@ -42,6 +47,8 @@ class Repository(Struct, frozen=True):
 
     def head(self) -> str | None:
         """The checked-out commit, or None if there is none yet. Raises NoRepository if HEAD cannot be read."""
+        if self.alone:
+            return None
         name = "HEAD"
         for _ in range(5):
             line = self._ref(name)
@@ -75,6 +82,14 @@ def repository_of(folder: str) -> Repository:
     if (folder + os.sep).startswith(os.path.join(root, ".git") + os.sep):
         raise NoRepository(say("{folder} is not in a work tree", folder=folder))
     return repository
+
+
+def folder_alone(folder: str, home: str) -> Repository:
+    """A work tree without a git folder. Raises NoRepository for a folder that contains the person's home: snapshots
+    of all that a person has would take too long."""
+    if (os.path.realpath(home) + os.sep).startswith(os.path.join(folder, "")):
+        raise NoRepository(say("{folder} is too large for snapshots; start in a project's folder", folder=folder))
+    return Repository(folder, os.devnull, os.devnull, alone=True)
 
 
 def repository_at(root: str) -> Repository | None:

@@ -20,6 +20,8 @@ _PLAIN = (*_HARMLESS, "core.filemode", "core.symlinks", "core.autocrlf", "core.e
 
 # Attributes that store bytes unchanged, and keep the repository's own attributes from deciding how diffs show them.
 _EXACT = b"* -text -ident !filter !working-tree-encoding !diff\n"
+# Where there is no repository, there often are no ignore rules either. What these folders hold can be fetched again.
+_USUALLY_IGNORED = b"node_modules/\n.venv/\nvenv/\n__pycache__/\n.tox/\n.gradle/\n.mypy_cache/\n.ruff_cache/\n"
 _CONFIG = """\
 [core]
 \trepositoryformatversion = {version}
@@ -64,7 +66,7 @@ class Shadow:
     def reader(self) -> Git:
         """Git that also reads the person's objects. Do not use it to write objects: git would update the times of
         those that the person has already."""
-        return self.git.reading(self.repository.objects)
+        return self.git if self.repository.alone else self.git.reading(self.repository.objects)
 
     @property
     def index(self) -> str:
@@ -96,6 +98,7 @@ class Shadow:
             os.makedirs(os.path.join(self.folder, each), 0o700, exist_ok=True)
         if not os.path.exists(os.path.join(self.folder, "HEAD")):
             self._configure(exact)
+        self._follow_work_tree()
         self._write("info/exclude", self._rules(hidden))
         self._write("info/attributes", _EXACT if exact else self._theirs("attributes"))
 
@@ -104,7 +107,7 @@ class Shadow:
         ours = os.path.join(self.folder, name)
         with suppress(FileNotFoundError):
             os.unlink(ours)
-        for theirs in _index_files(self.repository.git_folder):
+        for theirs in () if self.repository.alone else _index_files(self.repository.git_folder):
             path = os.path.join(self.repository.git_folder, theirs)
             content = read_regular(path, _MOST_INDEX)
             if content is not None:
@@ -115,8 +118,7 @@ class Shadow:
         return ours
 
     def forget_index(self) -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(self.index)
+        self._forget("index")
 
     def rules(self) -> str:
         """A hash of the ignore rules outside of the .gitignore files: it changes whenever those rules do."""
@@ -130,6 +132,20 @@ class Shadow:
 
     def hash(self, data: bytes) -> str:
         return hashlib.new(self.hash_name, data, usedforsecurity=False).hexdigest()
+
+    def _follow_work_tree(self) -> None:
+        """Forget the index and the lists of paths if their paths began at another folder: a repository was created or
+        removed since. The objects stay."""
+        now = os.fsencode(f"{self.repository.alone:d} {self.repository.root}")
+        before = self.remembered("work-tree")
+        if before not in (now, b""):
+            self._forget("index", "adopted", "named", "repositories")
+        self._write("work-tree", now)
+
+    def _forget(self, *names: str) -> None:
+        for name in names:
+            with suppress(FileNotFoundError):
+                os.unlink(os.path.join(self.folder, name))
 
     def _configure(self, exact: bool) -> None:
         """HEAD is written last: its existence means that the folder is complete."""
@@ -161,7 +177,8 @@ class Shadow:
     def _rules(self, hidden: str) -> bytes:
         """The ignore rules of the person, of the repository, and ours, in this order: the last match counts."""
         persons = read_regular(os.fsdecode(self.remembered("excludes")), _MOST_RULES) or b""
-        return persons + b"\n" + self._theirs("exclude") + _rule_for(hidden, self.repository.root)
+        usual = _USUALLY_IGNORED if self.repository.alone else b""
+        return usual + persons + b"\n" + self._theirs("exclude") + _rule_for(hidden, self.repository.root)
 
     def _excludes(self, persons: Mapping[str, str]) -> str:
         home = self._source.get("HOME", "/")

@@ -1,4 +1,4 @@
-"""Takes snapshots of a folder in a person's repository, as git trees in a shadow repository of ours.
+"""Takes snapshots of a folder, as git trees in a shadow repository of ours. The folder need not be in a repository.
 
 A snapshot covers what is beneath the folder, not the rest of the repository: the session may only change the folder,
 and others work elsewhere. A file that git ignores is covered from the moment when somebody names it (`keep`).
@@ -18,8 +18,9 @@ from coderelay.protocol.errors import CoderError
 from coderelay.protocol.session_info import FileChange, FilesDiff
 from coderelay.workspace.trees import index_seed, tree_diff, tree_writer
 from coderelay.workspace.trees.git import Cancellation, GitFailed, nul_ended, nul_split, run_cancellable
+from coderelay.workspace.trees.git_head import root_of
 from coderelay.workspace.trees.ignored_files import ignored_paths
-from coderelay.workspace.trees.repository import NoRepository, repository_of
+from coderelay.workspace.trees.repository import folder_alone, repository_of
 from coderelay.workspace.trees.shadow_repository import Shadow
 from coderelay.workspace.trees.tree_writer import DEFAULT_LIMITS, OmittedPath, TreeLimits, WrittenTree
 
@@ -31,13 +32,15 @@ _SECONDS = 30 * 24 * 3600
 
 class Snapshot(Struct, frozen=True, omit_defaults=True):
     """The state of a folder at one moment. `named` are the ignored files that it covers, whether they exist or not.
-    `rules` is a hash of the ignore rules outside of the .gitignore files. `left_out` were not stored."""
+    `rules` is a hash of the ignore rules outside of the .gitignore files. `left_out` were not stored. The folder was
+    `alone` if no repository contained it, or one that ignored it."""
 
     folder: str
     id: str
     left_out: tuple[OmittedPath, ...] = ()
     named: tuple[str, ...] = ()
     rules: str = ""
+    alone: bool = False
 
 
 class NoSnapshot(Struct, frozen=True):
@@ -53,12 +56,15 @@ class Trees:
         self.limits = limits
         self._source = source
 
-    async def take(self, folder: str, also: Sequence[str] = ()) -> Snapshot | NoSnapshot:
-        """Take a snapshot. `also` are paths beneath the folder that are covered from now on, even if ignored."""
+    async def take(
+        self, folder: str, also: Sequence[str] = (), *, like: Snapshot | None = None
+    ) -> Snapshot | NoSnapshot:
+        """Take a snapshot. `also` are paths beneath the folder that are covered from now on, even if ignored. If the
+        folder was alone in the snapshot `like`, it still counts as alone: a turn may create a repository."""
+        real = os.path.realpath(folder)
+        alone = like is not None and like.alone and like.folder == real
         try:
-            return await run_cancellable(
-                lambda cancellation: self._take(self.shadow(folder, cancellation), os.path.realpath(folder), also)
-            )
+            return await run_cancellable(lambda cancellation: self._take(real, alone, also, cancellation))
         except (CoderError, OSError) as error:
             return NoSnapshot(str(error))
 
@@ -67,19 +73,17 @@ class Trees:
 
         It is called before a tool writes, so that the previous content is known later.
         """
-        return await run_cancellable(
-            lambda cancellation: self._keep(self.shadow(tree.folder, cancellation), tree, paths)
-        )
+        return await run_cancellable(lambda cancellation: self._keep(self.shadow(tree, cancellation), tree, paths))
 
     async def changes(self, before: Snapshot, after: Snapshot) -> list[FileChange]:
         def work(cancellation: Cancellation) -> list[FileChange]:
-            return tree_diff.changes_between(self.shadow(after.folder, cancellation).reader, before.id, after.id)
+            return tree_diff.changes_between(self.shadow(after, cancellation).reader, before.id, after.id)
 
         return await run_cancellable(work)
 
     async def diff(self, before: Snapshot, after: Snapshot, paths: Sequence[str] = ()) -> str:
         def work(cancellation: Cancellation) -> str:
-            return tree_diff.diff_between(self.shadow(after.folder, cancellation).reader, before.id, after.id, paths)
+            return tree_diff.diff_between(self.shadow(after, cancellation).reader, before.id, after.id, paths)
 
         return await run_cancellable(work)
 
@@ -89,24 +93,29 @@ class Trees:
             lambda cancellation: self._worktree_changes(os.path.realpath(folder), cancellation)
         )
 
-    def shadow(self, folder: str, cancellation: Cancellation) -> Shadow:
-        """The shadow repository of a folder. Raises NoRepository."""
-        real = os.path.realpath(folder)
-        repository = repository_of(real)
-        digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {real}")).hexdigest()[:32]
+    def shadow(self, tree: Snapshot, cancellation: Cancellation) -> Shadow:
+        """The shadow repository that holds a snapshot. Raises NoRepository."""
+        return self._shadow(tree.folder, tree.alone, cancellation)
+
+    def _shadow(self, folder: str, alone: bool, cancellation: Cancellation) -> Shadow:
+        person = self._source.get("HOME", "/")
+        repository = folder_alone(folder, person) if alone or root_of(folder) is None else repository_of(folder)
+        digest = hashlib.sha256(os.fsencode(f"{repository.hash_name()} {folder}")).hexdigest()[:32]
         return Shadow(os.path.join(self.home, FOLDER, digest), repository, self._source, cancellation)
 
-    def _take(self, shadow: Shadow, folder: str, also: Sequence[str]) -> Snapshot:
+    def _take(self, folder: str, alone: bool, also: Sequence[str], cancellation: Cancellation) -> Snapshot:
+        shadow = self._shadow(folder, alone, cancellation)
         with shadow.locked():
             shadow.prepare(exact=True, hidden=self.home)
             prefix = tree_writer.prefix_of(shadow, folder)
-            if prefix and ignored_paths(shadow, [os.fsencode(prefix)]):
-                raise NoRepository(f"{folder} is ignored by the one it is in")
-            _remember(shadow, ignored_paths(shadow, _from_top(prefix, also)))
-            names = _remembered(shadow)
-            counted = self._count(shadow, folder, names)
-            keep(shadow, counted.tree)
-        return Snapshot(folder, counted.tree, counted.left_out, _shown(prefix, names), shadow.rules())
+            if not prefix or not ignored_paths(shadow, [os.fsencode(prefix)]):
+                _remember(shadow, ignored_paths(shadow, _from_top(prefix, also)))
+                names = _remembered(shadow)
+                counted = self._count(shadow, folder, names)
+                keep(shadow, counted.tree)
+                named, alone = _shown(prefix, names), shadow.repository.alone
+                return Snapshot(folder, counted.tree, counted.left_out, named, shadow.rules(), alone)
+        return self._take(folder, True, also, cancellation)
 
     def _count(self, shadow: Shadow, folder: str, names: Sequence[bytes]) -> WrittenTree:
         try:

@@ -40,7 +40,7 @@ async def undo(trees: Trees, before: Snapshot, after: Snapshot, *, dry_run: bool
     """Raises NoRepository or GitFailed. In that case nothing was changed, or undo can be repeated."""
 
     def work(cancellation: Cancellation) -> UndoResult:
-        shadow = trees.shadow(after.folder, cancellation)
+        shadow = trees.shadow(after, cancellation)
         with shadow.locked(), _oserror_told():
             plan = _Plan(shadow, before, after, trees.limits.file_bytes)
             if not dry_run:

@@ -1,6 +1,7 @@
 """`coder -p` that fails: what has become of the prompt is known and said."""
 
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,3 +90,14 @@ def test_a_prompt_that_was_never_admitted_is_not_said_to_wait(coder: Coder) -> N
     failed = fail(coder, "prompt.admitted")
     assert failed == Ran(1, "", f"coder: {failing_log.PROBLEM}\nCheck the disk and your quota on it.\n")
     assert the_session(coder).get("queued", 0) == 0
+
+
+def test_a_model_server_that_is_not_running_here_is_given_up_after_seconds(tmp_path: Path, folder: Path) -> None:
+    """With every retry it took more than a minute."""
+    with socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        coder = Coder(tmp_path / "home", folder, f"http://127.0.0.1:{nobody_listens.getsockname()[1]}/v1")
+        failed = coder.start("-p", "hello", env={"CODER_RETRY_SECONDS": "0.01"}).wait()
+    assert failed.code == 1
+    assert failed.err.count("trying again") == 2
+    assert "cannot be reached: Connection refused" in failed.err

@@ -4,22 +4,33 @@ import asyncio
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from coderelay.app import App
 from coderelay.config.load import Config
-from coderelay.host import worker
+from coderelay.host import checkpoints, turn, worker
 from coderelay.host.turn_files import TurnFiles
 from coderelay.host.undo import TurnTrees
 from coderelay.protocol.asks import Ask, By, Deny, DenyAndStop
 from coderelay.protocol.calls import Stopped
 from coderelay.protocol.commands import CompactHistory, SendPrompt, Undone, UndoTurn
 from coderelay.protocol.errors import BadInput, CannotRun
-from coderelay.protocol.events import BatchOpened, CallEnded, CallStarted, PromptTaken, TreeTaken, TurnUndone
+from coderelay.protocol.events import (
+    BatchOpened,
+    CallEnded,
+    CallStarted,
+    PromptTaken,
+    Recorded,
+    TreeTaken,
+    TurnEnded,
+    TurnUndone,
+)
 from coderelay.protocol.ids import PromptId
+from coderelay.protocol.live import Notice
 from coderelay.protocol.queries import ListPrompts, ShowDiff
 from coderelay.protocol.session_info import FileChange
 from coderelay.session.state import PastTurn
@@ -633,3 +644,36 @@ async def test_x15_what_the_person_changes_before_they_deny_the_rest_is_theirs(t
         undone = await undo(coder)
         assert (undone.restored, undone.removed, undone.conflicts) == (("a",), (), ())
         assert files(folder)["mine"] == "of the person\n"
+
+
+@story
+async def test_a_large_repository_is_read_while_the_model_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "_LARGE_INDEX", 0)
+    repository(tmp_path)
+    async with house(tmp_path, script(hangs(says("one two"), 1))) as coder:
+        await coder.prompt("go")
+        async with asyncio.timeout(PATIENCE):
+            while not list((tmp_path / "home" / "trees").glob("*/refs/trees/*")):  # noqa: ASYNC110 - git writes it
+                await asyncio.sleep(0.01)
+        assert not [each for each in await coder.events() if isinstance(each.event, TreeTaken)]
+
+
+@story
+async def test_a_slow_snapshot_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn, "_SLOW_SECONDS", 0)
+    repository(tmp_path)
+    async with house(tmp_path, script(proposes(write("b", "x")), says("done"))) as coder:
+        await coder.prompt("go")
+        shown = [each async for each in _until_ended(coder)]
+    told = [each.text for each in shown if isinstance(each, Notice)]
+    assert told == ["taking a snapshot of the files, so that this turn can be undone"]
+
+
+async def _until_ended(coder: InHouse) -> AsyncGenerator[object]:
+    async with aclosing(coder.host.follow(coder.session)) as feed:
+        async for each in feed:
+            yield each
+            if isinstance(each, Recorded) and isinstance(each.event, TurnEnded):
+                return

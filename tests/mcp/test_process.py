@@ -13,6 +13,7 @@ from tests.mcp.scene import double, is_running, until_now
 from tests.mcp.test_journey import configure, good, offered, pids
 from tests.model_server import ModelServerThread, call, proposes, says, script
 from tests.native.requests import results
+from tests.terminal.repl import repl, settle
 
 CoderOn = Callable[[ModelServerThread], Coder]
 
@@ -160,3 +161,17 @@ sys.exit(code)
         [sys.executable, "-c", program, "-p", "go"], cwd=coder.cwd, env=coder.env, capture_output=True, text=True
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+def test_at_a_terminal_servers_start_with_the_prompt(tmp_path: Path, serve: Serve, coder_on: CoderOn) -> None:
+    """They are there when the first request is sent, and gone with the terminal."""
+    configure(tmp_path, {"good": good(tmp_path)})
+    server = serve(script(says("done")))
+    with repl(coder_on(server)) as terminal:
+        until_now(lambda: pids(tmp_path) != [])
+        assert server.requests == []
+        terminal.enter("hi")
+        settle(terminal, "done")
+        assert "mcp__good__echo" in offered(server.requests[0])
+    assert len(pids(tmp_path)) == 1
+    until_now(lambda: not is_running(pids(tmp_path)[0]))

@@ -334,6 +334,7 @@ async def test_nobody_listening_is_a_failure_that_says_so() -> None:
             await fetch_from(f"http://user:secret@127.0.0.1:{port}/v1")
     assert failure.value.message == f"the model server at 127.0.0.1:{port} cannot be reached: Connection refused"
     assert failure.value.retryable
+    assert failure.value.is_off
 
 
 @pytest.mark.parametrize("host", ["nobody.invalid", "x" * 70 + ".invalid", "a..invalid"])

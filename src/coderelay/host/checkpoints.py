@@ -3,7 +3,10 @@
 Each function returns what is to be written to the log, if anything.
 """
 
-from collections.abc import Sequence
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
@@ -14,8 +17,33 @@ from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_events import Mode
 from coderelay.session.children import TASK
 from coderelay.session.state import State
+from coderelay.workspace.trees.git_head import root_of
 
 _CHANGES_NOTHING = ("read", "ask")
+_LARGE_INDEX = 1_000_000  # bytes; some ten thousand files
+
+
+@asynccontextmanager
+async def large_repository_prepared(cwd: str, files: OpenTurnFiles) -> AsyncGenerator[None]:
+    """In a large repository, take a first snapshot beside the model's first answer. It takes some seconds, and those
+    after it do not."""
+    if not _is_large_repository(cwd):
+        yield
+        return
+    preparing = asyncio.create_task(files().prepare(cwd))
+    try:
+        yield
+    finally:
+        preparing.cancel()
+        await asyncio.wait([preparing])
+
+
+def _is_large_repository(cwd: str) -> bool:
+    root = root_of(cwd)
+    try:
+        return root is not None and os.stat(os.path.join(root, ".git", "index")).st_size > _LARGE_INDEX
+    except OSError:
+        return False
 
 
 async def before_change(state: State, needs: Sequence[Need], files: OpenTurnFiles) -> TreeTaken | None:

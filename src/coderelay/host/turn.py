@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from coderelay.session.blocking import Continuation
 
 Effect = Callable[[Call], Awaitable[Outcome]]
+_SLOW_SECONDS = 1.0
 
 
 class HostTurn:
@@ -205,7 +206,12 @@ class HostTurn:
 
     async def _keep_files(self, calls: Sequence[Call]) -> None:
         needs = [self.state.calls[call.id].judged.need for call in calls]
-        taken = await before_change(self.state, needs, self._context.turn_files)
+        long_wait = Notice("taking a snapshot of the files, so that this turn can be undone")
+        slow = asyncio.get_running_loop().call_later(_SLOW_SECONDS, self.show, long_wait)
+        try:
+            taken = await before_change(self.state, needs, self._context.turn_files)
+        finally:
+            slow.cancel()
         if taken is not None:
             await self._write(lambda state: [taken])
 

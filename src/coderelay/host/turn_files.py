@@ -11,6 +11,10 @@ from coderelay.session.state import PastTurn, State
 
 
 class TurnFiles(Protocol):
+    async def prepare(self, folder: str) -> None:
+        """Make the first snapshot of a folder ahead of time; those after it are fast."""
+        ...
+
     async def before(self, folder: str, turn_id: TurnId, paths: Sequence[str]) -> TreeTaken:
         """Snapshot the folder; called before the first call of a turn that may change something. `paths` are files
         that will be written: they are kept even if git ignores them."""

@@ -25,6 +25,9 @@ class TurnTrees:
     def __init__(self, trees: Trees) -> None:
         self._trees = trees
 
+    async def prepare(self, folder: str) -> None:
+        await self._trees.take(folder)
+
     async def before(self, folder: str, turn_id: TurnId, paths: Sequence[str]) -> TreeTaken:
         taken = await self._trees.take(folder, _beneath(folder, paths))
         if isinstance(taken, NoSnapshot):

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 
 from coderelay.agents.agent import Agent
 from coderelay.host.can_run import is_elsewhere, may_claim, why_not
-from coderelay.host.checkpoints import files_left
+from coderelay.host.checkpoints import files_left, large_repository_prepared
 from coderelay.host.context import HostContext, Send
 from coderelay.host.deadlines import now
 from coderelay.host.record import Record
 from coderelay.host.snapshot_file import write_snapshot
 from coderelay.host.turn import HostTurn
+from coderelay.host.turn_files import OpenTurnFiles
 from coderelay.protocol.calls import Outcome
 from coderelay.protocol.errors import CoderError, Fenced, StoreFailed
 from coderelay.protocol.events import AnyEvent, Ending, TurnEnded
@@ -201,7 +202,7 @@ class Worker:
         cancels the agent."""
         if self._leaving:  # said while the session was being claimed
             return None
-        task = self._agent_task = asyncio.create_task(_run(agent, turn))
+        task = self._agent_task = asyncio.create_task(_run(agent, turn, self._context.turn_files))
 
         def watch(state: State) -> None:
             if state.epoch != turn.epoch and not state.deleted:
@@ -264,9 +265,10 @@ class Worker:
         return Shell(self._context)
 
 
-async def _run(agent: Runner, turn: HostTurn) -> None:
-    await turn.set_up()
-    await agent.run(turn)
+async def _run(agent: Runner, turn: HostTurn, files: OpenTurnFiles) -> None:
+    async with large_repository_prepared(turn.settings.cwd, files):
+        await turn.set_up()
+        await agent.run(turn)
 
 
 def _ending(action: object, error: str | None) -> tuple[Ending, str | None]:

@@ -68,7 +68,9 @@ class HttpClient:
         if broken.who:
             return ModelFailed(f"{broken.who} {broken.what}", retryable=broken.retryable, hint=broken.hint)
         message = say("the model server at {host} {problem}", host=self._address.netloc, problem=broken.what)
-        return ModelFailed(message, retryable=broken.retryable, hint=broken.hint, what=broken.what)
+        return ModelFailed(
+            message, retryable=broken.retryable, hint=broken.hint, what=broken.what, is_off=broken.is_off
+        )
 
     async def close(self) -> None:
         if self._kept is not None:

@@ -84,7 +84,9 @@ async def _connect(address: Address) -> Wire:
         except OSError as error:
             failure = failure or error
     assert failure is not None
-    raise _unreachable(failure) from failure
+    broken = _unreachable(failure)
+    broken.is_off = isinstance(failure, ConnectionRefusedError) and ip_address(last).is_loopback
+    raise broken from failure
 
 
 async def _resolve(address: Address) -> list[str]:

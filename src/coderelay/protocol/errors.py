@@ -105,8 +105,9 @@ class Fenced(CoderError):
 class ModelFailed(CoderError):
     """The provider failed or refused. `status` is the HTTP status if there was a response. `retryable` says whether a
     retry may help, and `retry_after` is the number of seconds to wait before it, if the server gave one. `too_long`
-    means that the request exceeds the model's context window. `what` is what the server did, without the server's
-    name; it is set only if the message says no more than that."""
+    means that the request exceeds the model's context window, `is_off` that no server is running at an address on
+    this machine. `what` is what the server did, without the server's name; it is set only if the message says no more
+    than that."""
 
     def __init__(
         self,
@@ -118,8 +119,10 @@ class ModelFailed(CoderError):
         too_long: bool = False,
         hint: str = "",
         what: str = "",
+        is_off: bool = False,
     ) -> None:
         super().__init__(message, hint)
+        self.is_off = is_off
         self.status = status
         self.retryable = retryable
         self.retry_after = retry_after

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+from contextlib import suppress
 
 from coderelay.app import App
 from coderelay.cli.startup.choose_session import (
@@ -12,7 +13,7 @@ from coderelay.cli.startup.choose_session import (
     untrusted_words,
 )
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.client.client import AT_THE_MACHINE
+from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
 from coderelay.client.visible import visible
@@ -20,6 +21,8 @@ from coderelay.config.edit_config import remember_model
 from coderelay.host.host import Host
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError, StoreFull
+from coderelay.protocol.ids import SessionId
+from coderelay.protocol.queries import ListServers
 from coderelay.surfaces.terminal.drawing.notices import note
 from coderelay.surfaces.terminal.first_prompt import StartupView
 from coderelay.surfaces.terminal.live_region import Region
@@ -56,9 +59,19 @@ async def _show(options: argparse.Namespace, folder: str, opening: StartupView, 
             history=os.path.join(app.config.home, "history"),
             max_steps=options.max_steps,
         )
-        return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
+        starting = asyncio.create_task(_start_servers(opened.client, chosen.session))
+        try:
+            return await opening.hand_over(Repl(opening.screen, Region(folder), opened))
+        finally:
+            starting.cancel()
     finally:
         await app.close(host)
+
+
+async def _start_servers(client: Client, session: SessionId) -> None:
+    """Start the MCP servers while the person types. Problems are shown when a turn needs a server."""
+    with suppress(CoderError):
+        await client.get(ListServers(session))
 
 
 async def _choose_when_there_is_room(

@@ -21,7 +21,9 @@ from tests.config.written import Places
 
 def test_x23_without_files_the_defaults_count(places: Places) -> None:
     config = places.load()
-    assert config == Config(home=str(places.home), model=None, folder=str(places.folder), marks=(None, None, None))
+    assert config == Config(
+        home=str(places.home), model=None, folder=str(places.folder), marks=(None, None, None, None)
+    )
     assert (config.settings.max_steps, config.settings.compaction.threshold, config.settings.compaction.keep) == (
         128,
         0.8,

@@ -16,6 +16,11 @@ def test_a_reference_is_a_variable_and_nothing_else_is() -> None:
     assert fill_variables(values, VARIABLES) == {"a": "Bearer t0ken", "b": "$TOKEN ${} ${A B}", "c": "here/t0ken"}
 
 
+def test_a_reference_may_say_what_counts_without_the_variable() -> None:
+    values = {"a": "${PLACE:-there}", "b": "${NO:-there}", "c": "${NO:-}"}
+    assert fill_variables(values, VARIABLES) == {"a": "here", "b": "there", "c": ""}
+
+
 def test_every_variable_that_is_missing_is_named_once() -> None:
     with pytest.raises(ServerFailed) as failed:
         fill_variables({"a": "${NO} ${TOKEN}", "b": "${NEITHER} ${NO}"}, VARIABLES)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.folder_limits import Path, keys_in, rule_of
+from coderelay.config.mcp_json import mcp_json_file, mcp_json_servers
 from coderelay.config.parse_config import read_document
 from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.read_config import read_folder_file, read_person_file
@@ -35,11 +36,15 @@ class LayeredSettings(Struct, frozen=True):
 
 
 def folder_settings(home: str, folder: str, mine: Settings) -> LayeredSettings | None:
-    """None if the folder has no file, or if its file is the person's own because coder's home lies in the folder."""
+    """None if the folder has no file, or if its file is the person's own because coder's home lies in the folder. The
+    servers in `.mcp.json` count as if the folder's file named them, if it does not."""
     if os.path.realpath(os.path.join(folder, OWN_FOLDER)) == os.path.realpath(home):
         return None
     content = read_folder_file(folder)
-    return None if content is None else layer(mine, _available(content, folder_file(folder))[0])
+    tree = {} if content is None else _available(content, folder_file(folder))[0]
+    if os.path.lexists(mcp_json_file(folder)) and (servers := mcp_json_servers(folder)):
+        tree["mcp_servers"] = servers | tree.get("mcp_servers", {})
+    return layer(mine, tree) if tree or content is not None else None
 
 
 def _available(content: bytes, path: str) -> tuple[Tree, Settings]:

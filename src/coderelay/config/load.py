@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from coderelay.config.config_files import folder_settings, person_settings
+from coderelay.config.mcp_json import mcp_json_file
 from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
 from coderelay.config.redaction import hide_secrets
 from coderelay.config.settings import Language, Settings, Unattended
@@ -88,7 +89,7 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
         trusted = bool(layered.loosening) and is_trusted(home, cwd, layered.loosening)
         settings = layered.trusted if trusted else layered.untrusted
         untrusted = {} if trusted else hide_secrets(layered.loosening)
-        files = (*files, folder_file(cwd))
+        files = (*files, *(path for path in (folder_file(cwd), mcp_json_file(cwd)) if os.path.lexists(path)))
     return Config(
         home=home,
         model=env.get("CODER_MODEL") or settings.model,
@@ -103,7 +104,8 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
 
 
 def _marks(home: str, cwd: str) -> Marks:
-    return tuple(_mark(path) for path in (person_file(home), folder_file(cwd), trust_file(home)))
+    read = (person_file(home), folder_file(cwd), mcp_json_file(cwd), trust_file(home))
+    return tuple(_mark(path) for path in read)
 
 
 def _mark(path: str) -> tuple[int, int, int] | None:

@@ -27,8 +27,11 @@ def read_person_file(home: str) -> bytes | None:
 
 
 def read_folder_file(folder: str) -> bytes | None:
+    return read_beneath(folder, folder_file(folder))
+
+
+def read_beneath(folder: str, path: str) -> bytes | None:
     """None if there is no file. Raises BadInput if it is not a small regular file beneath the folder."""
-    path = folder_file(folder)
     try:
         with open_beneath(folder, path) as (parent, name):
             return _read(os.open(name, _READ | os.O_NOFOLLOW, dir_fd=parent), path)

@@ -11,13 +11,14 @@ import msgspec
 from coderelay.protocol.translatable import say
 from coderelay.tools.mcp.transport import ServerFailed
 
-REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _MARK = 16
 
 
 class ServerSettings(Protocol):
     """A program to start (`command`), or a server that listens at `url`. `${NAME}` in the values of `env` and
-    `headers` is that variable of the person's environment, so that no key need be in a file."""
+    `headers` is that variable of the person's environment, so that no key need be in a file; `${NAME:-text}` is the
+    text if there is no such variable."""
 
     @property
     def command(self) -> str | None: ...
@@ -51,15 +52,20 @@ def where_of(settings: ServerSettings) -> str:
 
 def fill_variables(values: Mapping[str, str], variables: Mapping[str, str]) -> dict[str, str]:
     """Fill in the variables. Raises ServerFailed if one is not set."""
-    missing = [name for value in values.values() for name in REFERENCE.findall(value) if name not in variables]
+    found = [each for value in values.values() for each in REFERENCE.finditer(value)]
+    missing = [each[1] for each in found if each[1] not in variables and each[2] is None]
     if missing:
         raise ServerFailed(
             say("needs {names}, which is not set in the environment", names=", ".join(dict.fromkeys(missing)))
         )
-    return {name: REFERENCE.sub(lambda found: variables[found[1]], value) for name, value in values.items()}
+    return {name: _filled(value, variables) for name, value in values.items()}
+
+
+def _filled(value: str, variables: Mapping[str, str]) -> str:
+    return REFERENCE.sub(lambda found: variables.get(found[1], found[2] or ""), value)
 
 
 def private_values(settings: ServerSettings, variables: Mapping[str, str]) -> dict[str, str]:
     """The values that may be secrets, by name. In `Bearer KEY` that is the key."""
     given = {**settings.env, **{name: value.rpartition(" ")[2] for name, value in settings.headers.items()}}
-    return {name: REFERENCE.sub(lambda found: variables.get(found[1], ""), value) for name, value in given.items()}
+    return {name: _filled(value, variables) for name, value in given.items()}

@@ -1,16 +1,14 @@
-"""`python -m bench [--markdown] [FAMILY …]`: the table, or some of its rows."""
+"""`python -m bench [--markdown|--page] [FAMILY …]`: the table, or some of its rows."""
 
 import argparse
 import os
-import platform
 import resource
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import table
+from bench import page, table
 from bench.peers import contest
 from bench.peers import table as beside
 from bench.rows import (
@@ -59,38 +57,54 @@ FAMILIES: dict[str, Callable[[], Sequence[table.Line]]] = {
     "sandbox": sandbox.measure,
 }
 PEERS = "peers"  # not with the others: it takes longer, and has columns of its own
-QUIET = 0.5  # cores
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Each row beside a floor of the same run.")
-    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}; or {PEERS}")
-    parser.add_argument("--markdown", action="store_true", help="the table as it stands in docs/benchmarks.md")
-    options = parser.parse_args()
-    if unknown := set(options.families) - {*FAMILIES, PEERS}:
-        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}, {PEERS}")
+    options = _options()
     began, busy = time.monotonic(), _foreign_seconds()
     rows: list[table.Line] = []
     held: contest.Contest | None = None
     for name in options.families or FAMILIES:
         sys.stderr.write(f"{name} …\n")
+        start = time.monotonic()
         if name == PEERS:
             held = contest.hold()
         else:
             rows += FAMILIES[name]()
+        sys.stderr.write(f"{name}: {time.monotonic() - start:.0f} s\n")
     seconds = time.monotonic() - began
-    foreign = max(_foreign_seconds() - busy, 0) / seconds
+    circumstances = page.Circumstances(seconds, max(_foreign_seconds() - busy, 0) / seconds)
+    if options.page or options.markdown:
+        parts: dict[page.Part, str] = {}
+        if rows:
+            parts["rows"] = page.rows_part(rows, circumstances)
+        if held:
+            parts["peers"] = page.peers_part(held, circumstances)
+        for part, text in parts.items():
+            print(f"{text}\n")
+            if options.page:
+                page.write(part, text)
+        return
     if rows:
-        print(table.markdown(rows) if options.markdown else table.text(rows))
+        print(table.text(rows))
     if held:
-        print(beside.markdown(held) if options.markdown else beside.text(held))
-    print(f"\n{_machine()}; {seconds:.0f} s, in which other programs used {foreign:.1f} cores")
-    if foreign > QUIET:
-        print("Too much for wall times and their ratios: trust CPU and memory only.")
+        print(beside.text(held))
+    print(f"\n{circumstances}")
 
 
-def _machine() -> str:
-    return f"{os.cpu_count()} cores, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Each row beside a floor of the same run.")
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"some of: {', '.join(FAMILIES)}; or {PEERS}")
+    parser.add_argument("--markdown", action="store_true", help="print it as it stands in docs/benchmarks.md")
+    parser.add_argument(
+        "--page", action="store_true", help="write it into docs/benchmarks.md; all families, or peers"
+    )
+    options = parser.parse_args()
+    if unknown := set(options.families) - {*FAMILIES, PEERS}:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}, {PEERS}")
+    if options.page and set(options.families) & set(FAMILIES) not in (set(), set(FAMILIES)):
+        parser.error("the page holds one run of all families: give none of them, or peers alone")
+    return options
 
 
 def _foreign_seconds() -> float:

@@ -31,6 +31,10 @@ def at_most_times(ratio: float) -> Budget:
     return Budget(f"≤ {ratio:g}x", lambda ours, floor: ours <= ratio * floor)
 
 
+def at_least_times(ratio: float) -> Budget:
+    return Budget(f"≥ {ratio:g}x", lambda ours, floor: ours >= ratio * floor)
+
+
 def at_most_over(more: float, unit: Unit) -> Budget:
     return Budget(f"≤ floor + {more:g} {unit}", lambda ours, floor: ours <= floor + more)
 
@@ -58,6 +62,15 @@ class Row(Struct, frozen=True):
             self.budget.text if self.budget else "",
             self._met(),
         ]
+
+    @property
+    def is_missed(self) -> bool:
+        return self._met() == "NO"
+
+    def told(self) -> str:
+        """The figure and its budget, in a few words."""
+        ratio = f", {self.ours / self.floor:.2f}x" if self.floor else ""
+        return f"{shown(self.ours, self.unit)}{ratio}; the budget is {self.budget.text if self.budget else 'none'}"
 
     def _met(self) -> str:
         if self.budget is None or self.budget.holds is None:

@@ -64,7 +64,7 @@ def remove_server(home: str, name: str) -> None:
 
 def _refuse_secrets(kind: str, values: Mapping[str, str]) -> None:
     for name, value in values.items():
-        if names_secret(name) and not REFERENCE.fullmatch(value):
+        if names_secret(name) and not re.fullmatch(REFERENCE, value):
             raise _refused(name, f"--env {name}" if kind == "env" else f"--header '{name}: ${{VARIABLE}}'")
 
 

@@ -17,7 +17,7 @@ from coderelay.protocol.errors import BadInput
 
 _DEEPEST = 32
 _DOTS = 3  # as in agents.<name>.tools.disabled
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"(\s*:)?')
+_STRING = rb'"(?:[^"\\]|\\.)*+"(\s*:)?'
 _LONGEST = 60
 
 
@@ -49,7 +49,7 @@ def parse_object(content: bytes, file: str) -> Tree:
         raise _about_text(content, file) from error
     if not isinstance(value, dict):
         raise BadInput(f"{file} must hold a JSON object: {{…}}")
-    if keys != sum(1 for each in _STRING.finditer(content) if each[1]):
+    if keys != sum(1 for each in re.finditer(_STRING, content) if each[1]):
         raise _about_text(content, file)
     return cast(Tree, value)
 

@@ -10,7 +10,7 @@ from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS, SECRET_N
 
 HIDDEN = "***"
 _HEADERS = {"authorization", "proxy-authorization", "cookie"}
-REFERENCE = re.compile(r"(?:[A-Za-z]{1,10} )?\$\{\w+\}")  # names a variable, which people must see
+REFERENCE = r"(?:[A-Za-z]{1,10} )?\$\{\w+\}"  # names a variable, which people must see
 
 
 def names_secret(name: str) -> bool:
@@ -35,7 +35,7 @@ def hide_secrets(value: Any, name: str = "") -> Any:
         return {each: hide_secrets(inner, each) for each, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list | tuple):
         return [hide_secrets(each, name) for each in cast(list[Any], value)]
-    if isinstance(value, str) and names_secret(name.rpartition(".")[2]) and not REFERENCE.fullmatch(value):
+    if isinstance(value, str) and names_secret(name.rpartition(".")[2]) and not re.fullmatch(REFERENCE, value):
         return HIDDEN
     if isinstance(value, str):
         return LOGIN_IN_ADDRESS.sub(f"://{HIDDEN}@", value)

@@ -44,7 +44,7 @@ _ENV = rf"\.env(?![\w.-]*[._-](?:{_TEMPLATES})(?![\w.-]))(?:[._-][\w.-]*)?"
 _NAMES = "|".join([*map(re.escape, _ANYWHERE.split()), _ENV, r"proc/[^/\s]+/environ"])
 # An option that excludes files does not read them.
 _LEAVES_OUT = ("--exclude=", "--exclude-dir=")
-_LEFT_OUT = re.compile(r"(?<=\s)--exclude(?:-dir)?=[\w.*'\"-]+(?=\s|$)")
+_LEFT_OUT = r"(?<=\s)--exclude(?:-dir)?=[\w.*'\"-]+(?=\s|$)"
 _LAST_NAMES = {place.rpartition("/")[2] for place in _ANYWHERE.split()} | {"environ"}
 # Typical names of secret files, to test shell globs against.
 _EXAMPLES = (
@@ -84,7 +84,7 @@ def secret_word(text: str, *, glob: bool) -> str | None:
 
 def secret_in_text(text: str) -> str | None:
     """The first secret file or folder that is named anywhere in a text of any kind, or None."""
-    found = _in_text().search(_LEFT_OUT.sub(" ", text))
+    found = _in_text().search(re.sub(_LEFT_OUT, " ", text))
     return None if found is None else found.group()
 
 

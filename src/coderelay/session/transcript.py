@@ -23,10 +23,9 @@ RESULT_CHARS = 60_000
 BYTES_PER_TOKEN = 4  # a little much for English, a little less for Chinese
 IMAGE_BYTES = 6000
 _WORKFLOW_CHARS = 12_000
-_OUR_TAGS = re.compile(
-    r"<(?=[\s/]*(?:workflow|reminder|summary|mode|environment|file-changed|hook|background|skills"
-    r"|shell|command|exit_code|stdout|stderr|outcome)\b)",
-    re.IGNORECASE,
+_OUR_TAGS = (
+    r"(?i)<(?=[\s/]*(?:workflow|reminder|summary|mode|environment|file-changed|hook|background|skills"
+    r"|shell|command|exit_code|stdout|stderr|outcome)\b)"
 )
 
 SUMMARY_OF_BEFORE = """\
@@ -142,7 +141,7 @@ def _by_workflow(state: State, message: MessageAdded) -> str:
         assert outcome is not None, f"call {call.id} has no end yet"
         result = cut_for_model(result_text(outcome), _WORKFLOW_CHARS)
         told.append(f"{call.name} {call.arguments}\n{result}")
-    text = _OUR_TAGS.sub(r"<\\", "\n".join(filter(None, told)))
+    text = re.sub(_OUR_TAGS, r"<\\", "\n".join(filter(None, told)))
     return f"<workflow>\n{text}\n</workflow>"
 
 
@@ -161,7 +160,7 @@ def _by_person(call: Call, outcome: Outcome | None) -> str:
 
 
 def _part(name: str, text: str) -> str:
-    inner = _OUR_TAGS.sub(r"<\\", cut_for_model(text, RESULT_CHARS // 2))
+    inner = re.sub(_OUR_TAGS, r"<\\", cut_for_model(text, RESULT_CHARS // 2))
     return f"<{name}>\n{inner}\n</{name}>" if inner else f"<{name}></{name}>"
 
 

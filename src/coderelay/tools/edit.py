@@ -17,14 +17,13 @@ from coderelay.tools.editing.changes import (
     quoting,
     summary_of,
 )
-from coderelay.tools.editing.closest_match import closest_match
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import PlainLines, lines_of, text_file
 from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.workspace import Workspace
 
 _LISTED = 5
-_NUMBERED = re.compile(r"^ *\d+\t", re.MULTILINE)
+_NUMBERED = r"(?m)^ *\d+\t"
 
 
 class EditArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,12 +153,14 @@ def _places(text: str, old: str, apart: bool) -> list[int]:
 
 
 def _not_found(text: str, old: str, shown: str) -> ToolFailed:
-    if MARKER.search(old):
+    if re.search(MARKER, old):
         return ToolFailed(f"old is not in {shown}: what is hidden there is a secret; choose lines without one")
-    without_numbers = _NUMBERED.sub("", old)
+    without_numbers = re.sub(_NUMBERED, "", old)
     if without_numbers != old and without_numbers in text:
         return ToolFailed(
             say("old is not in {path}: it begins with the line numbers of read; leave them out", path=shown)
         )
+    from coderelay.tools.editing.closest_match import closest_match  # loaded when a text is not found
+
     near, detail = closest_match(lines_of(text), lines_of(old))
     return ToolFailed(say("old is not in {path}; {rest}", path=shown, rest=near), detail=detail)

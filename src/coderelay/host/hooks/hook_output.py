@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct, field
 
 from coderelay.policy.secrets.masking import Secrets
-from coderelay.workspace.processes.environment import ALLOWED, LOGIN_IN_ADDRESS, SECRET_NAME
+from coderelay.workspace.processes.environment import LOGIN_IN_ADDRESS, SECRET_NAME, is_allowed
 
 _LONGEST = 8_000
 _BLOCKED = 2
@@ -161,6 +161,6 @@ def _why_not(name: str, value: str, listed: Sequence[str], secrets: Secrets) -> 
         return "it looks like a secret"
     if len(value) > _LONGEST:
         return "it is too long"
-    if name not in listed and not ALLOWED.fullmatch(name):
+    if name not in listed and not is_allowed(name):
         return "it is not in the hook's `variables`"
     return ""

@@ -1,7 +1,8 @@
 """Regular expressions for known formats of API keys, tokens, passwords and private keys.
 
-Each pattern begins with the plain text `prefix`, which is found fast, and is compiled only if that text occurs. No
-pattern nests unlimited repetitions, so that the time stays proportional to the length of any text.
+Each pattern begins with the plain text `prefix`, which is found fast, and is compiled only if that text occurs; so a
+prefix should be too long to be common in prose. No pattern nests unlimited repetitions, so that the time stays
+proportional to the length of any text.
 """
 
 import re
@@ -36,7 +37,10 @@ SHAPES = (
     KeyFormat("hugging face token", "hf_", r"[A-Za-z0-9]{30,}"),
     KeyFormat("github token", "gh", r"[pousr]_[A-Za-z0-9]{30,}", joined=True),
     KeyFormat("github token", "github_pat_", r"[A-Za-z0-9_]{30,}", joined=True),
-    KeyFormat("gitlab token", "gl", r"(?:pat|ptt|dt|rt|cbt|soat|ft|imt|agent|oas)-[A-Za-z0-9_.-]{20,}"),
+    *(
+        KeyFormat("gitlab token", f"gl{each}-", r"[A-Za-z0-9_.-]{20,}")
+        for each in ("pat", "ptt", "dt", "rt", "cbt", "soat", "ft", "imt", "agent", "oas")
+    ),
     KeyFormat("slack token", "xox", r"[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{20,}"),
     KeyFormat("slack token", "xapp-", r"[0-9]-[A-Za-z0-9-]{20,}"),
     KeyFormat(
@@ -54,7 +58,7 @@ SHAPES = (
     KeyFormat("pypi token", "pypi-", r"[A-Za-z0-9_-]{50,}"),
     KeyFormat("rubygems token", "rubygems_", r"[a-f0-9]{40,}"),
     KeyFormat("docker token", "dckr_", r"(?:pat|oat)_[A-Za-z0-9_-]{20,}"),
-    KeyFormat("digitalocean token", "do", r"[opr]_v1_[a-f0-9]{60,}"),
+    *(KeyFormat("digitalocean token", f"do{each}_v1_", r"[a-f0-9]{60,}") for each in "opr"),
     KeyFormat("sendgrid key", "SG.", r"[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{40,46}"),
     KeyFormat("shopify token", "shp", r"(?:at|ca|pa|ss)_[A-Fa-f0-9]{30,}"),
     KeyFormat("linear key", "lin_api_", r"[A-Za-z0-9]{30,}"),
@@ -63,7 +67,7 @@ SHAPES = (
     KeyFormat("databricks token", "dapi", r"[a-f0-9]{32}"),
     KeyFormat("vault token", "hvs.", r"[A-Za-z0-9_-]{20,}"),
     KeyFormat("age key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
-    KeyFormat("feishu token", "t-", r"g[0-9][A-Za-z0-9]{6,12}[A-Z0-9]{24,}"),
+    KeyFormat("feishu token", "t-g", r"[0-9][A-Za-z0-9]{6,12}[A-Z0-9]{24,}"),
     KeyFormat(
         "telegram token", ":AA", r"(?<=[0-9]{8}:AA)(?P<secret>[A-Za-z0-9_-]{32,34})(?![A-Za-z0-9_-])", joined=True
     ),
@@ -85,7 +89,7 @@ SHAPES = (
     KeyFormat("private key", "Private-Lines: ", r"[0-9]{1,3}\r?\n(?P<secret>(?:[A-Za-z0-9+/=]{1,64}\r?\n?){1,200})"),
     KeyFormat("private key", "b3BlbnNzaC1rZXktdjEA", r"(?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
     KeyFormat("private key", "MII", r"[A-Za-z0-9+/]{3}IBA[AD](?:[A-Za-z0-9+/=]{1,100}(?:\\n|\r?\n)?){1,200}"),
-    KeyFormat("private key", "MI", r"G[A-Za-z0-9+/]AgEAM[A-Za-z0-9+/=]{60,}"),
+    KeyFormat("private key", "MIG", r"[A-Za-z0-9+/]AgEAM[A-Za-z0-9+/=]{60,}"),
     KeyFormat("private key", "MHcCAQEEI", r"[A-Za-z0-9+/=]{40,}"),
     KeyFormat("private key", "MC4CAQAwBQYDK2VwBCIEI", r"[A-Za-z0-9+/=]{30,}"),
 )

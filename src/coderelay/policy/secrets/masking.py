@@ -11,25 +11,19 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec.structs import replace
 
+from coderelay.policy.secrets.base64_text import hide_encoded
 from coderelay.policy.secrets.key_formats import hide_shapes
-from coderelay.policy.secrets.named_values import hide_encoded, hide_named
+from coderelay.policy.secrets.named_values import hide_named
 from coderelay.protocol.calls import Failed, Finished, Need, Outcome, Stopped
 
-MARKER = re.compile(r"\[hidden secret: [a-z ]+\]")
+MARKER = r"\[hidden secret: [a-z ]+\]"
 _NAME = re.compile(r"key|token|secret|passw|passphrase|credential|auth|cookie", re.IGNORECASE)
-_PASSWORD = re.compile(r"://[^/?]*?:([^/?]+)@|\bpassword=([^&\s]+)", re.IGNORECASE)
-_CUT = re.compile(r"\n\[\d+ bytes left out\]\n")
+_PASSWORD = r"(?i)://[^/?]*?:([^/?]+)@|\bpassword=([^&\s]+)"
+_CUT = r"\n\[\d+ bytes left out\]\n"
 _LAST_WORD = re.compile(r"\S+\Z")
 _FIRST_WORD = re.compile(r"\S+")
 _MOST_IN_A_WORD = 200
-_MOST_IN_A_BLOCK = 20_000
 _FEW_CHARACTERS = 2
-
-
-_MARK = re.compile(r"-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-_ONLY_KEY = re.compile(r"[ \t]*(?:\d+[\t:|]\s*)?[A-Za-z0-9+/]{16,100}={0,2}\s*")
-_OF_A_KEY = re.compile(r"[A-Za-z0-9+/=]{40}")  # source code that speaks of keys has no such word
-_KEY_LINE = re.compile(r"[^\n]*[A-Za-z0-9+/=]{16}[^\n]*\n?|\s*\n")
 
 
 class Secrets:
@@ -53,7 +47,9 @@ class Secrets:
             if value in text:
                 text = text.replace(value, "[hidden secret: configured]")
         if "PRIVATE KEY" in text:
-            text = _hide_key_blocks(text)
+            from coderelay.policy.secrets.private_keys import hide_private_keys  # few texts hold one
+
+            text = hide_private_keys(text)
         return hide_named(hide_shapes(text, _is_example), _is_example)
 
     def hide_outcome(self, outcome: Outcome) -> Outcome:
@@ -99,7 +95,7 @@ def worth_hiding(values: Iterable[str]) -> list[str]:
 
 def passwords_in(address: str) -> list[str]:
     """The passwords in the URL of a database, as written there and percent-decoded."""
-    written = [first or second for first, second in _PASSWORD.findall(address)]
+    written = [first or second for first, second in re.findall(_PASSWORD, address)] if address else []
     if not written:
         return []
     from urllib.parse import unquote  # imported late: few URLs hold a password
@@ -109,12 +105,12 @@ def passwords_in(address: str) -> list[str]:
 
 def adds_marker(before: str, after: str) -> bool:
     """Whether an edit from `before` to `after` would write a mask marker into a file in place of the secret."""
-    return len(MARKER.findall(after)) > len(MARKER.findall(before))
+    return len(re.findall(MARKER, after)) > len(re.findall(MARKER, before))
 
 
 def _without_halves(text: str) -> str:
     """Removes the words beside a cut in an output: they may be halves of a secret, which no pattern finds."""
-    cut = _CUT.search(text)
+    cut = re.search(_CUT, text)
     if cut is None:
         return text
     last = _LAST_WORD.search(text, max(0, cut.start() - _MOST_IN_A_WORD), cut.start())
@@ -152,47 +148,3 @@ def _percent_encoded(character: str) -> str:
 def _is_example(secret: str) -> bool:
     """Whether a key is a placeholder as in documentation: sk-xxxxxxxx, …EXAMPLE…. No generator makes such a key."""
     return len(set(secret[-16:])) <= _FEW_CHARACTERS or "example" in secret.lower()
-
-
-def _hide_key_blocks(text: str) -> str:
-    """Masks PEM private keys from the BEGIN line to the END line. If one of the two was cut off, masking goes as far
-    as lines look like a key."""
-    parts: list[str] = []
-    at = 0
-    for mark in _MARK.finditer(text):
-        if mark.start() < at:
-            continue
-        if mark[1] == "END":
-            start = _start_of_key(text, at, mark.start())
-            parts += [text[at:start], "[hidden secret: private key]" if start < mark.start() else ""]
-            at = mark.start()
-            continue
-        following = _MARK.search(text, mark.end(), mark.end() + _MOST_IN_A_BLOCK)
-        has_end = following is not None and following[1] == "END"
-        stop = following.start() if following and has_end else _end_of_key(text, mark.end())
-        if _OF_A_KEY.search(text, mark.end(), stop) is None:
-            parts.append(text[at:stop])
-            at = stop
-            continue
-        parts += [text[at : mark.end()], "[hidden secret: private key]" if stop > mark.end() else ""]
-        at = following.end() if following and has_end else stop
-        if following and has_end:
-            parts.append(following[0])
-    return "".join([*parts, text[at:]])
-
-
-def _start_of_key(text: str, after: int, end: int) -> int:
-    """Where the unbroken run of lines that look like key data begins, before the END line at `end`."""
-    start = end
-    while (line := text.rfind("\n", after, max(after, start - 1)) + 1 or after) < start:
-        if not _ONLY_KEY.fullmatch(text, line, start):
-            break
-        start = line
-    return start
-
-
-def _end_of_key(text: str, at: int) -> int:
-    at = text.find("\n", at) + 1 or len(text)
-    while at < len(text) and (line := _KEY_LINE.match(text, at)) is not None and line.end() > at:
-        at = line.end()
-    return at

@@ -14,8 +14,8 @@ _MARKS = (  # the longer ones first: the mark of UTF-32 begins like that of UTF-
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _LOOKED_AT = 8192
-_TWO_BYTES = re.compile(rb"[\x81-\xfe][\x30-\x39\x40-\xfe]")
-_BOTH_HIGH = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
+_TWO_BYTES = rb"[\x81-\xfe][\x30-\x39\x40-\xfe]"
+_BOTH_HIGH = rb"[\xa1-\xf7][\xa1-\xfe]"
 
 
 class TextFile(Struct, frozen=True):
@@ -113,7 +113,7 @@ def _in_another_encoding(data: bytes, whole: bool) -> TextFile:
     broken = sum("\udc80" <= each <= "\udcff" for each in text)
     if sum(each > "\x7f" for each in text) > 2 * broken:
         return TextFile(text)
-    if len(_BOTH_HIGH.findall(data)) > 0.8 * len(_TWO_BYTES.findall(data)):
+    if len(re.findall(_BOTH_HIGH, data)) > 0.8 * len(re.findall(_TWO_BYTES, data)):
         chinese = _decoded(data, "gb18030", b"", whole)
         if chinese is not None:
             return chinese

@@ -3,20 +3,18 @@
 import re
 from collections.abc import Mapping
 
-ALLOWED = re.compile(
-    r"""
-      PATH | HOME | USER | LOGNAME | SHELL | LANG | LANGUAGE | LC_\w+ | TZ | TERM | COLORTERM | NO_COLOR | TMPDIR
-    | XDG_\w+_(HOME|DIR|DIRS) | HOMEBREW_PREFIX | ASDF_DIR | ASDF_DATA_DIR | MISE_DATA_DIR
-    | VIRTUAL_ENV | CONDA_PREFIX | CONDA_DEFAULT_ENV | PYENV_ROOT | PYENV_VERSION | PIP_CACHE_DIR | UV_CACHE_DIR
-    | NVM_DIR | NVM_BIN | FNM_DIR | VOLTA_HOME | PNPM_HOME | BUN_INSTALL | DENO_DIR
-    | CARGO_HOME | RUSTUP_HOME | RUSTUP_TOOLCHAIN | GOPATH | GOROOT | GOBIN | GOCACHE | GOMODCACHE
-    | JAVA_HOME | GRADLE_USER_HOME | MAVEN_HOME | SDKMAN_DIR | ANDROID_HOME | ANDROID_SDK_ROOT | DOTNET_ROOT
-    | RBENV_ROOT | GEM_HOME | GEM_PATH
-    | SSL_CERT_FILE | SSL_CERT_DIR | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE | NODE_EXTRA_CA_CERTS | PIP_CERT
-    | GIT_SSL_CAINFO | NIX_SSL_CERT_FILE
-    """,
-    re.VERBOSE,
-)
+_ALLOWED_NAMES = """
+    PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM COLORTERM NO_COLOR TMPDIR
+    HOMEBREW_PREFIX ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR
+    VIRTUAL_ENV CONDA_PREFIX CONDA_DEFAULT_ENV PYENV_ROOT PYENV_VERSION PIP_CACHE_DIR UV_CACHE_DIR
+    NVM_DIR NVM_BIN FNM_DIR VOLTA_HOME PNPM_HOME BUN_INSTALL DENO_DIR
+    CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN GOPATH GOROOT GOBIN GOCACHE GOMODCACHE
+    JAVA_HOME GRADLE_USER_HOME MAVEN_HOME SDKMAN_DIR ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT
+    RBENV_ROOT GEM_HOME GEM_PATH
+    SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS PIP_CERT
+    GIT_SSL_CAINFO NIX_SSL_CERT_FILE
+"""
+_ALLOWED = frozenset(_ALLOWED_NAMES.split())
 PROXIES = re.compile(r"(all|ftp|http|https|no)_proxy", re.IGNORECASE)
 SECRET_NAME = re.compile(r"key|token|secret|passw|passphrase|credential", re.IGNORECASE)
 OWN_DOOR = "CODER_TOKEN"
@@ -52,7 +50,13 @@ def may_be_seen(name: str, value: str) -> bool:
         return False
     if PROXIES.fullmatch(name):
         return "@" not in value  # a proxy may contain a login without a scheme before it
-    return ALLOWED.fullmatch(name) is not None
+    return is_allowed(name)
+
+
+def is_allowed(name: str) -> bool:
+    if not name.startswith(("LC_", "XDG_")):
+        return name in _ALLOWED
+    return re.fullmatch(r"LC_\w+|XDG_\w+_(HOME|DIR|DIRS)", name) is not None
 
 
 def _is_secret(name: str, value: str) -> bool:

@@ -33,7 +33,7 @@ KILL_GRACE = 5.0
 READ_BYTES = 1 << 16
 PIPE_BYTES = 1 << 20
 REPLY_BYTES = 64
-REPLY = re.compile(rb"(ended|folder|program|process) (-?[0-9]{1,3})\n")
+REPLY = rb"(ended|folder|program|process) (-?[0-9]{1,3})\n"
 
 
 OnOutput = Callable[[bytes], None]
@@ -299,7 +299,7 @@ class _Command:
         self._received += received
         if not received or len(self._received) > REPLY_BYTES:
             self._loop.remove_reader(self._socket)
-            if said := REPLY.fullmatch(self._received):
+            if said := re.fullmatch(REPLY, self._received):
                 self.reply = said[1].decode(), int(said[2])
             self._end()
 

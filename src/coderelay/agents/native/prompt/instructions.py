@@ -12,8 +12,8 @@ from coderelay.workspace.trees.git_head import root_of
 NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024
 _SHARE = 0.8  # bytes for each token of the window, which is a fifth of the window
-_TAG = re.compile(  # the tags of coderelay's own notes; a file must not be able to imitate such a note
-    r"<(/?(?:instructions|environment|mode|skills?|hook|reminder|file-changed|background|summary)\b)", re.IGNORECASE
+_TAG = (  # the tags of coderelay's own notes; a file must not be able to imitate such a note
+    r"(?i)<(/?(?:instructions|environment|mode|skills?|hook|reminder|file-changed|background|summary)\b)"
 )
 _LOOKED_AT = 200  # only the most recently read files
 
@@ -55,8 +55,8 @@ def _note(top: str | None, folder: str, shown: str, most: int) -> Note | None:
         text = _text(top, os.path.join(folder, name), most)
         if text:
             where = shown.removeprefix("./") + name
-            told = _TAG.sub(r"&lt;\1", where.replace('"', "&quot;"))
-            inside = _TAG.sub(r"&lt;\1", text)
+            told = re.sub(_TAG, r"&lt;\1", where.replace('"', "&quot;"))
+            inside = re.sub(_TAG, r"&lt;\1", text)
             return Note(f"instructions:{where}", f'<instructions from="{told}">\n{inside}\n</instructions>')
     return None
 

@@ -9,10 +9,9 @@ The process that has the session open continues it. If there is none, this comma
 model's answer.
 """
 
-import argparse
 import sys
 
-from coderelay.cli.startup.arguments import Arguments
+from coderelay.cli.startup.arguments import Arguments, HelpText
 from coderelay.cli.startup.open_app import current_person, run_with_app
 from coderelay.client.ask_text import headline, parse_answer
 from coderelay.client.language import retell, t
@@ -29,7 +28,7 @@ def main(arguments: list[str]) -> int:
         prog="coder answer",
         description=t(__doc__ or ""),
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
     )
     parser.add_argument("ask", metavar="ASK_ID")
     parser.add_argument("answer", nargs="+", metavar="allow|deny|stop|TEXT")

@@ -5,7 +5,7 @@ import os
 import sys
 
 from coderelay import __version__
-from coderelay.cli.startup.arguments import AGENTS, SUBCOMMANDS, Arguments
+from coderelay.cli.startup.arguments import AGENTS, SUBCOMMANDS, Arguments, HelpText
 from coderelay.cli.startup.current_folder import folder_gone_message, is_broad, resolved
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES
@@ -32,7 +32,7 @@ def parser() -> Arguments:
         prog="coder",
         description=t("A coding agent whose sessions survive anything and can be steered from anywhere."),
         epilog=t(_EXIT_CODES),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
         allow_abbrev=False,
     )
     parser.add_argument(

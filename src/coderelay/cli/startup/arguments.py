@@ -1,6 +1,7 @@
 """The argument parser of all subcommands, with help and errors in the person's language; and their names."""
 
 import argparse
+import os
 import sys
 
 from coderelay.client.language import retell, t
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 AGENTS = ("native", "guide")
 SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
+_COLUMNS = 80
 _FIXED = (  # argparse's own texts
     "usage: ",
     "positional arguments:\n",
@@ -30,6 +32,24 @@ class Arguments(argparse.ArgumentParser):
     def error(self, message: str) -> "NoReturn":
         self.print_usage(sys.stderr)
         self.exit(2, t("{program}: error: {message}\n", program=self.prog, message=retell(message)))
+
+
+class HelpText(argparse.RawDescriptionHelpFormatter):
+    """Keeps the line ends of descriptions. It finds the width of the terminal as argparse does, but without shutil,
+    which would load three libraries for compression at every start."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) > 0:
+        return int(told)
+    try:
+        return os.get_terminal_size(1).columns or _COLUMNS
+    except OSError:  # no terminal
+        return _COLUMNS
 
 
 def _translated(text: str) -> str:

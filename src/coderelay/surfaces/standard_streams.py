@@ -87,7 +87,8 @@ class _TerminalText(io.TextIOWrapper):
 
 
 class _Writer:
-    """A thread that writes to one file. Both streams share it if they are the same file, which keeps their order."""
+    """A thread that writes to one file, started with the first piece. Both streams share it if they are the same
+    file, which keeps their order."""
 
     def __init__(self) -> None:
         import threading
@@ -96,7 +97,8 @@ class _Writer:
         self._pieces: list[tuple[StandardStream, bytes]] = []
         self._waiting = 0
         # A daemon thread, because a blocked write to a reader that does not read cannot be cancelled.
-        threading.Thread(target=self._write, name="output", daemon=True).start()
+        self._thread = threading.Thread(target=self._write, name="output", daemon=True)
+        self._is_started = False
 
     @property
     def waiting(self) -> int:
@@ -106,6 +108,9 @@ class _Writer:
         with self._changed:
             self._pieces.append((stream, data))
             self._waiting += len(data)
+            if not self._is_started:
+                self._is_started = True
+                self._thread.start()
             if len(self._pieces) == 1:
                 self._changed.notify_all()
 

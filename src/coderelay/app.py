@@ -17,7 +17,6 @@ from coderelay.agents.native.workflow.settings import VerificationSettings, Work
 from coderelay.client.views.cowork import SessionRows
 from coderelay.config.detect.other_tools import agents_on_path
 from coderelay.config.load import Config, CurrentConfig, language_of
-from coderelay.config.machine_identity import machine_identity
 from coderelay.config.settings import AgentConfig, Settings
 from coderelay.host.context import HostContext
 from coderelay.host.folder import ConfiguredFolders
@@ -194,6 +193,8 @@ class App:
     @property
     def identity(self) -> MachineIdentity | None:
         if self._identity is None and self.config.database_url:
+            from coderelay.config.machine_identity import machine_identity  # only a shared log needs it
+
             self._identity = machine_identity(self.config.home)
         return self._identity
 

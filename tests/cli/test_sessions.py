@@ -207,6 +207,28 @@ def test_start_up_loads_nothing_heavy(serve: Serve, coder_on: CoderOn) -> None:
             assert f" {module}\n" not in loaded
 
 
+_SELDOM_USED = {
+    "coderelay.agents.guide.intents",
+    "coderelay.client.ask_text",
+    "coderelay.config.edit_config",
+    "coderelay.host.command_facts",
+    "coderelay.policy.secrets.private_keys",
+    "coderelay.policy.secrets.secret_value",
+    "coderelay.tools.editing.patch_format",
+    "coderelay.tools.search.walk",
+    "random",
+    "shutil",
+}
+
+
+def test_the_first_request_waited_for_modules_that_few_turns_use(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(says("hello"))))
+    ran = coder.run("-p", "hi", env={"PYTHONPROFILEIMPORTTIME": "1"})
+    loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines()}
+    assert "coderelay.host.host" in loaded
+    assert loaded & _SELDOM_USED == set()
+
+
 _SAYS_AT_THE_END = """
 import gc, os
 from coderelay.cli import run

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coderelay.agents.guide.guide import plan_for, replay
+from coderelay.agents.guide.intents import plan_for, replay
 from coderelay.agents.guide.replies import GuideReplies
 from coderelay.agents.guide.turn_scripts import Proposal
 

@@ -3,11 +3,11 @@
 import asyncio
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from coderelay.client.tool_specs import tool_specs
-from coderelay.host.command_facts import DiskLookup, look_up, lookup_for
 from coderelay.host.deadlines import now
 from coderelay.host.folder import ConfiguredFolders, Folder
 from coderelay.host.open_ask import ask_about
@@ -26,6 +26,9 @@ from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, SessionSettings, State
 from coderelay.session.unrun_calls import Rejudge, outcome_without_running
 from coderelay.workspace.files.folders import is_in, real_path
+
+if TYPE_CHECKING:
+    from coderelay.host.command_facts import DiskLookup
 
 
 class Judging:
@@ -137,17 +140,25 @@ class Judging:
         lookup = [self._lookup(settings, need) for need in needs]
         if not any(lookup):
             return [NO_FACTS] * len(needs)
+        from coderelay.host.command_facts import look_up  # loaded with the first command
+
         return await asyncio.to_thread(lambda: [NO_FACTS if each is None else look_up(each) for each in lookup])
 
     def _facts_now(self, state: State, need: Need) -> DiskFacts:
         """The disk facts about a command that were not looked up before, or only in a mode in which nothing is looked
         up."""
         lookup = self._lookup(state.settings, need) if state.settings is not None else None
-        return NO_FACTS if lookup is None else look_up(lookup)
+        if lookup is None:
+            return NO_FACTS
+        from coderelay.host.command_facts import look_up
 
-    def _lookup(self, settings: SessionSettings, need: Need) -> DiskLookup | None:
+        return look_up(lookup)
+
+    def _lookup(self, settings: SessionSettings, need: Need) -> "DiskLookup | None":
         if need.command is None or settings.mode == "yolo":
             return None
+        from coderelay.host.command_facts import lookup_for
+
         folder = self._folders.of(settings.cwd)
         return lookup_for(need.command, (settings.cwd, *settings.folders), folder.rules, folder.person_home)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from math import isfinite
-from random import uniform
 from typing import Any, cast
 
 import msgspec
@@ -20,7 +19,7 @@ from coderelay.protocol.translatable import say
 _READ_BYTES = 64 * 1024
 _READ_SECONDS = 5.0
 _SHOWN = 300
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_TITLE = r"(?is)<title[^>]*>(.*?)</title>"
 _REASONS = ("error", "message", "detail", "msg")  # where servers put the reason, most telling first
 _TOO_LONG = (  # not compiled before it is needed
     r"(?i)context_length_exceeded|exceed_context_size_error|(prompt|input) is too long|maximum context length"
@@ -84,7 +83,7 @@ def reason_in(body: bytes, secret: str) -> str:
         return reason(msgspec.json.decode(body), secret)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         text = body.decode("utf-8", "replace")
-    title = _TITLE.search(text)
+    title = re.search(_TITLE, text)
     if title is not None:
         return _short(title[1], secret)
     return "an HTML page" if text.lstrip().startswith("<") else _short(text, secret)
@@ -166,4 +165,6 @@ def pause_before_retry(failed: ModelFailed, tries: int, first: float) -> float |
         return None
     if failed.retry_after is not None:
         return failed.retry_after if failed.retry_after <= _LONGEST_TOLD else None
+    from random import uniform  # loaded for the first retry
+
     return min(first * 2 ** (tries - 1), _LONGEST) * uniform(0.8, 1.2)

@@ -4,16 +4,18 @@ import asyncio
 import os
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
-from coderelay.tools.search.glob_pattern import Glob
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
-from coderelay.tools.search.walk import Walk
 from coderelay.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from coderelay.tools.search.glob_pattern import Glob
 
 _SHOWN = 200
 _SECONDS = 20.0
@@ -66,7 +68,9 @@ class GlobFiles:
         return _finished(search, start, workspace)
 
 
-def glob_of(pattern: str) -> Glob:
+def glob_of(pattern: str) -> "Glob":
+    from coderelay.tools.search.glob_pattern import Glob  # loaded with the first search
+
     if not pattern.strip():
         raise ToolFailed("the pattern is empty")
     if ".." in pattern.split("/"):
@@ -86,7 +90,9 @@ def _below(pattern: str, start: SearchRoot) -> str:
 class _Search:
     """A search that runs in a thread, which ends soon after `stop` is called."""
 
-    def __init__(self, start: SearchRoot, glob: Glob) -> None:
+    def __init__(self, start: SearchRoot, glob: "Glob") -> None:
+        from coderelay.tools.search.walk import Walk
+
         self._walk = Walk(start.root, start.folder)
         self._skipped = len(start.folder) + 1 if start.folder else 0
         self._glob = glob

@@ -12,9 +12,7 @@ from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.tools.glob import glob_of
-from coderelay.tools.search.py_grep import BAD_PATTERN
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
-from coderelay.tools.search.walk import Walk
 from coderelay.workspace.processes.processes import CannotStart, ProcessesLost
 from coderelay.workspace.processes.processes import FinishedCommand as Ended
 from coderelay.workspace.workspace import Workspace
@@ -121,6 +119,8 @@ async def _search(arguments: GrepArguments, start: SearchRoot, workspace: Worksp
         raise ToolFailed(say("the search could not be started: {why}", why=error)) from error
     except ProcessesLost as error:
         raise ToolFailed("the search was cut off") from error
+    from coderelay.tools.search.py_grep import BAD_PATTERN
+
     if ended.exit_code == BAD_PATTERN:
         raise ToolFailed(say("the pattern is no regular expression: {why}", why=_short(ended.output)))
     return ended, _matches(ended)
@@ -150,6 +150,8 @@ def _fitting(paths: Iterable[str], arguments: GrepArguments, start: SearchRoot) 
 def _count_hidden(arguments: GrepArguments, start: SearchRoot, workspace: Workspace) -> str:
     """Count the files left out because reading them must be asked about, by their names alone: nobody may learn
     whether the pattern is in them. In large trees the count stops after `_COUNTING_SECONDS`."""
+    from coderelay.tools.search.walk import Walk  # loaded with the first search
+
     until = time.monotonic() + _COUNTING_SECONDS
     paths: list[str] = []
     more = ""

@@ -5,7 +5,6 @@ from msgspec import Struct
 from coderelay.protocol.calls import Finished, Need, ToolSpec
 from coderelay.protocol.translatable import say
 from coderelay.tools.search.search_root import SearchRoot, resolve_search_root
-from coderelay.tools.search.walk import is_ignored, rules_in
 from coderelay.workspace.files.disk import FolderEntry
 from coderelay.workspace.files.folders import shown
 from coderelay.workspace.workspace import Workspace
@@ -61,6 +60,8 @@ class ListFilesTool:
 
 
 def _ignored(found: list[FolderEntry], start: SearchRoot) -> set[str]:
+    from coderelay.tools.search.walk import is_ignored, rules_in  # loaded with the first search
+
     rules = rules_in(start.root, start.folder)
     prefix = f"{start.folder}/" if start.folder else ""
     return {each.name for each in found if is_ignored(rules, prefix + each.name, each.name, each.kind == "folder")}

@@ -1,7 +1,7 @@
 """The `patch` tool: applies a patch to several files at once, all or none."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -17,12 +17,13 @@ from coderelay.tools.editing.changes import (
     quoting,
     summary_of,
 )
-from coderelay.tools.editing.hunks import apply_hunks
-from coderelay.tools.editing.patch_format import FilePatch, Hunk, parse_patch
 from coderelay.tools.editing.preview import need_of
 from coderelay.tools.editing.text_file import TextFile, text_file
 from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from coderelay.tools.editing.patch_format import FilePatch
 
 
 class PatchArguments(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,6 +33,8 @@ class PatchArguments(Struct, frozen=True, forbid_unknown_fields=True):
 def _outside_edits(arguments: dict[str, Any]) -> dict[str, Any]:
     """The patch as a list of edits, for other front ends. One of them knows a single file only and is shown the
     first."""
+    from coderelay.tools.editing.patch_format import Hunk, parse_patch  # loaded with the first patch
+
     patch = arguments.get("patch")
     try:
         files = parse_patch(patch) if isinstance(patch, str) else []
@@ -74,6 +77,8 @@ class Patch:
     arguments = PatchArguments
 
     def need(self, arguments: PatchArguments, workspace: Workspace) -> Need:
+        from coderelay.tools.editing.patch_format import parse_patch
+
         patches = parse_patch(arguments.patch)
         paths = _paths(patches)
 
@@ -83,6 +88,8 @@ class Patch:
         return need_of("patch", paths, work_out, workspace)
 
     async def run(self, arguments: PatchArguments, workspace: Workspace) -> Finished:
+        from coderelay.tools.editing.patch_format import parse_patch
+
         patches = parse_patch(arguments.patch)
         now = {path: await current_content(path, workspace) for path in _paths(patches)}
         changes = _changes(patches, now, workspace)
@@ -95,11 +102,13 @@ class Patch:
         return Finished("\n".join(lines), f"{tally}, {files}", seen=seen)
 
 
-def _paths(patches: list[FilePatch]) -> list[str]:
+def _paths(patches: "list[FilePatch]") -> list[str]:
     return list(dict.fromkeys(path for each in patches for path in (each.path, each.to) if path))
 
 
-def _changes(patches: list[FilePatch], now: Mapping[str, FileContent | None], workspace: Workspace) -> list[FileEdit]:
+def _changes(
+    patches: "list[FilePatch]", now: Mapping[str, FileContent | None], workspace: Workspace
+) -> list[FileEdit]:
     """Compute the changes in memory. Parts about the same file are applied one after the other; the file then changes
     once."""
     locate = workspace.disk.locate
@@ -122,7 +131,9 @@ def _changes(patches: list[FilePatch], now: Mapping[str, FileContent | None], wo
     return made
 
 
-def _patched(patch: FilePatch, data: bytes | None, shown: str) -> bytes | None:
+def _patched(patch: "FilePatch", data: bytes | None, shown: str) -> bytes | None:
+    from coderelay.tools.editing.hunks import apply_hunks
+
     if patch.kind == "add":
         if data is not None:
             raise ToolFailed(say("{path} exists already; change it with an update", path=shown))

@@ -21,7 +21,6 @@ from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, t
-from coderelay.config.edit_config import remember_model
 from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
@@ -58,7 +57,8 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
             sys.stdout.write(f"{chosen.newest}\n")
         if prompt is not None:
             return await _headless(host, options, app, chosen.session, chosen.after, prompt, by)
-        from coderelay.surfaces.terminal.plain_repl import PlainRepl  # not needed with `-p`
+        from coderelay.config.edit_config import remember_model  # neither is needed with `-p`
+        from coderelay.surfaces.terminal.plain_repl import PlainRepl
 
         client = host.connect(AT_THE_MACHINE)
         loop = PlainRepl(client, chosen.session, by, remember_model, partial(_unattended, options, app))

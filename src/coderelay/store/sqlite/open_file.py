@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import os
-import random
 import sqlite3
 import time
 from collections.abc import Callable
@@ -107,7 +106,9 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def pause(*, long: bool = False) -> None:
-    time.sleep(random.uniform(0.01, 0.03) if long else random.uniform(0.0005, 0.003))
+    from random import uniform  # loaded for the first pause
+
+    time.sleep(uniform(0.01, 0.03) if long else uniform(0.0005, 0.003))
 
 
 def _refuse_lone_wal(path: str) -> None:

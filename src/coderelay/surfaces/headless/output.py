@@ -11,7 +11,6 @@ from coderelay.client.client import Client
 from coderelay.client.language import retell
 from coderelay.client.todo_text import lists_in
 from coderelay.client.views import cowork
-from coderelay.client.views.partial_messages import Partials
 from coderelay.protocol.calls import Finished, one_line
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import UnknownSession
@@ -128,6 +127,8 @@ class StreamJsonOutput:
 
     def __init__(self, out: TextIO, session: SessionId) -> None:
         self._out = out
+        from coderelay.client.views.partial_messages import Partials  # of no other output
+
         self._partials = Partials(session)
 
     def event(self, recorded: Recorded) -> None:

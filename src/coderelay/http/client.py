@@ -3,14 +3,17 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import TYPE_CHECKING
 
 from coderelay.http.address import parse_address, without_user
-from coderelay.http.body import Head, body_of, receive_head
 from coderelay.http.dial import dial, proxy_for
 from coderelay.http.errors import NoResponse, ServerMisbehaved
 from coderelay.http.wire import Wire
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.translatable import say
+
+if TYPE_CHECKING:
+    from coderelay.http.body import Head
 
 
 class HttpClient:
@@ -88,6 +91,8 @@ class HttpClient:
     async def _exchange(self, wire: Wire, head: bytes, body: bytes) -> "Response":
         try:
             wire.send(head, body)
+            from coderelay.http.body import receive_head  # loaded while the server works on its first answer
+
             answer, rest = await receive_head(wire, self._idle_seconds)
             return Response(wire, answer, rest, self._idle_seconds)
         except BaseException:
@@ -121,7 +126,9 @@ class HttpClient:
 class Response:
     """The response to a request. Its body is read on demand."""
 
-    def __init__(self, wire: Wire, head: Head, rest: bytes, idle_seconds: float) -> None:
+    def __init__(self, wire: Wire, head: "Head", rest: bytes, idle_seconds: float) -> None:
+        from coderelay.http.body import body_of
+
         self.status = head.status
         self.headers = head.headers
         self.wire = wire

@@ -17,7 +17,6 @@ from coderelay.protocol.translatable import say
 from coderelay.tools.editing.text_file import text_file
 from coderelay.workspace.files.disk import FileContent
 from coderelay.workspace.files.folders import real_path
-from coderelay.workspace.files.line_diff import count_changes, differences, with_ends
 from coderelay.workspace.workspace import Workspace
 
 MOST_BYTES = 10 * 1024 * 1024
@@ -56,6 +55,8 @@ class FileEdit(Struct, frozen=True):
         texts = self.texts
         if texts is None:
             return 0, 0
+        from coderelay.workspace.files.line_diff import count_changes, differences, with_ends  # at the first change
+
         old, new = map(with_ends, texts)
         return count_changes(differences(old, new))
 

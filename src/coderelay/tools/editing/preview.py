@@ -11,7 +11,6 @@ from coderelay.protocol.obeyed_files import is_package_json
 from coderelay.tools.editing.changes import FileEdit, is_hidden
 from coderelay.tools.editing.text_file import sendable
 from coderelay.workspace.files.files import LentFiles
-from coderelay.workspace.files.line_diff import cut, unified_diff
 from coderelay.workspace.workspace import Workspace
 
 _BYTES = 20_000
@@ -29,6 +28,8 @@ def need_of(
     """The need of a call that changes files. Raises ToolFailed for what could not be done anyway. For two kinds of
     files this shows only when the call runs: an editor may have other text than the disk, which is all that can be
     read here; and before the verdict nobody may learn whether a text is in a hidden file."""
+    from coderelay.workspace.files.line_diff import cut  # loaded with the first change of a file
+
     disk = workspace.disk
     paths = tuple(dict.fromkeys(disk.locate(name) for name in names))
     for path in paths:
@@ -54,6 +55,8 @@ def need_of(
 
 
 def _diff(change: FileEdit, workspace: Workspace) -> str:
+    from coderelay.workspace.files.line_diff import unified_diff
+
     name, to = workspace.disk.relative(change.path), change.to and workspace.disk.relative(change.to)
     texts = change.texts
     if texts is None:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from coderelay.protocol.errors import ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.disk import FileContent
-from coderelay.workspace.files.line_diff import count_changes, cut, differences, hunks, with_ends
 
 _FILES = 64
 _BYTES = 8 * 1024 * 1024
@@ -63,6 +62,8 @@ class KnownFiles:
 def _change(before: bytes, after: bytes) -> str:
     if b"\0" in before + after:
         return f"it had {len(before)} bytes and has {len(after)}.\n"
+    from coderelay.workspace.files.line_diff import count_changes, cut, differences, hunks, with_ends
+
     old, new = with_ends(before.decode("utf-8", "replace")), with_ends(after.decode("utf-8", "replace"))
     changes = differences(old, new)
     added, removed = count_changes(changes)

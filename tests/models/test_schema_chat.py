@@ -95,8 +95,8 @@ def made(name: str, arguments: str) -> Call:
 @pytest.mark.quick
 @in_loop
 async def test_an_answer_is_shown_while_it_is_written() -> None:
-    said = json.dumps({"answer": 'All "done" 🎉\nin two lines'})
-    async with scripted(script(hangs(says(said), 3), says(said))) as (_, model):
+    said = json.dumps({"tool": "finish", "arguments": {"answer": 'All "done" 🎉\nin two lines'}})
+    async with scripted(script(hangs(says(said), 6), says(said))) as (_, model):
         stream = model.stream(asking())
         assert await anext(stream) == TextPiece("All")
         await stream.aclose()
@@ -104,7 +104,7 @@ async def test_an_answer_is_shown_while_it_is_written() -> None:
     assert "".join(piece.text for piece in pieces if isinstance(piece, TextPiece)) == 'All "done" 🎉\nin two lines'
     assert isinstance(last, Completion)
     assert (last.blocks, last.calls) == ((Text('All "done" 🎉\nin two lines'),), ())
-    assert (last.stop_reason, last.usage.output_tokens) == ("end_turn", 6)
+    assert (last.stop_reason, last.usage.output_tokens) == ("end_turn", 9)
 
 
 @pytest.mark.quick
@@ -129,8 +129,10 @@ async def test_the_server_is_asked_for_one_call_or_an_answer_and_told_of_no_tool
     }
     assert [each["properties"] for each in step["anyOf"]] == [
         *({"tool": {"const": tool.name}, "arguments": tool.parameters} for tool in TOOLS),
-        {"answer": {"type": "string"}},
+        {"tool": {"const": "finish"}, "arguments": step["anyOf"][-1]["properties"]["arguments"]},
     ]
+    assert step["anyOf"][-1]["properties"]["arguments"]["properties"] == {"answer": {"type": "string"}}
+    assert body["temperature"] == 0
     assert all(each["required"] == [*each["properties"]] for each in step["anyOf"])
     assert not any(each["additionalProperties"] for each in step["anyOf"])
 
@@ -140,21 +142,24 @@ async def test_tools_are_described_in_few_words() -> None:
     async with scripted(script(says('{"answer": "hi"}'))) as (server, model):
         await pieces_of(model)
     system = server.requests[0]["messages"][0]["content"]
-    assert system == (
-        'be brief\nReply with one JSON object: {"tool": NAME, "arguments": {...}} to use a tool, or {"answer": TEXT} '
-        "when the work is done. An answer changes nothing: files are changed and commands are run by tools only. "
-        "You know no file before you have read it with a tool. Use one tool at a time and wait for its result.\n"
-        "Tools:\n"
-        "read(path, offset?, limit?): Read a text file\n"
-        "write(path, content): Create a file or replace it whole\n"
-        "bash(command, timeout?): Run a shell command in the workspace"
-    )
+    head, _, described = system.partition("\nTools:\n")
+    assert head.startswith("be brief\nReply with exactly one JSON object")
+    *lines, example = described.split("\n", 4)
+    assert lines == [
+        "read(path, offset?, limit?): Read a text file",
+        "write(path, content): Create a file or replace it whole",
+        "bash(command, timeout?): Run a shell command in the workspace",
+        "finish(answer): End with the answer for the person: the very facts that were asked for, or what was done",
+    ]
+    calls = [json.loads(line) for line in example.splitlines() if line.startswith("{")]
+    assert [each["tool"] for each in calls] == ["read", "write", "finish"], "one worked example, in the form itself"
+    assert len(system) < 2000
 
 
 @in_loop
 async def test_a_small_model_is_offered_few_tools_and_a_larger_one_all() -> None:
     tools = tuple(SPECS)
-    few = ["read", "list", "grep", "write", "edit", "bash"]
+    few = ["read", "list", "write", "bash"]
     for card, names in ((SMALL, few), (Card(calls="schema"), [tool.name for tool in tools])):
         async with scripted(script(says('{"answer": "hi"}')), card) as (server, model):
             await pieces_of(model, asking(tools=tools))
@@ -184,7 +189,7 @@ async def test_history_is_told_in_the_words_the_model_used_itself() -> None:
             '{"tool": "read", "arguments": {"path":"a"}}',
         },
         {"role": "user", "content": f"Result of bash: a\n\nResult of read: {cut}"},
-        {"role": "assistant", "content": '{"answer":"two files"}'},
+        {"role": "assistant", "content": '{"tool":"finish","arguments":{"answer":"two files"}}'},
         {"role": "user", "content": "and now?"},
     ]
 
@@ -195,8 +200,8 @@ async def test_a_result_comes_with_a_word_on_what_to_do_now() -> None:
         await pieces_of(model, asking(UserMessage("list"), *same(1)))
     assert server.requests[0]["messages"][-1] == {
         "role": "user",
-        "content": 'Result of bash: a\n\nIf this is enough, reply {"answer": TEXT} with what was asked for. '
-        "If not, use the next tool.",
+        "content": "Result of bash: a\n\nUse the next tool. If all is done, or the results show what was asked for, "
+        "use finish with the answer.",
     }
 
 
@@ -255,6 +260,10 @@ async def test_without_tools_it_is_a_plain_chat() -> None:
         ('{"answer": "so"} and more', "so", None),
         ('{"answer": "so', "so", None),
         ('\n { "answer" : "so" }', "so", None),
+        ('{"tool": "finish", "arguments": {"answer": "so"}}', "so", None),
+        ('{"tool":"finish","arguments":{"answer":"so', "so", None),
+        ('{"arguments": {"answer": "so"}, "tool": "finish"}', "so", None),
+        ('{"tool": "finish", "arguments": {}}', "{}", None),
         ('```json\n{"name": "bash", "arguments": {"command": "ls"}}\n```', "", made("bash", '{"command": "ls"}')),
         ('{"name": "bash", "arguments": {"command": "ls"}}', "", made("bash", '{"command": "ls"}')),
         ('<tool_call>{"name": "bash", "arguments": {}}</tool_call>', "", made("bash", "{}")),

@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from coderelay.protocol.content import Usage
 
+SMALL_CONTEXT = 16_384
+
 
 class Price(Struct, frozen=True, omit_defaults=True):
     """US dollars for a million tokens. Cache reads and writes cost as much as other input if they are not set."""
@@ -36,6 +38,11 @@ class Card(Struct, frozen=True, omit_defaults=True):
     thinks: Literal["no", "budget", "effort", "adaptive"] = "no"
     calls: Literal["native", "schema", "text"] = "native"
     cheap: str = ""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model can follow only a short prompt and few tools."""
+        return self.context <= SMALL_CONTEXT
 
 
 def _or(price: float | None, otherwise: float) -> float:

@@ -54,7 +54,6 @@ class Edit:
         outside_arguments={"path": "file_path", "old": "old_string", "new": "new_string", "all": "replace_all"},
         covered_by=("multiedit",),
         rule_target="path",
-        for_small_models=True,
         headline="path",
         chinese="替换文件中的文本。",
         chinese_results={

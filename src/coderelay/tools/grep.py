@@ -60,7 +60,6 @@ class Grep:
         },
         outside_name="Grep",
         rule_target="path",
-        for_small_models=True,
         headline="pattern",
         chinese="在文件中搜索匹配正则表达式的行（以 (?i) 开头则忽略大小写）。",
         chinese_results={

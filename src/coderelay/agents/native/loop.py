@@ -53,14 +53,14 @@ class NativeAgent:
 
     def describe(self, settings: SessionSettings) -> Description:
         own = self._settings(settings.cwd)
-        window = self._models(settings.cwd).card(settings.model).context
+        card = self._models(settings.cwd).card(settings.model)
         more = self._more_tools(settings.cwd) if wants_more(settings) else None
         toolbox = self._tools_of(settings).plus(own.tools)
         toolbox = toolbox.plus(more.tools) if more is not None else toolbox
         enabled = toolbox.without(own.disabled_tools)
         disabled = tuple(spec for spec in toolbox.specs if not enabled.has(spec.name))
-        system = system_prompt(window, child=settings.parent is not None)
-        return Description(system, enabled.specs, disabled, window)
+        system = system_prompt(small=card.is_small, child=settings.parent is not None)
+        return Description(system, enabled.specs, disabled, card.context)
 
     def _tools_of(self, settings: SessionSettings) -> Toolbox:
         return self._toolbox if settings.parent is None else self._toolbox.for_child()

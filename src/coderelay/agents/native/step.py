@@ -145,7 +145,9 @@ class Steps:
         turn = self._turn.state.turn
         if turn is None or turn.steps or turn.calls or not self._settings.workflow.todos:
             return False
-        if self._turn.settings.parent is not None or not may_be_complex(turn.started.said):
+        if self._turn.settings.parent is not None or self._model.card.is_small:  # a small model takes it for the work
+            return False
+        if not may_be_complex(turn.started.said):
             return False
         from coderelay.agents.native.workflow.initial_todos import begin_list  # not loaded for short prompts
 
@@ -260,7 +262,7 @@ class Steps:
         return self._settings.skills if self._toolbox.has("skill") else ()
 
     def _system(self, model: Model) -> str:
-        return system_prompt(model.card.context, child=self._turn.settings.parent is not None)
+        return system_prompt(small=model.card.is_small, child=self._turn.settings.parent is not None)
 
     def _request(self, model: Model, messages: Sequence[Message]) -> Request:
         turn = self._turn

@@ -11,23 +11,32 @@ from coderelay.models.endpoint import Endpoint
 from coderelay.models.model import Piece, Request, TextPiece, ThinkingPiece
 from coderelay.models.model_card import Card
 from coderelay.models.openai_chat.stream_decoder import ChatAnswer
-from coderelay.models.schema_chat.stream_decoder import SchemaAnswer, step_schema
+from coderelay.models.schema_chat.stream_decoder import FINISH, SchemaAnswer, step_schema
 from coderelay.protocol.calls import Call, ToolSpec, first_sentence
 from coderelay.protocol.content import text_of
 from coderelay.session.transcript import AssistantMessage, Message, ToolMessage, UserMessage
 
-_SMALL_CONTEXT = 16_384
 _SAME_CALLS = 2
 
 _encode = msgspec.json.Encoder().encode
 
 _FORM = """
-Reply with one JSON object: {"tool": NAME, "arguments": {...}} to use a tool, or {"answer": TEXT} when the work \
-is done. An answer changes nothing: files are changed and commands are run by tools only. You know no file \
-before you have read it with a tool. Use one tool at a time and wait for its result.
+Reply with exactly one JSON object, which uses one tool: {"tool": NAME, "arguments": {...}}. Then you see its \
+result and use the next tool. Only tools change files and run commands. You know no file before you have read it. \
+When all is done, or you have seen what was asked for, use finish.
 Tools:
 """
-_NOW = 'If this is enough, reply {"answer": TEXT} with what was asked for. If not, use the next tool.'
+_FINISH = "finish(answer): End with the answer for the person: the very facts that were asked for, or what was done"
+_EXAMPLE = """
+Example. The person says: The tax in shop/price.py is 20 now, not 19.
+{"tool": "read", "arguments": {"path": "shop/price.py"}}
+Result of read: 1  TAX = 19
+2  print(100 + TAX)
+{"tool": "write", "arguments": {"path": "shop/price.py", "content": "TAX = 20\\nprint(100 + TAX)\\n"}}
+Result of write: shop/price.py written
+{"tool": "finish", "arguments": {"answer": "The tax in shop/price.py is 20 now."}}
+"""
+_NOW = "Use the next tool. If all is done, or the results show what was asked for, use finish with the answer."
 
 
 class SchemaChat:
@@ -58,7 +67,7 @@ class SchemaChat:
         yield completion
 
     def _tools(self, request: Request) -> Sequence[ToolSpec]:
-        if self.card.context > _SMALL_CONTEXT:
+        if not self.card.is_small:
             return request.tools
         return [tool for tool in request.tools if tool.for_small_models] or request.tools
 
@@ -72,6 +81,7 @@ class SchemaChat:
             "stream": True,
             "stream_options": {"include_usage": True},
             "max_tokens": self.card.output,
+            "temperature": 0,
             "messages": [*([{"role": "system", "content": system}] if system else []), *_alternating(said)],
         }
         if tools:
@@ -99,9 +109,9 @@ def _goes_in_circles(messages: Sequence[Message]) -> bool:
 
 def _described(tools: Sequence[ToolSpec]) -> str:
     """Describe each tool in one sentence; full descriptions are for models with a larger context."""
-    return _FORM + "\n".join(
-        f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools
-    )
+    lines = [f"{tool.name}{_signature(tool)}: {first_sentence(tool.description).removesuffix('.')}" for tool in tools]
+    example = _EXAMPLE if {"read", "write"} <= {tool.name for tool in tools} else ""
+    return _FORM + "\n".join([*lines, _FINISH]) + example
 
 
 def _signature(tool: ToolSpec) -> str:
@@ -129,7 +139,7 @@ def _said(message: Message, most: int) -> tuple[str, str]:
 def _as_written(message: AssistantMessage) -> str:
     text = text_of(message.blocks)
     if not message.calls:
-        return _encode({"answer": text}).decode()
+        return _encode({"tool": FINISH, "arguments": {"answer": text}}).decode()
     return "\n".join([*([text] if text else []), *map(_written_call, message.calls)])
 
 

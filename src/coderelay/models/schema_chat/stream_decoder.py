@@ -1,4 +1,4 @@
-"""Parses answers bound to a JSON schema: one tool call, or an answer that is shown while it is written."""
+"""Parses answers bound to a JSON schema: one tool call. A call of `finish` is the answer, shown as it is written."""
 
 import re
 from collections.abc import Sequence
@@ -15,8 +15,9 @@ from coderelay.protocol.content import Block, Text, Thinking, text_of
 from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.ids import CallId
 
-_OPENING = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
-_COMPACT = '{"answer":"'
+FINISH = "finish"
+_OPENING = re.compile(r'\s*\{\s*(?:"tool"\s*:\s*"finish"\s*,\s*"arguments"\s*:\s*\{\s*)?"answer"\s*:\s*"')
+_COMPACT = ('{"tool":"finish","arguments":{"answer":"', '{"answer":"')  # the second is how some models put it
 _MAY_BE_CALL = ("{", "[", "`", "<")
 _MOST_UNCLEAR = 1024  # characters; a model bound to a schema may write blanks without an end
 _PLAIN = re.compile(r'[^"\\]*')
@@ -27,7 +28,8 @@ _NO_CHARACTER = "\ufffd"
 
 def step_schema(tools: Sequence[ToolSpec]) -> dict[str, Any]:
     calls = [_object(tool={"const": tool.name}, arguments=tool.parameters) for tool in tools]
-    return {"anyOf": [*calls, _object(answer={"type": "string"})]}
+    finish = _object(tool={"const": FINISH}, arguments=_object(answer={"type": "string"}))
+    return {"anyOf": [*calls, finish]}
 
 
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
@@ -58,6 +60,8 @@ class SchemaAnswer:
             return _saying(heard, "".join(self._shown))
         said = text_of(heard.blocks)
         call = _proposed(said) or call_in_text(said, tools)
+        if call is not None and call.name == FINISH:
+            return _saying(heard, _answer_among_more(call.arguments) or call.arguments)
         if call is not None:
             return replace(heard, blocks=_thoughts(heard), calls=(call,))
         if heard.stop_reason == "max_tokens" and said.lstrip().startswith("{"):
@@ -83,7 +87,8 @@ class SchemaAnswer:
 
     def _begin(self) -> str:
         compact = "".join(self._head.split())
-        if len(self._head) <= _MOST_UNCLEAR and len(compact) < len(_COMPACT) and _COMPACT.startswith(compact):
+        may_be_answer = any(each != compact and each.startswith(compact) for each in _COMPACT)
+        if len(self._head) <= _MOST_UNCLEAR and may_be_answer:
             return ""
         if opening := _OPENING.match(self._head):
             self._what = "answer"

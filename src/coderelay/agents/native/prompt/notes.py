@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from coderelay.agents.native.prompt.instructions import instruction_notes
 from coderelay.agents.native.prompt.system import READS_ONLY
+from coderelay.models.model_card import SMALL_CONTEXT
 from coderelay.protocol.calls import Seen
 from coderelay.protocol.content import Note
 from coderelay.protocol.events import MessageAdded
@@ -23,6 +25,7 @@ _SHARE = 0.16  # bytes for each token of the window, which is a twenty-fifth of 
 _SHORTEST = 60
 _OFFER = "Instructions for certain kinds of work. If one fits what is asked, load it with skill before you begin."
 _GONE = "<skills>The skills you were told of are not there any more.</skills>"
+_FILES_NAMED = 60
 _STEPS = 10  # steps without a change of the todo list before a reminder
 
 
@@ -32,6 +35,7 @@ def current_notes(state: State, disk: Disk, home: str, window: int, skills: Sequ
     assert settings is not None
     return [
         environment_note(settings.cwd, settings.folders),
+        *_file_notes(disk.root, state.told, window),
         *instruction_notes(disk.root, home, state.seen, window),
         *_skill_notes(skills, state.told, window),
         mode_note(settings.mode, child=settings.parent is not None),
@@ -40,6 +44,20 @@ def current_notes(state: State, disk: Disk, home: str, window: int, skills: Sequ
         *background_notes(state),
         *hook_notes(state),
     ]
+
+
+def _file_notes(root: str, told: Mapping[str, str], window: int) -> list[Note]:
+    """For a small model, the names of the files, once in a session: it seldom thinks of looking for itself."""
+    if window > SMALL_CONTEXT or "files" in told:
+        return []
+    from coderelay.tools.search.walk import Walk  # most models are not small
+
+    try:
+        names = [each.path for each in islice(Walk(os.path.realpath(root)), _FILES_NAMED + 1)]
+    except OSError:
+        return []
+    more = ["(and more)"] if len(names) > _FILES_NAMED else []
+    return [Note("files", "\n".join(["<files>", *names[:_FILES_NAMED], *more, "</files>"]))] if names else []
 
 
 def _skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: int) -> list[Note]:

@@ -31,7 +31,7 @@ class Scene:
         self.server = server
 
     def start(self, *arguments: str, **env: str) -> Started:
-        return self.coder.start(*arguments, env=env, program=CRASHING)
+        return self.coder.fork(CRASHING, *arguments, env=env)
 
     def run(self, *arguments: str, **env: str) -> Ran:
         return self.start(*arguments, **env).wait()
@@ -46,7 +46,7 @@ class Scene:
         return [each["ask"]["id"] for each in self.rows()]
 
     def rows(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.coder.run("asks", "--json").out.splitlines()]
+        return [json.loads(line) for line in self.coder.fork("coder", "asks", "--json").wait().out.splitlines()]
 
     def answer(self, ask: str, *words: str, **env: str) -> Ran:
         return self.run("answer", ask, *words, **env)

@@ -40,7 +40,7 @@ def answer_some(scene: Scene, asks: list[str], chance: random.Random) -> None:
 
 def run_or_kill(started: Started, chance: random.Random) -> Ran:
     if chance.random() < 0.5:
-        time.sleep(chance.uniform(0.05, 0.4))
+        time.sleep(chance.uniform(0.0, 0.25))
         return started.kill()
     return started.wait()
 

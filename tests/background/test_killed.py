@@ -24,7 +24,6 @@ from tests.model_server import (
     says,
 )
 
-STOPPING = ("-m", "tests.background.stopping")
 RUNS = ("echo $$ > pid1; exec sleep 600", "echo $$ > pid2; exec sleep 600")
 
 
@@ -55,8 +54,7 @@ class BackgroundJourney(Journey):
         return started
 
     def start_stopping(self, number: str, **env: str) -> Started:
-        known = {"HOME": str(self.coder.home), "PYTHONPATH": str(Path(__file__).parents[2])}
-        return self.coder.start(number, env=known | env, program=STOPPING)
+        return self.coder.fork("stopping", number, env={"HOME": str(self.coder.home)} | env)
 
     def stop(self, number: str, **env: str) -> int:
         return self.start_stopping(number, **env).wait().code

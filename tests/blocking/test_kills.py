@@ -96,6 +96,6 @@ def answering(killed: BlockingScene, asks: list[str], chance: random.Random) -> 
 
 def run_or_kill(started: Started, chance: random.Random) -> Ran:
     if chance.random() < 0.5:
-        time.sleep(chance.uniform(0.05, 0.5))
+        time.sleep(chance.uniform(0.0, 0.3))
         return started.kill()
     return started.wait()

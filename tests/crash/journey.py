@@ -19,7 +19,7 @@ from tests.log_checker import (
 from tests.model_server import Answer, History, ModelServerThread, bash, proposes, says
 from tests.patience import PATIENCE
 
-CRASHING = (str(Path(__file__).with_name("crashing.py")),)
+CRASHING = "crashing"  # a program of the fork server
 FLAGS = ("--mode", "yolo", "--output", "stream-json")
 
 
@@ -44,8 +44,8 @@ class Journey:
         self.printed: list[list[str]] = []  # by process
 
     def start(self, *arguments: str, **env: str) -> Started:
-        known = {"HOME": str(self.coder.home)}  # marks every process of this journey, for `left_over`
-        return self.coder.start(*arguments, *FLAGS, env=known | env, program=CRASHING)
+        known = {"HOME": str(self.coder.home)}  # marks all that the forked process starts, for `left_over`
+        return self.coder.fork(CRASHING, *arguments, *FLAGS, env=known | env)
 
     def finish(self, started: Started) -> int:
         ran = started.wait()
@@ -121,7 +121,9 @@ class Journey:
         marker = f"HOME={self.coder.home}".encode()
         found: list[str] = []
         for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and int(entry.name) != os.getpid() and marker in _environment(entry):
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            if marker in _environment(entry) or _folder(entry) == str(self.coder.cwd):
                 found.append(_command_line(entry))
         return found
 
@@ -142,6 +144,14 @@ def _environment(process: Path) -> Sequence[bytes]:
         return (process / "environ").read_bytes().split(b"\0")
     except OSError:
         return []
+
+
+def _folder(process: Path) -> str:
+    """Where a process is: what was forked has the environment of the fork server in /proc."""
+    try:
+        return os.readlink(process / "cwd")
+    except OSError:
+        return ""
 
 
 def _command_line(process: Path) -> str:

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from coderelay.agents.native.compaction import SUMMARISER
@@ -12,7 +11,6 @@ from tests.crash.journey import CRASHING, Journey, wait_until
 from tests.log_checker import BrokenPromise, Event
 from tests.model_server import Answer, Body, History, ModelServerThread, bash, proposes, says
 
-COMMANDING = ("-m", "tests.crash.commanding")
 INSTRUCTIONS = "use tabs"
 STEPS = 3
 LONG = "seq 8800"  # a quarter of the window: two of them are too much, however many tools there are
@@ -57,8 +55,8 @@ class LongJourney(Journey):
         (coder.cwd / "AGENTS.md").write_text(INSTRUCTIONS)
 
     def begin(self, verb: str, text: str = "", **env: str) -> Started:
-        known = {"HOME": str(self.coder.home), "PYTHONPATH": str(Path(__file__).parents[2])}
-        return self.coder.start(verb, text, env=known | env, program=COMMANDING)
+        known = {"HOME": str(self.coder.home)}
+        return self.coder.fork("commanding", verb, text, env=known | env)
 
     def command(self, verb: str, text: str = "", **env: str) -> int:
         return self.begin(verb, text, **env).wait().code
@@ -71,7 +69,7 @@ class LongJourney(Journey):
         return [ask for ask in opened if ask not in answered]
 
     def answer(self, ask: str, **env: str) -> int:
-        return self.coder.start("answer", ask, "allow", "--no-wait", env=env, program=CRASHING).wait().code
+        return self.coder.fork(CRASHING, "answer", ask, "allow", "--no-wait", env=env).wait().code
 
     def settle(self) -> None:
         """Whoever comes next allows what is asked and carries on, until nothing is left to do."""

@@ -22,7 +22,6 @@ from tests.model_server import (
     write,
 )
 
-UNDOING = ("-m", "tests.crash.undoing")
 Files = dict[str, str]
 
 
@@ -47,8 +46,7 @@ class UndoJourney(Journey):
         self._git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "first")
 
     def undo(self, **env: str) -> Ran:
-        known = {"HOME": str(self.coder.home), "PYTHONPATH": str(Path(__file__).parents[2])}
-        return self.coder.start(env=known | env, program=UNDOING).wait()
+        return self.coder.fork("undoing", env={"HOME": str(self.coder.home)} | env).wait()
 
     def files(self) -> Files:
         found = [path for path in self.coder.cwd.rglob("*") if not {".git", ".coder"} & {*path.parts}]

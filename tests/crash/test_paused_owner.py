@@ -39,7 +39,7 @@ def test_x25_an_owner_paused_past_its_time_writes_nothing_when_it_wakes(journey:
 def test_an_owner_that_wakes_after_another_took_over_says_so_in_a_line(journey: Journey) -> None:
     """Symptom: a traceback of `Fenced`."""
     pause = {"CODER_PAUSE": "after:tool.ran:1", "HOME": str(journey.coder.home)}
-    first = journey.coder.start("-p", "do first", "--mode", "yolo", env=pause, program=CRASHING)
+    first = journey.coder.fork(CRASHING, "-p", "do first", "--mode", "yolo", env=pause)
     journey.wait_until_paused(first)
     second = journey.start("-p", "do last", "--continue", CODER_PAUSE="before:tool.ran:1", **STILL)
     journey.wait_until_paused(second)

@@ -69,7 +69,7 @@ def test_x25_killed_at_an_arrow_and_carried_on(journey: TeamJourney, arrow: str)
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_x25_killed_at_a_random_moment(journey: TeamJourney, seed: int) -> None:
-    journey.kill_at_random_moments(seed, between=(0.2, 0.6))
+    journey.kill_at_random_moments(seed, between=(0.0, 0.4))
     journey.carry_on()
     journey.check()
 

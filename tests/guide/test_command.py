@@ -103,4 +103,4 @@ def test_x25_killed_at_an_arrow_and_carried_on(coder: Coder, arrow: str) -> None
 
 
 def _run(coder: Coder, prompt: str, *flags: str, env: dict[str, str] | None = None) -> Ran:
-    return coder.start("-p", prompt, "--mode", "yolo", *flags, env=env, program=CRASHING).wait()
+    return coder.fork(CRASHING, "-p", prompt, "--mode", "yolo", *flags, env=env).wait()

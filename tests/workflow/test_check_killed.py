@@ -68,7 +68,7 @@ def resume(project: Project) -> None:
 def test_c42_killed_anywhere_no_check_runs_twice(opened: Open, arrow: str, story: list[str], runs: int) -> None:
     project = opened(COUNTED)
     project.configure()
-    started = project.coder.start("-p", "make it", "--mode", "yolo", env={"CODER_CRASH": arrow}, program=CRASHING)
+    started = project.coder.fork(CRASHING, "-p", "make it", "--mode", "yolo", env={"CODER_CRASH": arrow})
     assert started.wait().code == -9
     resume(project)
     assert project.story() == story

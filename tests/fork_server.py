@@ -1,0 +1,92 @@
+"""A process that has loaded the product and forks itself for every program that a test asks it for.
+
+    python -m tests.fork_server 5      # the number of a socket; `tests.forked_process` is at its other end
+
+Loading the product takes more time than a short turn, and the tests of kills start thousands of processes. A forked
+process is a real one, with its own pid, descriptors, environment and end by kill -9. It differs from a started one in
+`/proc/PID/cmdline` and `/proc/PID/environ`, which are those of the server.
+"""
+
+import asyncio
+import gc
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from typing import NoReturn
+
+import msgspec
+
+from coderelay import cli
+from coderelay.cli import answer, asks, resume, sessions  # from here on, what the programs would load late
+from coderelay.config import edit_config
+from coderelay.config.detect import detect
+from coderelay.host import live_output, undo
+from coderelay.models.openai_chat import model
+from coderelay.policy.shell import allow_rules, build_programs, command_verdict, deny_rules, tree_sitter_words
+from coderelay.store.postgres import store as postgres_store
+from coderelay.surfaces import headless
+from coderelay.workspace.sandbox import bubblewrap, landlock, sandbox
+from coderelay.workspace.trees import snapshots
+from tests.background import stopping
+from tests.crash import commanding, crashing, undoing
+from tests.forked_process import Reap, Start
+
+LOADED_EARLY = (
+    *(answer, asks, resume, sessions, edit_config, detect, live_output, undo, model, postgres_store, headless),
+    *(allow_rules, build_programs, command_verdict, deny_rules, tree_sitter_words),
+    *(bubblewrap, landlock, sandbox, snapshots),
+)
+PROGRAMS: dict[str, Callable[[], object]] = {
+    "coder": cli.run,
+    "crashing": crashing.main,
+    "commanding": lambda: asyncio.run(commanding.main(*sys.argv[1:])),
+    "undoing": lambda: asyncio.run(undoing.main()),
+    "stopping": lambda: asyncio.run(stopping.main(*sys.argv[1:])),
+}
+
+
+def main(descriptor: int) -> None:
+    gc.freeze()  # what is loaded stays shared
+    with socket.socket(fileno=descriptor) as door:
+        while True:
+            request, streams, _, _ = socket.recv_fds(door, 1 << 20, 2)
+            if not request:
+                return
+            door.send(msgspec.json.encode(_answer(msgspec.json.decode(request, type=Start | Reap), door, streams)))
+
+
+def _answer(request: Start | Reap, door: socket.socket, streams: list[int]) -> int:
+    if isinstance(request, Reap):
+        return os.waitpid(request.pid, 0)[1]
+    pid = os.fork()
+    if pid == 0:
+        door.close()
+        _become(request, streams)
+    for stream in streams:
+        os.close(stream)
+    return pid
+
+
+def _become(start: Start, streams: list[int]) -> NoReturn:
+    code: object = 1
+    try:
+        for number, stream in enumerate(streams, 1):
+            os.dup2(stream, number)
+            os.close(stream)
+        os.environ.clear()
+        os.environ.update(start.env)
+        os.chdir(start.cwd)
+        sys.argv = [start.program, *start.arguments]
+        code = PROGRAMS[start.program]()
+    except SystemExit as left:
+        code = left.code
+    except BaseException:  # noqa: BLE001 - nothing may go back to the server's loop
+        traceback.print_exc()
+    sys.stdout.flush()
+    os._exit(code if isinstance(code, int) else 1)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

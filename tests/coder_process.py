@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tests.forked_process import ForkedProcess, fork_server
+from tests.forked_process import ForkedProcess, fork_server, is_like_server
 from tests.patience import PATIENCE
 
 PROGRAM = ("-m", "coderelay.cli")
@@ -30,10 +30,15 @@ class Coder:
         self.env = _environment(home, base_url)
 
     def run(self, *arguments: str, text: str | None = None, env: Mapping[str, str] | None = None) -> Ran:
+        """In a process forked from one that has loaded `coder`, unless it is told what it reads or how Python starts.
+        Tests of how `coder` begins use `start`."""
+        whole_env = self.env | dict(env or {})
+        if text is None and is_like_server(whole_env):
+            return self.fork("coder", *arguments, env=env).wait()
         done = subprocess.run(
             [sys.executable, *PROGRAM, *arguments],
             cwd=self.cwd,
-            env=self.env | dict(env or {}),
+            env=whole_env,
             input=text,
             stdin=subprocess.DEVNULL if text is None else None,
             capture_output=True,

@@ -54,7 +54,9 @@ def main(descriptor: int) -> None:
             request, streams, _, _ = socket.recv_fds(door, 1 << 20, 2)
             if not request:
                 return
-            door.send(msgspec.json.encode(_answer(msgspec.json.decode(request, type=Start | Reap), door, streams)))
+            door.send(
+                msgspec.msgpack.encode(_answer(msgspec.msgpack.decode(request, type=Start | Reap), door, streams))
+            )
 
 
 def _answer(request: Start | Reap, door: socket.socket, streams: list[int]) -> int:
@@ -76,9 +78,9 @@ def _become(start: Start, streams: list[int]) -> NoReturn:
             os.dup2(stream, number)
             os.close(stream)
         os.environ.clear()
-        os.environ.update(start.env)
+        os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in start.env.items()})
         os.chdir(start.cwd)
-        sys.argv = [start.program, *start.arguments]
+        sys.argv = [start.program, *map(os.fsdecode, start.arguments)]
         code = PROGRAMS[start.program]()
     except SystemExit as left:
         code = left.code

@@ -17,14 +17,16 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
+_PYTHON = {"LANG": "C.UTF-8", "PYTHONWARNINGS": "error"}  # what Python reads when it starts
+
 
 class Start(Struct, frozen=True, tag=True):
     """Answered with a pid. Comes with two descriptors, for stdout and stderr."""
 
     program: str
-    arguments: tuple[str, ...]
-    env: dict[str, str]
-    cwd: str
+    arguments: tuple[bytes, ...]
+    env: dict[bytes, bytes]
+    cwd: bytes
 
 
 class Reap(Struct, frozen=True, tag=True):
@@ -110,7 +112,7 @@ class ForkServer:
                 [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 cwd=Path(__file__).parents[1],
-                env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONWARNINGS": "error"},
+                env={"PATH": os.environ["PATH"], **_PYTHON},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # no terminal, so the streams of the forked processes are buffered
             )
@@ -118,11 +120,13 @@ class ForkServer:
     def start(self, program: str, arguments: Sequence[str], env: Mapping[str, str], cwd: Path) -> ForkedProcess:
         out, out_end = os.pipe()
         err, err_end = os.pipe()
-        request = Start(program, tuple(arguments), dict(env), str(cwd))
+        words = tuple(map(os.fsencode, arguments))
+        variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
+        request = Start(program, words, variables, os.fsencode(cwd))
         pid = self._ask(request, out_end, err_end)
         os.close(out_end)
         os.close(err_end)
-        return ForkedProcess(self, pid, open(out, encoding="utf-8"), open(err, encoding="utf-8"))
+        return ForkedProcess(self, pid, _text(out), _text(err))
 
     def reap(self, pid: int) -> int:
         return self._ask(Reap(pid))
@@ -133,8 +137,17 @@ class ForkServer:
 
     def _ask(self, request: object, *streams: int) -> int:
         with self._one_at_a_time:
-            socket.send_fds(self._door, [msgspec.json.encode(request)], streams)
-            return msgspec.json.decode(self._door.recv(64), type=int)
+            socket.send_fds(self._door, [msgspec.msgpack.encode(request)], streams)
+            return msgspec.msgpack.decode(self._door.recv(64), type=int)
+
+
+def _text(file: int) -> IO[str]:
+    return open(file, encoding="utf-8", errors="surrogateescape")
+
+
+def is_like_server(env: Mapping[str, str]) -> bool:
+    """Whether Python would start with these variables as the fork server did."""
+    return {name: value for name, value in env.items() if name in _PYTHON or name.startswith("PYTHON")} == _PYTHON
 
 
 @cache

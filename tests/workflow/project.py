@@ -28,7 +28,7 @@ class Project:
         self.server = server
         self.coder = Coder(root / "home", self.folder, server.base_url)
         self.coder.env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), self.coder.env["PATH"]])
-        self.coder.env["LANG"] = "C.UTF-8"
+        self.coder.env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # the plugins of our own tests take long to load
 
     def configure(self, **settings: Any) -> None:
         self.coder.home.mkdir(exist_ok=True)

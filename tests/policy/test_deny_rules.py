@@ -48,25 +48,35 @@ def verdict(command: str, **rules: tuple[str, ...]) -> str:
     return judge_command(command, "default", FOLDERS, read_rules(**rules), preset="yolo", sandboxed=True).verdict
 
 
-def allowed_because_of(rule: str, command: str) -> bool:
-    strict = judge_command(command, "default", FOLDERS, read_rules(allow=(rule,)), preset="strict", sandboxed=True)
+def allowed_because_of(rules: tuple[str, ...], command: str) -> bool:
+    strict = judge_command(command, "default", FOLDERS, read_rules(allow=rules), preset="strict", sandboxed=True)
     return strict.verdict == "allow"
 
 
-@pytest.mark.timeout(300)
+def named_in(rule: str, command: str) -> bool:
+    """Whether the command has the name of the rule's program anywhere. A rule without a program counts as named."""
+    return rule[5:-1].split(" ")[0].rpartition("/")[2].rstrip(":*") in command
+
+
+def rules_to_try(command: str, beginnings: set[str]) -> list[str]:
+    """Those that may allow the command. Most rules name other programs and do not: one question for all of them."""
+    others = tuple(rule for rule in RULED if not named_in(rule, command))
+    ruled = RULED if allowed_because_of(others, command) else [rule for rule in RULED if rule not in others]
+    lengths = range(1, len(command) + 1)
+    return [*ruled, *(f"bash({command[:length]})" for length in lengths if command[:length] in beginnings)]
+
+
 def test_c32_whatever_a_rule_allows_the_same_rule_denies_and_asks_about() -> None:
     commands = {command for _, command in (*HOSTILE, *EVERYDAY)} | {each.command for each in CORPUS}
     commands |= {form.format(each) for form, each in product(WRAPPED, PROGRAMS)}
     words = {" ".join(command.split()[:length]) for command in commands for length in (1, 2)}
-    plain = [each for each in sorted(words) if each and not set(each) & set("|&;<>()$`\"'\\*?") and "#" not in each]
-    rules = [*RULED, *(f"bash({each})" for each in plain)]
+    plain = {each for each in words if each and not set(each) & set("|&;<>()$`\"'\\*?") and "#" not in each}
     loosened = 0
-    for command in sorted(each for each in commands if allowed_because_of("bash", each)):
-        fitting = [rule for rule in rules if rule in RULED or command.startswith(rule[5:-1])]
-        for rule in (each for each in fitting if allowed_because_of(each, command)):
+    for command in sorted(each for each in commands if allowed_because_of(("bash",), each)):
+        for rule in (each for each in rules_to_try(command, plain) if allowed_because_of((each,), command)):
             loosened += 1
             assert (verdict(command, deny=(rule,)), verdict(command, ask=(rule,))) == ("deny", "ask"), (rule, command)
-    assert loosened > 1000
+    assert loosened > 5000
 
 
 @pytest.mark.quick

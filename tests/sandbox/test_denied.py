@@ -7,12 +7,15 @@ import socket
 import sys
 import tempfile
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from coderelay.workspace.sandbox import sandbox
 from coderelay.workspace.sandbox.confinement import SandboxBackend
+from coderelay.workspace.sandbox.git_folders import GitSearch
 from tests.house import story
 from tests.sandbox.confined import Confined, confined
 
@@ -139,12 +142,16 @@ async def test_credentials_stay_hidden_when_home_itself_is_the_workspace(tmp_pat
 
 
 @story
-async def test_the_root_itself_can_be_the_workspace(tmp_path: Path, bubblewrap: SandboxBackend):
+async def test_the_root_itself_can_be_the_workspace(
+    tmp_path: Path, bubblewrap: SandboxBackend, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sandbox, "GitSearch", partial(GitSearch, most=1000))  # not every folder of this machine
     home = tmp_path / "person"
     plant(home / ".ssh/id_ed25519")
     async with confined(tmp_path, bubblewrap, home=home, work=Path("/")) as inside:
         seen = await inside.bash(f"pwd; cat {home}/.ssh/id_ed25519; ls -A {home}/.ssh")
         assert (seen.output.splitlines()[0], SECRET in seen.output) == ("/", False)
+        assert "[There are too many folders to look for new git repositories in all of them.]" in seen.output
 
 
 @story

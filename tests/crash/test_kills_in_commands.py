@@ -207,7 +207,7 @@ def test_the_checker_sees_steering_that_is_taken_twice(journey: Opened) -> None:
         long.check()
 
 
-RUNS = int(os.environ.get("CODER_SOAK", "4"))
+RUNS = int(os.environ.get("CODER_SOAK", "3"))
 KILLS = 5
 
 

@@ -25,7 +25,7 @@ def test_ctrl_c_shortly_after_parking_leaves_cleanly(serve: Serve, coder_on: Cod
     """Symptom: exit by SIGSEGV (8 of 200), or a `closed database` traceback."""
     coder = coder_on(serve(by_history(lambda _: proposes(bash("touch never")))))
     for number in range(1, ROUNDS + 1):
-        started = coder.start("-p", "go", "--unattended", "park")
+        started = coder.fork("coder", "-p", "go", "--unattended", "park")
         _wait_for_batches(coder.home / "sessions.db", number)
         time.sleep(random.uniform(0, 0.025))  # the moment differs, and any of them must do
         started.send(signal.SIGINT)

@@ -76,8 +76,8 @@ async def confined(
 def make_repository(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     git(folder, "init", "-q", "-b", "main")
-    git(folder, "config", "user.name", "Ada")
-    git(folder, "config", "user.email", "ada@example.org")
+    with (folder / ".git/config").open("a") as config:
+        config.write("[user]\n\tname = Ada\n\temail = ada@example.org\n")
 
 
 def git(folder: Path, *arguments: str) -> str:

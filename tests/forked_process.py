@@ -17,7 +17,8 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
-_PYTHON = {"LANG": "C.UTF-8", "PYTHONWARNINGS": "error"}  # what Python reads when it starts
+_READ_AT_START = ("LANG", "LC_", "LD_", "PYTHON", "TZ")  # by the loader, the C library and Python
+_AT_START = {"LANG": "C.UTF-8", "PYTHONWARNINGS": "error"}
 
 
 class Start(Struct, frozen=True, tag=True):
@@ -112,7 +113,7 @@ class ForkServer:
                 [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 cwd=Path(__file__).parents[1],
-                env={"PATH": os.environ["PATH"], **_PYTHON},
+                env={"PATH": os.environ["PATH"], **_AT_START},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,  # no terminal, so the streams of the forked processes are buffered
             )
@@ -146,8 +147,8 @@ def _text(file: int) -> IO[str]:
 
 
 def is_like_server(env: Mapping[str, str]) -> bool:
-    """Whether Python would start with these variables as the fork server did."""
-    return {name: value for name, value in env.items() if name in _PYTHON or name.startswith("PYTHON")} == _PYTHON
+    """Whether a process with these variables would start as the fork server did."""
+    return {name: value for name, value in env.items() if name.startswith(_READ_AT_START)} == _AT_START
 
 
 @cache

@@ -1,4 +1,5 @@
-"""A terminal's screen as an SVG: one text per run of equal colours, each at its own column."""
+"""A terminal's screen as an SVG: one text per run of equal colours, each at its own column; or several, one after
+the other, of two terminals side by side."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -29,12 +30,62 @@ COLOURS = {
 FONT = "ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono','Noto Sans Mono CJK SC',monospace"
 
 
+GAP = 18  # between two windows
+
+
 def picture(rows: Sequence[Sequence[Char]], columns: int, title: str) -> str:
-    width, height = columns * WIDTH + 2 * MARGIN, len(rows) * HEIGHT + 2 * MARGIN + BAR
-    parts = [
+    width, height = _size(columns, len(rows))
+    return "\n".join([_opening(width, height, title), *_window(width, height, title), *_lines(rows), "</svg>", ""])
+
+
+Frame = tuple[float, Sequence[Sequence[Sequence[Char]]]]
+"""For how many seconds, and the rows of each window."""
+
+
+def film(frames: Sequence[Frame], columns: int, rows: int, titles: Sequence[str]) -> str:
+    """Windows below each other, which change together and begin again at the end."""
+    width, height = _size(columns, rows)
+    whole = len(titles) * (height + GAP) - GAP
+    parts = [_opening(width, whole, ", ".join(titles)), _style([seconds for seconds, _ in frames])]
+    for number, title in enumerate(titles):
+        parts += [f'<g transform="translate(0 {number * (height + GAP):.0f})">', *_window(width, height, title)]
+        for at, (_, screens) in enumerate(frames):
+            parts += [f'<g class="f{at}">', *_lines(screens[number]), "</g>"]
+        parts.append("</g>")
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _style(seconds: Sequence[float]) -> str:
+    """Each frame is seen in its share of the time. Whoever wants no motion sees the last one."""
+    total, at, rules = sum(seconds), 0.0, list[str]()
+    for number, each in enumerate(seconds):
+        begin, end = 100 * at / total, 100 * (at + each) / total
+        hidden = f"0%,{begin:.3f}%{{visibility:hidden}}" if at else ""
+        rules.append(
+            f"@keyframes f{number}{{{hidden}{begin + 0.001:.3f}%,{end:.3f}%{{visibility:visible}}"
+            f"{min(end + 0.001, 100):.3f}%,100%{{visibility:{'hidden' if end < 100 else 'visible'}}}}}"
+        )
+        rules.append(f".f{number}{{visibility:hidden;animation:f{number} {total:.1f}s step-end infinite}}")
+        at += each
+    still = "".join(f".f{number}{{animation:none}}" for number in range(len(seconds)))
+    still += f".f{len(seconds) - 1}{{visibility:visible}}"
+    return f"<style>{''.join(rules)}@media(prefers-reduced-motion:reduce){{{still}}}</style>"
+
+
+def _size(columns: int, rows: int) -> tuple[float, float]:
+    return columns * WIDTH + 2 * MARGIN, rows * HEIGHT + 2 * MARGIN + BAR
+
+
+def _opening(width: float, height: float, title: str) -> str:
+    return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'role="img" aria-label="{escape(title)}" font-family="{FONT}" font-size="14">',
-        f'<rect width="100%" height="100%" rx="9" fill="{GROUND}"/>',
+        f'role="img" aria-label="{escape(title)}" font-family="{FONT}" font-size="14">'
+    )
+
+
+def _window(width: float, height: float, title: str) -> list[str]:
+    return [
+        f'<rect width="{width:.0f}" height="{height:.0f}" rx="9" fill="{GROUND}"/>',
         f'<path d="M0 {BAR}V9a9 9 0 0 1 9-9H{width - 9:.0f}a9 9 0 0 1 9 9V{BAR}z" fill="{FRAME}"/>',
         *(
             f'<circle cx="{18 + 20 * number}" cy="{BAR / 2:.0f}" r="6" fill="{colour}"/>'
@@ -42,9 +93,11 @@ def picture(rows: Sequence[Sequence[Char]], columns: int, title: str) -> str:
         ),
         f'<text x="{width / 2:.0f}" y="20" fill="{FAINT}" text-anchor="middle" font-size="13">{escape(title)}</text>',
     ]
+
+
+def _lines(rows: Sequence[Sequence[Char]]) -> Iterator[str]:
     for number, row in enumerate(rows):
-        parts += _texts(row, BAR + MARGIN + number * HEIGHT + 14)
-    return "\n".join([*parts, "</svg>", ""])
+        yield from _texts(row, BAR + MARGIN + number * HEIGHT + 14)
 
 
 def _texts(row: Sequence[Char], y: float) -> Iterator[str]:

@@ -13,7 +13,7 @@ SPEC ?= ../shared/spec/requirements.md
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text soak mutants bench bench-peers test-local eval requirements lock clean
+.PHONY: help run setup test all-tests quick quick-lint quick-tests lint lint-text wheel soak mutants bench bench-peers test-local eval requirements lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,10 @@ all-tests:
 
 quick-tests:
 	$(BIN)/python -m pytest -q -n $(PROCESSORS) --dist worksteal -m quick
+
+wheel: setup ## dist/coderelay-VERSION.whl, for `pipx install` and `uv tool install`
+	@$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps -w dist .
+	@ls dist/*.whl
 
 soak: setup ## hundreds of random kills; about half an hour
 	CODER_SOAK=300 $(BIN)/python -m pytest -q -n $(WORKERS) -k "random or many_more_orders" tests/crash tests/asks tests/blocking tests/session

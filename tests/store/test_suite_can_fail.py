@@ -298,6 +298,7 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (StaleReader, suite.an_append_is_seen_by_everyone_at_once),
     (AppendsWithoutComparing, suite.a_moved_head_changes_nothing),
     (AppendsWithoutComparing, suite.of_racing_appends_exactly_one_wins),
+    (AppendsWithoutComparing, suite.an_append_that_another_overtook_changes_nothing),
     (ForgetsLosers, suite.a_moved_head_changes_nothing),
     (ForgetsLosers, suite.racing_appends_that_try_again_all_get_in),
     (WithoutEpochs, suite.a_wrong_epoch_changes_nothing),

@@ -46,11 +46,13 @@ class Append:
         known: LogHead | None,
         read_summary: ReadSummary,
     ) -> None:
-        self._session = session
+        self.session = session
         self._key = escape_nul(session)
         self._at = at
         self._events = tuple(events)
-        self._kinds, self._bodies = _texts(session, self._events)
+        encoded = bodies(session, self._events)
+        self._kinds, self._bodies = Texts(escape_nul(kind) for kind, _ in encoded), Texts(body for _, body in encoded)
+        self.size = sum(len(body) for _, body in encoded)
         self._epoch = epoch
         self._projection = projection
         self._now = now
@@ -95,37 +97,71 @@ class Append:
         if not found:
             return LogHead()
         seq, epoch, at, summary = found[0]
-        return LogHead(seq, epoch, at, None if summary is None else self._read_summary(self._session, summary))
+        return LogHead(seq, epoch, at, None if summary is None else self._read_summary(self.session, summary))
 
     def _compare(self, head: LogHead) -> None:
         if self._epoch is not None and self._epoch != head.epoch:
-            raise Fenced(self._session, self._epoch, head.epoch)
+            raise Fenced(self.session, self._epoch, head.epoch)
         if head.seq != self._at:
-            raise HeadMoved(self._session, self._at, head.seq)
+            raise HeadMoved(self.session, self._at, head.seq)
 
     async def _write(self, connection: Connection, head: LogHead) -> bool:
         """Return False if the log does not end at this head."""
-        self._sent = recorded = place(self._session, head.seq, head.epoch, self._events, max(self._now, head.at))
-        changed = project(self._projection, head.row, recorded)
-        values = (
-            self._key,
-            head.seq,
-            head.epoch,
-            head.at,
-            self._id,
-            Numbers(each.epoch for each in recorded),
-            self._kinds,
-            self._bodies,
-            recorded[-1].at,
-            max((each.seq for each in recorded if isinstance(each.event, SessionDeleted)), default=0),
-            *changed.values(),
-        )
-        ((seq, epoch, at),) = await rows(connection, _APPEND, values)
+        rows_to_write = self._compute(head)
+        ((seq, epoch, at),) = await rows(connection, _APPEND, rows_to_write.values())
         if (seq, epoch, at) != (head.seq, head.epoch, head.at):
             return False
-        last = recorded[-1]
-        self.head = LogHead(last.seq, last.epoch, last.at, changed.row)
+        self.settle(rows_to_write)
         return True
+
+    def compute_early(self) -> "AppendRows | None":
+        """Compute the rows from the head that this process knows. None if the head must be read first, or if rows
+        must be removed, too. Afterwards the append counts as sent."""
+        head = self._take_known()
+        if head is None or any(isinstance(event, SessionDeleted) for event in self._events):
+            return None
+        computed = self._compute(head)
+        return None if computed.changed.row is None else computed
+
+    def settle(self, written: "AppendRows") -> list[Recorded]:
+        """To be called when these rows were written."""
+        last = written.recorded[-1]
+        self.head = LogHead(last.seq, last.epoch, last.at, written.changed.row)
+        return written.recorded
+
+    def _compute(self, head: LogHead) -> "AppendRows":
+        recorded = place(self.session, head.seq, head.epoch, self._events, max(self._now, head.at))
+        changed = project(self._projection, head.row, recorded)
+        self._sent = recorded
+        return AppendRows(self._key, head, self._id, recorded, self._kinds, self._bodies, changed)
+
+
+class AppendRows(Struct, frozen=True):
+    """The rows that one append writes if the log still ends at `head`."""
+
+    key: str
+    head: LogHead
+    append_id: int
+    recorded: list[Recorded]
+    kinds: Texts
+    bodies: Texts
+    changed: "Changed"
+
+    def values(self) -> tuple[object, ...]:
+        """Return the arguments for the SQL function `append_events`."""
+        return (
+            self.key,
+            self.head.seq,
+            self.head.epoch,
+            self.head.at,
+            self.append_id,
+            Numbers(each.epoch for each in self.recorded),
+            self.kinds,
+            self.bodies,
+            self.recorded[-1].at,
+            max((each.seq for each in self.recorded if isinstance(each.event, SessionDeleted)), default=0),
+            *self.changed.values(),
+        )
 
 
 class Changed(Struct, frozen=True):
@@ -142,22 +178,22 @@ class Changed(Struct, frozen=True):
             Texts(each[1] for each in self.messages),
             Numbers(each[2] for each in self.messages),
         )
-        row = self.row
-        if row is None:
-            return (self.dropped, *[None] * 9, *messages)
-        return (
-            self.dropped,
-            escape_nul(row.title),
-            None if row.agent_session_id is None else escape_nul(row.agent_session_id),
-            escape_nul(row.cwd),
-            escape_nul(",".join(row.allowed_tools)),
-            escape_nul(row.last_prompt),
-            row.created_at,
-            row.updated_at,
-            row.phase,
-            msgspec.json.encode(row).decode(),
-            *messages,
-        )
+        return (self.dropped, *([None] * 9 if self.row is None else columns(self.row)), *messages)
+
+
+def columns(row: Summary) -> tuple[str | int | None, ...]:
+    """Return what the table of sessions holds of a row, beside its id."""
+    return (
+        escape_nul(row.title),
+        None if row.agent_session_id is None else escape_nul(row.agent_session_id),
+        escape_nul(row.cwd),
+        escape_nul(",".join(row.allowed_tools)),
+        escape_nul(row.last_prompt),
+        row.created_at,
+        row.updated_at,
+        row.phase,
+        msgspec.json.encode(row).decode(),
+    )
 
 
 def project(projection: Projection, row: Summary | None, recorded: Sequence[Recorded]) -> Changed:
@@ -172,8 +208,3 @@ def project(projection: Projection, row: Summary | None, recorded: Sequence[Reco
             messages.clear()
             dropped = True
     return Changed(row, dropped, messages)
-
-
-def _texts(session: SessionId, events: Sequence[AnyEvent]) -> tuple[Texts, Texts]:
-    stored = bodies(session, events)
-    return Texts(escape_nul(kind) for kind, _ in stored), Texts(body for _, body in stored)

@@ -15,11 +15,12 @@ _EMPTY = struct.Struct(">iii")  # number of dimensions, has nulls, element type
 _HEADER = struct.Struct(">iiiii")  # the same, then the length and the index of the first element
 _LENGTH = struct.Struct(">i")
 _NUMBER = struct.Struct(">iq")
+_NULL = _LENGTH.pack(-1)
 _MARK = "\u2400"  # ␀, the symbol for NUL
 _MARKED = re.compile(f"{_MARK}(.)", re.DOTALL)
 
 
-class Texts(tuple[str, ...]):
+class Texts(tuple[str | None, ...]):
     pass
 
 
@@ -32,7 +33,8 @@ class _TextsDumper(adapt.Dumper):
     oid = _TEXTS
 
     def dump(self, obj: Texts) -> bytes:
-        return _array(_TEXT, len(obj), (_LENGTH.pack(len(text)) + text for text in map(str.encode, obj)))
+        elements = (_NULL if text is None else _sized(text.encode()) for text in obj)
+        return _array(_TEXT, len(obj), elements, has_nulls=None in obj)
 
 
 class _NumbersDumper(adapt.Dumper):
@@ -43,10 +45,14 @@ class _NumbersDumper(adapt.Dumper):
         return _array(_INT8, len(obj), (_NUMBER.pack(8, number) for number in obj))
 
 
-def _array(kind: int, length: int, elements: Iterable[bytes]) -> bytes:
+def _array(kind: int, length: int, elements: Iterable[bytes], *, has_nulls: bool = False) -> bytes:
     if not length:
         return _EMPTY.pack(0, 0, kind)
-    return _HEADER.pack(1, 0, kind, length, 1) + b"".join(elements)
+    return _HEADER.pack(1, has_nulls, kind, length, 1) + b"".join(elements)
+
+
+def _sized(text: bytes) -> bytes:
+    return _LENGTH.pack(len(text)) + text
 
 
 psycopg.adapters.register_dumper(Texts, _TextsDumper)

@@ -142,10 +142,13 @@ class StartedWork:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def carry_out(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.shield(self.start(work))
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
-        return await asyncio.shield(task)
+        return task
 
     async def finish(self) -> None:
         while self._tasks:

@@ -186,6 +186,66 @@ STEPS = (
         END IF;
     END $$;
     """,
+    # Several appends share one statement and one commit. An append whose session another transaction is writing to,
+    # or whose log ends elsewhere, writes nothing and is reported as false; the others are written.
+    """
+    CREATE FUNCTION append_group(
+        p_sessions TEXT[], p_seqs BIGINT[], p_epochs BIGINT[], p_ats BIGINT[], p_append_ids BIGINT[],
+        p_event_appends BIGINT[], p_event_seqs BIGINT[], p_event_epochs BIGINT[], p_event_kinds TEXT[],
+        p_event_bodies TEXT[], p_event_ats BIGINT[],
+        p_titles TEXT[], p_claude_session_ids TEXT[], p_cwds TEXT[], p_allowed_tools TEXT[], p_last_prompts TEXT[],
+        p_created_ats BIGINT[], p_updated_ats BIGINT[], p_phases TEXT[], p_summaries TEXT[],
+        p_message_appends BIGINT[], p_message_ids TEXT[], p_message_data TEXT[], p_message_ats BIGINT[]
+    ) RETURNS BOOLEAN[] LANGUAGE plpgsql AS $$
+    DECLARE
+        fits BOOLEAN[];
+    BEGIN
+        SELECT array_agg(pg_try_advisory_xact_lock(hashtextextended(new.session, 0)) ORDER BY new.place) INTO fits
+            FROM unnest(p_sessions) WITH ORDINALITY AS new (session, place);
+        SELECT array_agg(
+                fits[new.place] AND coalesce(head.seq, 0) = new.seq AND coalesce(head.epoch, 0) = new.epoch
+                AND coalesce(head.at, 0) = new.at ORDER BY new.place
+            ) INTO fits
+            FROM unnest(p_sessions, p_seqs, p_epochs, p_ats) WITH ORDINALITY AS new (session, seq, epoch, at, place)
+            LEFT JOIN LATERAL (
+                SELECT event.seq, event.epoch, event.at FROM event WHERE session_id = new.session
+                ORDER BY event.seq DESC LIMIT 1
+            ) AS head ON true;
+        WITH written AS (
+            INSERT INTO event (session_id, seq, epoch, kind, at, body, append_id)
+                SELECT p_sessions[new.append], new.seq, new.epoch, new.kind, new.at, new.body,
+                    p_append_ids[new.append]
+                FROM unnest(p_event_appends, p_event_seqs, p_event_epochs, p_event_kinds, p_event_ats, p_event_bodies)
+                    AS new (append, seq, epoch, kind, at, body)
+                WHERE fits[new.append]
+                RETURNING session_id, number
+        ), added AS (
+            INSERT INTO messages (id, session_id, data, created_at)
+                SELECT new.id, p_sessions[new.append], new.data, new.at
+                FROM unnest(p_message_appends, p_message_ids, p_message_data, p_message_ats)
+                    WITH ORDINALITY AS new (append, id, data, at, place)
+                WHERE fits[new.append]
+                ORDER BY new.place
+                ON CONFLICT DO NOTHING
+        )
+        INSERT INTO sessions (id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at, updated_at,
+                phase, summary, changed)
+            SELECT new.id, new.title, new.claude_session_id, new.cwd, new.allowed_tools, new.last_prompt,
+                new.created_at, new.updated_at, new.phase, new.summary, last.number
+            FROM unnest(p_sessions, p_titles, p_claude_session_ids, p_cwds, p_allowed_tools, p_last_prompts,
+                    p_created_ats, p_updated_ats, p_phases, p_summaries)
+                AS new (id, title, claude_session_id, cwd, allowed_tools, last_prompt, created_at, updated_at, phase,
+                    summary)
+            JOIN (SELECT session_id, max(number) AS number FROM written GROUP BY session_id) AS last
+                ON last.session_id = new.id
+            ON CONFLICT (id) DO UPDATE SET title = excluded.title,
+                claude_session_id = excluded.claude_session_id, cwd = excluded.cwd,
+                allowed_tools = excluded.allowed_tools, last_prompt = excluded.last_prompt,
+                created_at = excluded.created_at, updated_at = excluded.updated_at, phase = excluded.phase,
+                summary = excluded.summary, changed = excluded.changed;
+        RETURN fits;
+    END $$;
+    """,
 )
 
 # Tables of extensions (statistics, maps) do not count as tables of another program.

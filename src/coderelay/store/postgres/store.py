@@ -8,11 +8,12 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, LiteralString, TypeVar
 
-from coderelay.protocol.errors import StoreDamaged, StoreFailed
+from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
 from coderelay.store.postgres.append import ROWS, Append, LogHead, project
+from coderelay.store.postgres.append_group import AppendQueue
 from coderelay.store.postgres.arrays import Texts, can_be_kept, escape_nul, unescape_nul
 from coderelay.store.postgres.changes import POLL_SECONDS, AppendNotices
 from coderelay.store.postgres.connection import (
@@ -22,7 +23,6 @@ from coderelay.store.postgres.connection import (
     PostgresServer,
     Row,
     StartedWork,
-    Unreachable,
     psycopg,
     rows,
 )
@@ -62,7 +62,6 @@ _NAMED = "SELECT id, summary FROM sessions WHERE id >= %s AND id < %s ORDER BY i
 _SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
 _MESSAGES = "SELECT id, data FROM messages WHERE session_id = %s ORDER BY created_at, number"
 _WRITE_ROWS = f"SELECT write_rows(%s, {ROWS})"
-_UNSETTLED = "Whether the last events were written will be seen when it is back."
 
 
 class PostgresStore:
@@ -85,6 +84,8 @@ class PostgresStore:
         self._changes = AppendNotices(self._server, self._reader, self._writers, poll_seconds)
         self._heads: dict[SessionId, LogHead] = {}
         self._begun = StartedWork()
+        self._appends = AppendQueue(self._writers, self._begun, self._written)
+        self._is_open = False
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
 
@@ -101,7 +102,9 @@ class PostgresStore:
             known=self._heads.get(session),
             read_summary=self._summary,
         )
-        return await self._carry_out(lambda: self._append(session, append))
+        if self._is_open and self._closing is None:
+            return await self._appends.submit(append)
+        return await self._carry_out(lambda: self._appends.submit(append))
 
     async def read(self, session: SessionId, after: int = 0, limit: int = 1000) -> list[Recorded]:
         found = await self._query(_EVENTS, (escape_nul(session), after, limit)) if can_be_kept(session) else []
@@ -180,6 +183,7 @@ class PostgresStore:
         try:
             await self._reader.use(self._nothing)
             await self._changes.start()
+            self._is_open = True
         except psycopg.Error as error:
             self._opening = None  # the next use tries again
             raise self._server.told(error) from error
@@ -197,23 +201,14 @@ class PostgresStore:
     async def _prepare(self, connection: Connection) -> None:
         await migrate(connection, self._server.name)
 
-    async def _append(self, session: SessionId, append: Append) -> list[Recorded]:
-        try:
-            recorded = await self._writers.use(append.run)
-        except Unreachable as error:
-            raise StoreFailed(error.message, _UNSETTLED if append.is_sent else error.hint) from error
-        if recorded:
-            self._remember(session, append.head)
-            self._changes.appended(session)
-        return recorded
-
-    def _remember(self, session: SessionId, head: LogHead | None) -> None:
+    def _written(self, append: Append) -> None:
         """Keep the heads of the sessions written to most recently: that saves the next append a query."""
-        self._heads.pop(session, None)
-        if head is not None:
-            self._heads[session] = head
+        self._heads.pop(append.session, None)
+        if append.head is not None:
+            self._heads[append.session] = append.head
         if len(self._heads) > _HEADS_KEPT:
             del self._heads[next(iter(self._heads))]
+        self._changes.appended(append.session)
 
     async def _rebuild(self, connection: Connection) -> None:
         async with connection.transaction():

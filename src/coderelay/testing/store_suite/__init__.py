@@ -27,6 +27,9 @@ from coderelay.testing.store_suite.appends import (
     an_append_is_seen_by_everyone_at_once as an_append_is_seen_by_everyone_at_once,
 )
 from coderelay.testing.store_suite.appends import (
+    an_append_that_another_overtook_changes_nothing as an_append_that_another_overtook_changes_nothing,
+)
+from coderelay.testing.store_suite.appends import (
     an_empty_log_changes_with_its_first_event as an_empty_log_changes_with_its_first_event,
 )
 from coderelay.testing.store_suite.appends import (

@@ -63,6 +63,25 @@ async def a_moved_head_changes_nothing(log: Log) -> None:
 
 
 @promise
+async def an_append_that_another_overtook_changes_nothing(log: Log) -> None:
+    """Alone, and together with others that are not overtaken."""
+    one, other = await log.open(), await log.open()
+    for session in (A, B, C):
+        await write(one, session, [[created()]])
+    await other.append(A, 1, [prompt("theirs")])
+    before = await everything(other, A)
+    assert (await refused(HeadMoved, one.append(A, 1, [prompt("mine")]))).head == 2
+    assert await everything(other, A) == before
+    deleted = (await write(other, C, [[prompt("theirs")], [SessionDeleted(by=BY)]]))[-1:]
+    overtaken, written = await asyncio.gather(
+        refused(HeadMoved, one.append(C, 1, [prompt("mine")])), one.append(B, 1, [prompt("mine")])
+    )
+    assert overtaken.head == 3
+    assert (await other.read(C), await other.session(C), await other.messages(C)) == (deleted, None, [])
+    assert await other.read(B, 1) == written
+
+
+@promise
 async def a_wrong_epoch_changes_nothing(log: Log) -> None:
     """Fenced is raised even if the head has moved too, as it does when another owner takes over: the old owner must
     stop, and not decide again."""
@@ -161,7 +180,8 @@ async def racing_appends_that_try_again_all_get_in(log: Log) -> None:
 async def refused_appends_leave_their_company_alone(log: Log) -> None:
     """Concurrent appends share a commit, but each succeeds or fails alone, whatever is wrong with the others."""
     store = await log.open(projection=Stumbling())
-    await store.append(A, 0, [created()])
+    for session in (A, B):
+        await store.append(session, 0, [created()])
     appends: list[tuple[SessionId, int, AnyEvent, int | None]] = []
     for number in range(60):
         new = SessionId(f"new-{number}")
@@ -171,19 +191,22 @@ async def refused_appends_leave_their_company_alone(log: Log) -> None:
             (A, 1, prompt(), 3),
             (A, 1, prompt("stumble"), None),
             (A, 1, claimed(2**70), None),
+            (B, 1, prompt("stumble"), None),
+            (SessionId(f"huge-{number}"), 0, claimed(2**70), None),
         ]
     results = await asyncio.gather(
         *(store.append(session, at, [event], epoch=epoch) for session, at, event, epoch in appends),
         return_exceptions=True,
     )
     kinds = [type(each).__name__ for each in results]
-    assert kinds[0::5] == ["list"] * 60
-    assert kinds[1::5] == ["HeadMoved"] * 60
-    assert kinds[2::5] == ["Fenced"] * 60
-    assert kinds[3::5] == ["Stumbled"] * 60
-    assert "list" not in kinds[4::5]
+    assert kinds[0::7] == ["list"] * 60
+    assert kinds[1::7] == ["HeadMoved"] * 60
+    assert kinds[2::7] == ["Fenced"] * 60
+    assert kinds[3::7] == ["Stumbled"] * 60
+    assert kinds[5::7] == ["Stumbled"] * 60
+    assert "list" not in kinds[4::7] + kinds[6::7]
     assert len(await store.read(A)) == 1
-    assert len(await store.sessions()) == 61
+    assert len(await store.sessions()) == 62
     assert await store.heads([SessionId("new-59")]) == {SessionId("new-59"): 1}
 
 

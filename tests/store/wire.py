@@ -16,6 +16,7 @@ from tests.patience import PATIENCE
 from tests.postgres_server import PrivateServer
 
 A = SessionId("a")
+_APPENDS = (b"\0append_events\0", b"\0append_group\0")  # the prepared statements, as they are called by name
 _END_OF_ANSWER = b"Z\0\0\0\5I"
 Meanwhile = Callable[[], Awaitable[object]]
 
@@ -76,7 +77,7 @@ class Wire:
         answers = asyncio.create_task(_copy(up, writer))
         try:
             while request := await reader.read(1 << 20):
-                if self._break is not None and (b"append_events" in request or b"append_group" in request):
+                if self._break is not None and any(name in request for name in _APPENDS):
                     lose, self._break = self._break, None
                     await _end(answers)
                     await lose(up, down, request)

@@ -12,6 +12,7 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import Summary
 from coderelay.store.postgres.arrays import Numbers, Texts, escape_nul
 from coderelay.store.postgres.connection import Connection, rows
+from coderelay.store.postgres.prepared import PreparedStatement
 from coderelay.store.store import Projection
 from coderelay.store.stored import LogHead, bodies, place
 
@@ -20,8 +21,14 @@ SELECT head.seq, head.epoch, head.at, sessions.summary
 FROM (SELECT seq, epoch, at FROM event WHERE session_id = %s ORDER BY seq DESC LIMIT 1) AS head
 LEFT JOIN sessions ON sessions.id = %s
 """
-ROWS = "%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s"
-_APPEND = f"SELECT * FROM append_events(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, {ROWS})"
+_T, _N, _TS, _NS = "text", "bigint", "text[]", "bigint[]"
+ROW_TYPES = ("boolean", _T, _T, _T, _T, _T, _N, _N, _T, _T, _TS, _TS, _NS)
+APPEND = PreparedStatement(
+    "append_events",
+    (_T, _N, _N, _N, _N, _NS, _TS, _TS, _N, _N, *ROW_TYPES),
+    "SELECT * FROM append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,"
+    " $19, $20, $21, $22, $23)",
+)
 _ARRIVED = "SELECT 1 FROM event WHERE session_id = %s AND seq = %s AND append_id = %s"
 
 ReadSummary = Callable[[str, str], Summary]
@@ -108,8 +115,8 @@ class Append:
     async def _write(self, connection: Connection, head: LogHead) -> bool:
         """Return False if the log does not end at this head."""
         rows_to_write = self._compute(head)
-        ((seq, epoch, at),) = await rows(connection, _APPEND, rows_to_write.values())
-        if (seq, epoch, at) != (head.seq, head.epoch, head.at):
+        ((seq, epoch, at),) = await APPEND.run(connection, rows_to_write.values())
+        if (int(seq or 0), int(epoch or 0), int(at or 0)) != (head.seq, head.epoch, head.at):
             return False
         self.settle(rows_to_write)
         return True

@@ -9,17 +9,20 @@ from coderelay.protocol.events import Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.store.postgres.append import Append, AppendRows, columns
 from coderelay.store.postgres.arrays import Numbers, Texts, escape_nul
-from coderelay.store.postgres.connection import Connection, ConnectionPool, StartedWork, Unreachable, rows
+from coderelay.store.postgres.connection import Connection, ConnectionPool, StartedWork, Unreachable
+from coderelay.store.postgres.prepared import PreparedStatement
 
 GROUP = 64
 _GROUP_CHARACTERS = 1_000_000
 _GROUPS_AT_ONCE = 2
 """While one group is being written, the next one is prepared. With more of them, groups would be smaller."""
-_APPEND_GROUP = """
-SELECT append_group(
-    %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s
+_T, _N = "text[]", "bigint[]"
+APPEND_GROUP = PreparedStatement(
+    "append_group",
+    (_T, _N, _N, _N, _N, _N, _N, _N, _T, _T, _N, _T, _T, _T, _T, _T, _N, _N, _T, _T, _N, _T, _T, _N),
+    "SELECT * FROM unnest(append_group($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,"
+    " $18, $19, $20, $21, $22, $23, $24))",
 )
-"""
 _UNSETTLED = "Whether the last events were written will be seen when it is back."
 
 Done = asyncio.Future[list[Recorded]]
@@ -36,13 +39,13 @@ class AppendQueue:
         self._running = 0
 
     async def submit(self, append: Append) -> list[Recorded]:
-        """Returns when it is on disk. It is carried out even if the caller is cancelled."""
+        """Returns when it is on disk. It is carried out even if the caller is cancelled: that cancels only `done`."""
         done: Done = asyncio.get_running_loop().create_future()
         self._waiting.append((append, done))
         if self._running < _GROUPS_AT_ONCE:
             self._running += 1
             self._begun.start(self._write_groups())
-        return await asyncio.shield(done)
+        return await done
 
     async def _write_groups(self) -> None:
         try:
@@ -118,8 +121,7 @@ class AppendGroup:
         if self._is_sent:
             return []
         self._is_sent = True
-        ((written,),) = await rows(connection, _APPEND_GROUP, self._values())
-        return written
+        return [written == b"t" for (written,) in await APPEND_GROUP.run(connection, self._values())]
 
     def _values(self) -> tuple[object, ...]:
         appends = self._appends

@@ -33,8 +33,7 @@ class _TextsDumper(adapt.Dumper):
     oid = _TEXTS
 
     def dump(self, obj: Texts) -> bytes:
-        elements = (_NULL if text is None else _sized(text.encode()) for text in obj)
-        return _array(_TEXT, len(obj), elements, has_nulls=None in obj)
+        return dump_texts(obj)
 
 
 class _NumbersDumper(adapt.Dumper):
@@ -42,7 +41,16 @@ class _NumbersDumper(adapt.Dumper):
     oid = _INT8S
 
     def dump(self, obj: Numbers) -> bytes:
-        return _array(_INT8, len(obj), (_NUMBER.pack(8, number) for number in obj))
+        return dump_numbers(obj)
+
+
+def dump_texts(texts: Texts) -> bytes:
+    elements = (_NULL if text is None else _sized(text.encode()) for text in texts)
+    return _array(_TEXT, len(texts), elements, has_nulls=None in texts)
+
+
+def dump_numbers(numbers: Numbers) -> bytes:
+    return _array(_INT8, len(numbers), (_NUMBER.pack(8, number) for number in numbers))
 
 
 def _array(kind: int, length: int, elements: Iterable[bytes], *, has_nulls: bool = False) -> bytes:

@@ -12,8 +12,8 @@ from coderelay.protocol.errors import StoreDamaged
 from coderelay.protocol.events import AnyEvent, Recorded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.summary import MessageRow, Summary
-from coderelay.store.postgres.append import ROWS, Append, LogHead, project
-from coderelay.store.postgres.append_group import AppendQueue
+from coderelay.store.postgres.append import APPEND, Append, LogHead, project
+from coderelay.store.postgres.append_group import APPEND_GROUP, AppendQueue
 from coderelay.store.postgres.arrays import Texts, can_be_kept, escape_nul, unescape_nul
 from coderelay.store.postgres.changes import POLL_SECONDS, AppendNotices
 from coderelay.store.postgres.connection import (
@@ -61,7 +61,7 @@ ORDER BY {_BY_CHANGE} LIMIT %s
 _NAMED = "SELECT id, summary FROM sessions WHERE id >= %s AND id < %s ORDER BY id"
 _SESSION = "SELECT id, summary FROM sessions WHERE id = %s"
 _MESSAGES = "SELECT id, data FROM messages WHERE session_id = %s ORDER BY created_at, number"
-_WRITE_ROWS = f"SELECT write_rows(%s, {ROWS})"
+_WRITE_ROWS = "SELECT write_rows(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 
 
 class PostgresStore:
@@ -80,7 +80,7 @@ class PostgresStore:
         self._projection = projection
         self._clock = clock
         self._reader = ConnectionPool(self._server, 1, self._prepare)
-        self._writers = ConnectionPool(self._server, _WRITERS, self._prepare)
+        self._writers = ConnectionPool(self._server, _WRITERS, self._prepare_to_write)
         self._changes = AppendNotices(self._server, self._reader, self._writers, poll_seconds)
         self._heads: dict[SessionId, LogHead] = {}
         self._begun = StartedWork()
@@ -200,6 +200,11 @@ class PostgresStore:
 
     async def _prepare(self, connection: Connection) -> None:
         await migrate(connection, self._server.name)
+
+    async def _prepare_to_write(self, connection: Connection) -> None:
+        await self._prepare(connection)
+        await APPEND.prepare(connection)
+        await APPEND_GROUP.prepare(connection)
 
     def _written(self, append: Append) -> None:
         """Keep the heads of the sessions written to most recently: that saves the next append a query."""

@@ -62,7 +62,8 @@ class Writer:
         connection.execute("PRAGMA busy_timeout = 0")  # SQLite's own back-off waits far too long: see `pause`
 
     async def submit(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in a transaction. Returns when it is on disk. Cancelling the caller does not undo it."""
+        """Run `work` in a transaction. Returns when it is on disk. Cancelling the caller does not undo it: that only
+        cancels the future."""
         loop = asyncio.get_running_loop()
         job = _Job(work, loop, loop.create_future())
         with self._door:
@@ -72,7 +73,7 @@ class Writer:
                 self._thread = threading.Thread(target=self._run, name="coder-writer", daemon=True)
                 self._thread.start()
             self._jobs.put(job)
-        return await asyncio.shield(job.future)
+        return await job.future
 
     def hurry(self) -> None:
         """From now on, wait for locks only for the few seconds that are acceptable on exit."""

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from coderelay.protocol.asks import Allow
 from coderelay.protocol.calls import Call, Finished, ToolSpec
 from coderelay.protocol.content import Image, Text, Thinking
 from coderelay.protocol.ids import CallId
-from coderelay.session.snapshot import openai_message, snapshot
+from coderelay.session.snapshot import copy_for_reading, openai_message, snapshot
+from coderelay.session.state import State
 from coderelay.session.transcript import AssistantMessage, ToolMessage
 from tests.session.play import Play
 from tests.session.proposals import allowed, asked
@@ -67,6 +69,35 @@ def test_c49_images_of_a_result_follow_it_because_tool_messages_hold_text_only()
         {"role": "user", "content": [{"type": "text", "text": told}, image]},
         {"role": "assistant", "content": "done"},
     ]
+
+
+def test_what_comes_later_does_not_change_a_copy_that_is_being_written() -> None:
+    play = Play()
+    copied: list[tuple[State, dict[str, Any]]] = []
+
+    def copy() -> None:
+        copied.append((copy_for_reading(play.state), snapshot(play.state, [TOOL], "")))
+
+    play.prompt("go")
+    play.claim()
+    copy()
+    play.message(asked("c1"), asked("c2"))
+    copy()
+    for call_id in ("c1", "c2"):
+        play.answer(call_id, Allow())
+        copy()
+    play.claim()
+    for call_id in ("c1", "c2"):
+        play.end_call(call_id, Finished("built"))
+        copy()
+    play.message(blocks=(Text("done"),))
+    copy()
+    play.configure(title="later")
+    play.prompt("more")
+    play.claim()
+    copy()
+    assert [snapshot(state, [TOOL], "") for state, _ in copied] == [before for _, before in copied]
+    assert len({str(before) for _, before in copied}) > 4
 
 
 def test_a_session_that_waits_is_exported_up_to_the_open_batch() -> None:

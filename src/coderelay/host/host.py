@@ -122,7 +122,7 @@ class Host:
             return await self.context.backgrounds.carry_out(record, command)
         if isinstance(command, WriteSnapshot):
             if not is_elsewhere(decide.require(record.state), self.context):
-                write_snapshot(record, self.context.agents)
+                await write_snapshot(record, self.context.agents)
             return Unchanged(record.state.head)
         if isinstance(command, MoveSession):
             return await self._move(record, command)
@@ -141,10 +141,10 @@ class Host:
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             at_rest = record.state.turn is None and not record.state.deleted
             if at_rest and not is_elsewhere(record.state.settings, self.context):
-                write_snapshot(record, self.context.agents)  # the decision on a plan has ended the turn
+                await write_snapshot(record, self.context.agents)  # the decision on a plan has ended the turn
         cleared = isinstance(command, ClearHistory) and isinstance(outcome, Accepted)
         if cleared and not is_elsewhere(record.state.settings, self.context):
-            write_snapshot(record, self.context.agents)
+            await write_snapshot(record, self.context.agents)
         self._wakeups.wake(record)
         return outcome
 
@@ -264,7 +264,7 @@ class Host:
         if not await record.append(lambda state: decide.undone(state, event)):
             decide.require(record.state)
             raise CannotRun(_who_was_faster(record.state, event))
-        write_snapshot(record, self.context.agents)
+        await write_snapshot(record, self.context.agents)
         return Undone(event.restored, event.removed, event.conflicts, record.state.head)
 
     async def _move(self, record: Record, command: MoveSession) -> Outcome:

@@ -46,6 +46,7 @@ class Record:
         self.saying: list[Placed] = []  # live pieces so far, for followers that join midway
         self.watchers: set[Callable[[State], None]] = set()
         self.answered_here = False
+        self.writes_snapshot = asyncio.Lock()
         self._moved = asyncio.Event()
         self._store = store
         self._followers_of_all = followers_of_all

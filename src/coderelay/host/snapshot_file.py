@@ -1,5 +1,6 @@
 """Writes the snapshot file of a session, `.coder/sessions/<id>.json`, for people to read offline."""
 
+import asyncio
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -7,37 +8,52 @@ from typing import Any
 import msgspec
 
 from coderelay.agents.agent import Agent, Description
-from coderelay.host.record import Record
+from coderelay.host.record import Record, carried_out
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.live import Notice
-from coderelay.session.snapshot import snapshot
+from coderelay.session.snapshot import copy_for_reading, snapshot
 from coderelay.session.state import State
 from coderelay.workspace.files.atomic_write import write_whole
 
 
 def export_state(state: State, agents: Mapping[str, Agent]) -> dict[str, Any]:
-    settings = state.settings
-    assert settings is not None
-    agent = agents.get(settings.agent)
-    description = Description("", ()) if agent is None else agent.describe(settings)
+    description = _describe(state, agents)
     return snapshot(state, description.tools, description.system)
 
 
-def write_snapshot(record: Record, agents: Mapping[str, Agent]) -> None:
-    """Write the snapshot file. The log is the truth, so people only get a notice if the file cannot be written."""
-    problem = _write(record.state, agents)
+def _describe(state: State, agents: Mapping[str, Agent]) -> Description:
+    settings = state.settings
+    assert settings is not None
+    agent = agents.get(settings.agent)
+    return Description("", ()) if agent is None else agent.describe(settings)
+
+
+async def write_snapshot(record: Record, agents: Mapping[str, Agent]) -> None:
+    """Write the snapshot file, in a thread: a long session makes a large one. Of two writes for a session, the later
+    one writes the later state. The log is the truth, so people only get a notice if the file cannot be written."""
+    await carried_out(_write_in_turn(record, agents))
+
+
+async def _write_in_turn(record: Record, agents: Mapping[str, Agent]) -> None:
+    async with record.writes_snapshot:
+        if record.state.deleted:
+            return
+        try:
+            description = _describe(record.state, agents)
+        except BadInput as refused:  # wrong configuration; the person's own commands still run
+            problem = f"the session file is not written: {refused}"
+        else:
+            problem = await asyncio.to_thread(_write, copy_for_reading(record.state), description)
     if problem is not None:
         record.show(Notice(problem))
 
 
-def _write(state: State, agents: Mapping[str, Agent]) -> str | None:
+def _write(state: State, description: Description) -> str | None:
     """Returns what went wrong, if anything."""
     assert state.settings is not None
     folder = os.path.join(state.settings.cwd, ".coder")
-    try:
-        content = msgspec.json.format(msgspec.json.encode(export_state(state, agents)), indent=1)
-    except BadInput as refused:  # wrong configuration; the person's own commands still run
-        return f"the session file is not written: {refused}"
+    exported = snapshot(state, description.tools, description.system)
+    content = msgspec.json.format(msgspec.json.encode(exported), indent=1)
     if any(os.path.islink(path) for path in (folder, os.path.join(folder, "sessions"))):
         return f"the session file is not written: {folder} leads elsewhere"
     try:

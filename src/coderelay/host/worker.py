@@ -188,7 +188,7 @@ class Worker:
             if not self._leaving:
                 await self._settle(epoch, error)
         if self._record.state.turn is None and not self._record.state.deleted and not self._is_elsewhere:
-            write_snapshot(self._record, self._context.agents)
+            await write_snapshot(self._record, self._context.agents)
 
     def _turn_type(self) -> type[HostTurn]:
         if not self._record.state.is_blocking:

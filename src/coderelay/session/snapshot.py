@@ -38,6 +38,21 @@ def snapshot(state: State, tools: Sequence[ToolSpec], system: str) -> dict[str, 
     }
 
 
+def copy_for_reading(state: State) -> State:
+    """A copy that later events do not change, as far as `snapshot` reads it, so that another thread can."""
+    return replace(
+        state,
+        turn=None if state.turn is None else replace(state.turn),
+        batch=None
+        if state.batch is None
+        else replace(state.batch, calls=[*state.batch.calls], asks=[*state.batch.asks]),
+        history=[*state.history],
+        images={**state.images},
+        calls={call_id: replace(each) for call_id, each in state.calls.items()},
+        asks={ask_id: replace(each) for ask_id, each in state.asks.items()},
+    )
+
+
 def _settled(state: State) -> State:
     """The state without open calls: a message whose calls have no results yet could not be sent again, so the history
     is cut before it."""

@@ -250,6 +250,7 @@ class App:
             turn_files=self.turn_files,
             machine=self,
         )
+        context.records.forgotten = self.workspaces.release
         return Host(context)
 
     async def close(self, host: Host) -> None:

@@ -1,18 +1,23 @@
 """The commands of a session run in its sandbox, as its mode and the person's configuration say."""
 
+import asyncio
+import gc
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coderelay.host import records
 from coderelay.protocol.asks import PermissionAsk
 from coderelay.protocol.calls import Failed, Finished
 from coderelay.protocol.events import CallEnded
 from coderelay.protocol.session_events import Mode
+from coderelay.workspace.sandbox import sandbox
 from coderelay.workspace.sandbox.confinement import SandboxBackend
 from tests.house import InHouse, house, story
 from tests.model_server import bash, proposes, says, script
+from tests.patience import PATIENCE
 
 TRY = "touch ../escaped"
 
@@ -73,3 +78,30 @@ async def test_an_ask_shows_what_the_command_would_run_in(tmp_path: Path, bubble
         await coder.answer(ask)
         await coder.ended()
     assert (tmp_path / "escaped").exists()
+
+
+@story
+async def test_sandboxes_are_released_with_the_records_of_their_sessions(
+    tmp_path: Path, backend: SandboxBackend, monkeypatch: pytest.MonkeyPatch
+):
+    """Symptom: a process that lived long kept a folder and a descriptor for every session that ever ran a command."""
+    monkeypatch.setattr(records, "_RECENT", 1)
+
+    def found(_: str) -> SandboxBackend:
+        return backend
+
+    monkeypatch.setattr(sandbox, "sandbox_backend", found)
+    said = script(*(answer for _ in range(4) for answer in (proposes(bash("echo $TMPDIR > a")), says("done"))))
+    async with house(tmp_path, said) as coder:
+        for _ in range(4):
+            assert isinstance(await run(coder, "default"), Finished)
+        async with asyncio.timeout(PATIENCE):
+            while len(private_folders(tmp_path)) > 1:
+                gc.collect()
+                await asyncio.sleep(0.01)
+        assert len(private_folders(tmp_path)) == 1  # that of the last session stays, with its temporary files
+    assert private_folders(tmp_path) == []
+
+
+def private_folders(root: Path) -> list[Path]:
+    return [path for path in (root / "home/sandboxes").iterdir() if path.is_dir()]

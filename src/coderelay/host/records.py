@@ -1,6 +1,9 @@
 """The session records of this process: one for each session that somebody here uses, and the last few used."""
 
-from weakref import WeakValueDictionary
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from weakref import WeakValueDictionary, finalize
 
 from coderelay.host.deadlines import now
 from coderelay.host.record import FollowerOfAll, Record
@@ -20,6 +23,7 @@ class Records:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.followers_of_all: set[FollowerOfAll] = set()
+        self.forgotten: Callable[[SessionId], None] = lambda _: None  # called on the event loop
         self._known: WeakValueDictionary[SessionId, Record] = WeakValueDictionary()
         self._recent: dict[SessionId, Record] = {}  # the last used comes last
 
@@ -34,6 +38,7 @@ class Records:
         record = self._known.get(session)
         if record is None:
             record = self._known[session] = Record(session, self.store, self.followers_of_all)
+            finalize(record, self._collected, session, asyncio.get_running_loop()).atexit = False
         await record.sync()
         if record.state.head:
             self._hold(record)
@@ -44,6 +49,15 @@ class Records:
         self._recent[record.session] = record
         if len(self._recent) > _RECENT:
             del self._recent[next(iter(self._recent))]
+
+    def _collected(self, session: SessionId, loop: asyncio.AbstractEventLoop) -> None:
+        """May be called in any thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(self._forget, session)
+
+    def _forget(self, session: SessionId) -> None:
+        if session not in self._known:  # otherwise it has another record by now
+            self.forgotten(session)
 
     async def summary(self, session: SessionId) -> Summary:
         """Raises UnknownSession."""

@@ -59,6 +59,11 @@ class Workspaces:
 
         return recover(self._home)
 
+    def release(self, session: str) -> None:
+        """Give up what is kept for a session between its commands. The next command gets it anew."""
+        if self._sandboxes is not None:
+            self._sandboxes.release(session)
+
     async def close(self) -> None:
         if self._sandboxes is not None:
             await self._sandboxes.close()

@@ -111,12 +111,12 @@ class Sandbox:
         return Confinement(confined.processes, told | caches | {"TMPDIR": temporary}, confined.temporary)
 
     @property
-    def _is_idle(self) -> bool:
+    def is_idle(self) -> bool:
         return not self._entering and all(each.processes.is_idle for each in (*self._current.values(), *self._left))
 
     async def _restore(self) -> None:
         async with self._one_at_a_time:
-            was_idle = self._is_idle  # otherwise a running command may change what was already checked
+            was_idle = self.is_idle  # otherwise a running command may change what was already checked
             await asyncio.to_thread(self._restore_now)
             if was_idle and not self._entering and self._private is not None:
                 self._before = None
@@ -282,6 +282,7 @@ class Sandboxes:
         self._environment = environment
         self._current: dict[str, Sandbox] = {}
         self._left: list[Sandbox] = []
+        self._closing: set[asyncio.Task[None]] = set()
 
     def open(self, session: str, folders: tuple[str, ...]) -> Sandbox:
         """Return the session's sandbox, or a new one if the session's folders have changed."""
@@ -293,8 +294,16 @@ class Sandboxes:
             self._current[session] = known
         return known
 
+    def release(self, session: str) -> None:
+        """Close the session's sandbox, with its temporary files, unless commands run in it."""
+        known = self._current.get(session)
+        if known is not None and known.is_idle:
+            task = asyncio.ensure_future(self._current.pop(session).close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
     async def close(self) -> None:
-        await asyncio.gather(*(each.close() for each in [*self._current.values(), *self._left]))
+        await asyncio.gather(*(each.close() for each in [*self._current.values(), *self._left]), *self._closing)
 
 
 class PlantedFiles:

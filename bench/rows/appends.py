@@ -52,7 +52,7 @@ def measure() -> list[Row]:
         runner.run(appenders.close())
         bare.close()
     return [
-        _row("committed appends, 1 appender", ALONE, alone, at_least_times(0.5)),
+        _row("committed appends, 1 appender", ALONE, alone, at_least_times(0.6)),
         _row("committed appends, 64 appenders (floor: 1)", many, together, INFORMATIONAL),
     ]
 

@@ -101,6 +101,7 @@ def test_c22_the_matrix_in_words() -> None:
         approvals=(Approval(AskId("a1"), "person", "write", "a", paths=("/w/a",)),),
         allowed_tools=("Read", "Bash"),
         sandbox="bubblewrap",
+        confined=False,
     )
     assert permissions_in_words(shown).splitlines() == [
         "mode: yolo",
@@ -113,7 +114,7 @@ def test_c22_the_matrix_in_words() -> None:
         "  ask    edit",
         "approved:",
         "  a1  write: a  (everywhere)",
-        "sandbox: bubblewrap, not used in yolo mode",
+        "sandbox: off (yolo mode: commands run without a sandbox)",
     ]
 
 

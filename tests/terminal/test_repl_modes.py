@@ -50,3 +50,29 @@ def test_x20_c23_a_freer_mode_counts_at_once_and_an_open_ask_stays(
         settle(terminal, "done")
     assert [(folder / name).read_text() for name in ("one.txt", "two.txt")] == ["1", "2"]
     assert [each["kind"] for each in log_of(coder)].count("ask.answered") == 1
+
+
+def test_x17_the_status_line_says_that_yolo_uses_no_sandbox(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    with repl(coder) as terminal:
+        before = status_of(terminal.seen)
+        if "sandbox: none" in before:
+            pytest.skip("there is no sandbox on this machine")
+        assert "sandbox: off" not in before
+        terminal.enter("/yolo")
+        terminal.wait_until(lambda seen: "sandbox: off" in status_of(seen), "the sandbox is off")
+        terminal.enter("/status")
+        terminal.wait_for("off (yolo mode: commands run without a sandbox)")
+        terminal.enter("/default")
+        terminal.wait_until(lambda seen: status_of(seen) == before, "the sandbox is used again")
+
+
+def test_x17_the_status_line_shows_a_sandbox_that_yolo_keeps(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script()))
+    coder.home.mkdir(exist_ok=True)
+    (coder.home / "config.json").write_text('{"sandbox": {"yolo": true}}')
+    with repl(coder, "--mode", "yolo") as terminal:
+        assert "sandbox: off" not in status_of(terminal.seen)
+        terminal.enter("/status")
+        seen = terminal.wait_for("run by")
+        assert "without a sandbox" not in seen.all_text

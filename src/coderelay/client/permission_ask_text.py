@@ -5,6 +5,7 @@ import time
 from coderelay.client.language import retell, t
 from coderelay.protocol.asks import Approval, PermissionAsk
 from coderelay.protocol.calls import Need, Right
+from coderelay.protocol.session_info import PermissionsShown
 
 _LINES, _FIRST, _LAST = 40, 25, 10
 _CHARACTERS, _HEAD, _TAIL = 4000, 2500, 1000
@@ -80,6 +81,15 @@ def _sandbox(need: Need) -> str:
         if need.sandbox and "outside" not in need.rights
         else ""
     )
+
+
+def sandbox_in_words(shown: PermissionsShown) -> str:
+    """What commands run in: the name of the sandbox, `none`, or `off` if there is one that this mode does not use."""
+    if not shown.sandbox:
+        return t("unknown")
+    if shown.sandbox == "none":
+        return t("none")
+    return shown.sandbox if shown.confined else t("off")
 
 
 def approval_in_words(approval: Approval) -> str:

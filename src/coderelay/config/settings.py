@@ -47,6 +47,10 @@ class SandboxConfig(Struct, frozen=True, forbid_unknown_fields=True):
     network: bool = False
     yolo: bool = False
 
+    def confines(self, mode: str) -> bool:
+        """Whether commands of a session in this mode run in the sandbox."""
+        return self.enabled and (mode != "yolo" or self.yolo)
+
 
 class WorkflowConfig(Struct, frozen=True, forbid_unknown_fields=True):
     require_todo_for_complex: bool = True

@@ -130,6 +130,7 @@ class Judging:
             approvals=policy.approvals,
             allowed_tools=policy.allowed_tools,
             sandbox=folder.sandbox,
+            confined=folder.settings.sandbox.confines(policy.mode),
             skills_run=folder.skills_run,
         )
 

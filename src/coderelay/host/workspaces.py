@@ -31,8 +31,7 @@ class Workspaces:
 
         def wanted() -> CommandContext:
             written = self._folders.of(turn.settings.cwd).settings.sandbox
-            confined = written.enabled and (turn.settings.mode != "yolo" or written.yolo)
-            return CommandContext(confined=confined, network=written.network)
+            return CommandContext(confined=written.confines(turn.settings.mode), network=written.network)
 
         def hidden(paths: Iterable[str]) -> set[str]:
             named = (turn.settings.cwd, *turn.settings.folders)

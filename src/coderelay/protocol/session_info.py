@@ -187,8 +187,8 @@ class ServerRow(Struct, frozen=True):
 
 class PermissionsShown(Struct, frozen=True):
     """The permissions in force. `matrix` is the table of the mode or preset; `rules` are the person's own as they
-    wrote them, strictest first. `sandbox` is what commands run in, empty if it is not known. With `skills_run`,
-    nobody is asked while a skill is in use."""
+    wrote them, strictest first. `sandbox` is the sandbox of this machine, empty if it is not known; only if commands
+    are `confined` do they run in it. With `skills_run`, nobody is asked while a skill is in use."""
 
     mode: Mode
     preset: Preset
@@ -197,6 +197,7 @@ class PermissionsShown(Struct, frozen=True):
     approvals: tuple[Approval, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     sandbox: str = ""
+    confined: bool = True
     skills_run: bool = False
 
 

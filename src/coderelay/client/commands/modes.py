@@ -4,7 +4,7 @@ from typing import get_args
 
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
 from coderelay.client.language import retell, t
-from coderelay.client.permission_ask_text import approval_in_words
+from coderelay.client.permission_ask_text import approval_in_words, sandbox_in_words
 from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
@@ -124,7 +124,7 @@ def permissions_in_words(shown: PermissionsShown) -> str:
             "(skills.auto_approve is run)"
         )
         lines.append(told)
-    lines.append(t("sandbox: {sandbox}", sandbox=shown.sandbox or t("unknown")) + _without(shown))
+    lines.append(t("sandbox: {sandbox}", sandbox=sandbox_in_words(shown)) + unconfined_note(shown))
     return "\n".join(lines)
 
 
@@ -132,6 +132,7 @@ def _note(shown: PermissionsShown) -> str:
     return "" if shown.mode == "default" else t(" (applies in default mode, not in {mode} mode)", mode=shown.mode)
 
 
-def _without(shown: PermissionsShown) -> str:
-    """The sandbox that is shown is the one available here; this adds that mode yolo does not use it."""
-    return t(", not used in yolo mode") if shown.mode == "yolo" and shown.sandbox not in ("", "none") else ""
+def unconfined_note(shown: PermissionsShown) -> str:
+    """What it means for the person that commands do not run in the sandbox that there is."""
+    is_off = not shown.confined and shown.sandbox not in ("", "none")
+    return t(" ({mode} mode: commands run without a sandbox)", mode=shown.mode) if is_off else ""

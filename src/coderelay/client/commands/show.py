@@ -3,9 +3,11 @@
 from coderelay import __version__
 from coderelay.client.client import Client
 from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCommand
+from coderelay.client.commands.modes import unconfined_note
 from coderelay.client.language import retell, t
 from coderelay.client.other_commands import help_of, help_text
 from coderelay.client.overview import agents_in_words, context_in_words, skills_in_words, tools_in_words
+from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_line import PromptToSend
 from coderelay.client.todo_text import background_line, todo_lines
 from coderelay.client.visible import padded, visible, width_of
@@ -300,7 +302,7 @@ async def status_in_words(client: Client, session: SessionId) -> str:
         (t("agent"), row.agent),
         (t("model"), row.model),
         (t("mode"), row.mode if row.mode != "default" else f"{row.mode} ({permissions.preset})"),
-        (t("sandbox"), permissions.sandbox or t("unknown")),
+        (t("sandbox"), sandbox_in_words(permissions) + unconfined_note(permissions)),
         (t("folder"), " · ".join((row.cwd, *row.folders))),
         (t("context"), _of(sum(tokens for _, tokens in context.parts), context.window)),
         (t("used"), _used(row)),

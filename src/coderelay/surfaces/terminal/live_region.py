@@ -3,7 +3,9 @@
 import time
 
 from coderelay.client.language import t
+from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.protocol.modes import mode_spec
+from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.answering import Answering
 from coderelay.surfaces.terminal.conversation import Conversation
@@ -26,7 +28,7 @@ class Region:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.summary: Summary | None = None
-        self.sandbox = ""
+        self.permissions: PermissionsShown | None = None
         self.conversation: Conversation | None = None
         self.asks: OpenAsks | None = None
         self.answering = Answering()
@@ -55,19 +57,29 @@ class Region:
         if row is None:
             return f"{_DIM}…{_PLAIN}"
         facts = [t("{tokens} tokens", tokens=f"{row.context_tokens:,}"), printable(row.model)]
-        if self.sandbox:
-            facts.append(t("sandbox: {sandbox}", sandbox=self.sandbox))
+        sandbox, is_off = self._sandbox()
+        facts += [sandbox] if sandbox else []
         if row.cost is not None:
             facts.append(f"${row.cost:.4f}")
         if row.background:
             facts.append(t("{number} in the background", number=row.background))
         text = cut(" · ".join(facts), max(20, width - _BUSY_COLUMNS))
+        if is_off:
+            text = text.replace(sandbox, f"{_PLAIN}{_RED}{sandbox}{_PLAIN}{_DIM}", 1)
         return f"{_DIM}{text}{_PLAIN}{self._busy()}"
 
     def prompt(self, width: int) -> str:
         mode = self.summary.mode if self.summary is not None else ""
         shown = f" {_COLOURS[mode_spec(mode).colour]}{mode}{_PLAIN}" if mode else ""
         return f"{_BOLD}{printable(place_name(self.folder, width))}{_PLAIN}{shown} ❯ "
+
+    def _sandbox(self) -> tuple[str, bool]:
+        """What commands run in, and whether that is no sandbox at all."""
+        shown = self.permissions
+        if shown is None or not shown.sandbox:
+            return "", False
+        is_off = shown.sandbox == "none" or not shown.confined
+        return t("sandbox: {sandbox}", sandbox=sandbox_in_words(shown)), is_off
 
     def _busy(self) -> str:
         if self._is_asked():

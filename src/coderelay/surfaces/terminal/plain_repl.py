@@ -19,6 +19,7 @@ from coderelay.client.client import Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.family import Events, join_family
 from coderelay.client.language import retell, t
+from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommands
 from coderelay.client.slash_line import (
     ChangedFiles,
@@ -100,7 +101,7 @@ class PlainRepl:
         self._while_running = while_running
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._interrupt()))
-        sandbox = (await self._client.get(ShowPermissions(self.session))).sandbox
+        sandbox = sandbox_in_words(await self._client.get(ShowPermissions(self.session)))
         self._greet(await self._enter(self.session, after), sandbox)
         begin_reading(self._inbox.put_nowait, at_terminal=self._interactive)
         try:

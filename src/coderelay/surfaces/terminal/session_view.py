@@ -26,6 +26,7 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import ListChildren, ListPrompts, ShowContext, ShowPermissions, ShowSession
+from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing import asks as drawn
@@ -105,13 +106,13 @@ class SessionView:
         row = await self._client.get(ShowSession(self.session))
         waiting = WaitingPrompts(await self._client.get(ListPrompts(self.session)))
         children = await self._client.get(ListChildren(self.session))
-        sandbox = await self._sandbox()
+        permissions = await self._permissions()
         self.head = row.head
         for child in children:
             self.asks.name(child.id, child.title)
         region = self._region
         region.conversation, region.asks, region.summary, region.folder = self._conversation, self.asks, row, row.cwd
-        region.waiting, region.sandbox = waiting, sandbox
+        region.waiting, region.permissions = waiting, permissions
         region.busy_since = time.monotonic() if row.turn_open else None
         self._notifier.on(row)
         self._screen.refresh()
@@ -199,17 +200,16 @@ class SessionView:
                 self._facts_are_old = False
                 row = await self._client.get(ShowSession(self.session))
                 self._region.summary = replace(row, context_tokens=await self._tokens(row))
-                self._region.sandbox = await self._sandbox()
+                self._region.permissions = await self._permissions()
                 self._notifier.name(row)
                 self._screen.refresh()
 
-    async def _sandbox(self) -> str:
-        """The name of the sandbox, or nothing if the configuration is invalid: the error is reported when something
-        runs."""
+    async def _permissions(self) -> PermissionsShown | None:
+        """The permissions, or None if the configuration is invalid: the error is reported when something runs."""
         try:
-            return (await self._client.get(ShowPermissions(self.session))).sandbox
+            return await self._client.get(ShowPermissions(self.session))
         except BadInput:
-            return ""
+            return None
 
     async def _tokens(self, row: Summary) -> int:
         """The number of context tokens, estimated where it is not counted: at the beginning, after compaction or

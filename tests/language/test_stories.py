@@ -131,7 +131,7 @@ def test_c14_c35_the_repl_speaks_chinese(serve: Serve, coder_on: CoderOn, folder
         terminal.enter("/permissions")
         terminal.wait_until(lambda seen: "  改动文件                        审批\n" in seen.text, "the table")
         terminal.enter("开始")
-        terminal.wait_until(lambda seen: "bash 请求执行：" in seen.text and "y 允许 · n 拒绝" in seen.text, "an ask")
+        terminal.wait_until(lambda seen: "bash 请求执行：" in seen.text and "❯ y  允许" in seen.text, "an ask")
         terminal.enter("允许")
         terminal.wait_until(lambda seen: "✓ 已允许" in seen.text and "write 请求许可：b" in seen.text, "another")
         terminal.enter("拒绝")

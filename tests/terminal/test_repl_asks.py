@@ -29,7 +29,7 @@ from tests.terminal.repl import (
 )
 
 CoderOn = Callable[[ModelServerThread], Coder]
-KEYS = "y allow · n deny · a always · s stop"
+KEYS = "❯ y  Yes"
 TOUCH = "touch made && echo it is made"
 
 

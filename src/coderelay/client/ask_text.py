@@ -6,7 +6,7 @@ its translations in `languages/`, or `localize(Localized("…", "…"))`, which 
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from msgspec import Struct
@@ -22,6 +22,7 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    EditMode,
     PermissionAsk,
     PlanAsk,
     PlanDecision,
@@ -36,6 +37,7 @@ _PERMISSION: dict[str, Decision] = {
     **dict.fromkeys(("a", "always", "session"), Allow("session")),
     "project": Allow("project"),
     "person": Allow("person"),
+    **dict.fromkeys(("e", "edits"), Allow(mode="auto-edit")),
 }
 _REFUSALS: dict[str, Decision] = {
     **dict.fromkeys(("n", "no", "deny"), Deny()),
@@ -53,11 +55,21 @@ ANSWER_WORDS = _PERMISSION.keys() | _REFUSALS.keys() | _PLAN.keys()
 _DIFF_LINES = 200
 
 
+class AskOption(Struct, frozen=True):
+    """One answer to choose from. `key` decides without Enter; it is empty if there is none. `answer` is what a person
+    would type instead."""
+
+    key: str
+    label: str
+    answer: str
+    meaning: str = ""
+
+
 class AskShown(Struct, frozen=True):
     """How one ask is put to a person, and which words answer it.
 
-    `headline` becomes one line, `text` is everything a person needs to decide. `choices` says what can be typed and
-    `key_hint` what can be pressed. `keys` maps each key that decides without Enter to the words it stands for.
+    `headline` becomes one line, `text` is everything a person needs to decide. `options` are the answers to choose
+    from, the usual one first; with `several`, more than one may be chosen. `choices` says what can be typed.
     `parse` turns what was typed into a decision, or None if it is no answer. Any text answers an `open_ended`
     ask; for the other asks, a text that is no answer may be a new prompt.
     """
@@ -66,9 +78,14 @@ class AskShown(Struct, frozen=True):
     text: str
     choices: str
     parse: Callable[[Sequence[str]], Decision | None]
-    keys: Mapping[str, str] = {}
-    key_hint: str = ""
+    options: tuple[AskOption, ...] = ()
+    several: bool = False
     open_ended: bool = False
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys that decide without Enter, and the words they stand for."""
+        return {each.key: each.answer for each in self.options if each.key}
 
 
 def shown(ask: Ask) -> AskShown:
@@ -84,13 +101,21 @@ def shown(ask: Ask) -> AskShown:
 
 
 def _permission(ask: PermissionAsk) -> AskShown:
+    edits = AskOption("e", t("Yes, and all edits in this session (auto-edit mode)"), "e")
     return AskShown(
         headline=f"{ask.need.tool}: {ask.need.title}",
         text=f"{permission_in_words(ask)}{_preview(ask.need.diff)}",
-        choices=t("allow? y / n / a(lways) / s(top)"),
-        parse=_permit,
-        keys={key: key for key in "ynas"},
-        key_hint=t("y allow · n deny · a always · s stop"),
+        choices=t("allow? y / n / e(dits: all in this session) / a(lways) / s(top)")
+        if ask.mode is not None
+        else t("allow? y / n / a(lways) / s(top)"),
+        parse=lambda texts: _permit(texts, ask.mode),
+        options=(
+            AskOption("y", t("Yes"), "y"),
+            *((edits,) if ask.mode is not None else ()),
+            AskOption("a", t("Yes, always"), "a", t("what that covers is said above")),
+            AskOption("n", t("No"), "n", t("or type n and what to do instead")),
+            AskOption("s", t("No, and stop"), "s"),
+        ),
     )
 
 
@@ -104,15 +129,23 @@ def _questions(ask: QuestionAsk) -> AskShown:
         return _refusal(ask, given) or _answers(ask, given, choices)
 
     one = ask.questions[0] if len(ask.questions) == 1 else None
-    numbers = range(1, 1 + min(9, len(one.options))) if one is not None and not one.multi_select else ()
     return AskShown(
         headline=" / ".join(each.question for each in ask.questions),
         text="\n".join(_question_in_words(each) for each in ask.questions),
         choices=choices,
         parse=parse,
-        keys={str(number): str(number) for number in numbers},
-        key_hint=choices,
+        options=_options_of(one) if one is not None else (),
+        several=one is not None and one.multi_select,
         open_ended=True,
+    )
+
+
+def _options_of(question: Question) -> tuple[AskOption, ...]:
+    """The options of a question, numbered. Of several that may be chosen, none decides at once."""
+    last = 0 if question.multi_select else 9
+    return tuple(
+        AskOption(str(number) if number <= last else "", each.label, str(number), each.description)
+        for number, each in enumerate(question.options, 1)
     )
 
 
@@ -126,8 +159,12 @@ def _plan(ask: PlanAsk) -> AskShown:
         text=f"{ask.plan.rstrip()}\n{t('Is this plan approved?')}",
         choices=t("smart / default / keep / s(top), or what to change"),
         parse=parse,
-        keys={"1": "smart", "2": "default", "3": "keep"},
-        key_hint=t("1 approve, edit freely · 2 approve · 3 keep planning · s + Enter stops · or type what to change"),
+        options=(
+            AskOption("1", t("Yes, and edit files without asking (auto-edit mode)"), "smart"),
+            AskOption("2", t("Yes, and ask before each edit"), "default"),
+            AskOption("3", t("No, keep planning"), "keep", t("or type what to change")),
+            AskOption("", t("No, and stop"), "stop"),
+        ),
         open_ended=True,
     )
 
@@ -142,8 +179,7 @@ def _budget(ask: BudgetAsk) -> AskShown:
         text=f"{used}\n  {then}",
         choices=t("allow? y / n"),
         parse=_permit,
-        keys={"y": "y", "n": "n"},
-        key_hint=t("y allow · n deny"),
+        options=(AskOption("y", t("Yes"), "y"), AskOption("n", t("No, stop here"), "n")),
     )
 
 
@@ -183,9 +219,12 @@ def _whole(texts: Sequence[str]) -> str:
     return " ".join(texts).strip()
 
 
-def _permit(texts: Sequence[str]) -> Decision | None:
+def _permit(texts: Sequence[str], mode: EditMode | None = None) -> Decision | None:
     whole = _whole(texts)
-    return _PERMISSION.get(_word(whole)) or _REFUSALS.get(_word(whole)) or _denial(whole)
+    allowed = _PERMISSION.get(_word(whole))
+    if isinstance(allowed, Allow) and allowed.mode not in (None, mode):
+        return None
+    return allowed or _REFUSALS.get(_word(whole)) or _denial(whole)
 
 
 def _denial(text: str) -> Deny | None:

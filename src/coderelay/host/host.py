@@ -79,6 +79,7 @@ from coderelay.protocol.queries import (
     WhyNotRun,
     WhyWaiting,
 )
+from coderelay.protocol.session_events import Mode
 from coderelay.session import decide
 from coderelay.session.children import open_tasks, tasks
 from coderelay.session.next_action import needs_owner
@@ -130,13 +131,15 @@ class Host:
             await carry_out(record, StopTurn(session=command.session, by=command.by), self.context)
             await self._children().delete(record.state, command.by)
         brings_id = self._brings_id(record.state, command)
+        mode = record.state.settings.mode if record.state.settings is not None else None
         outcome = await carry_out(record, command, self.context, capabilities, brings_id=brings_id)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
             await self._children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
-            if await self._remember(record, command):
-                await self._answer_those_covered(record, command)
+            changes_mode = isinstance(command.decision, Allow) and command.decision.mode is not None
+            if await self._remember(record, command) or changes_mode:
+                await self._answer_those_covered(record, command, mode)
             if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self._records, record.state)):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             at_rest = record.state.turn is None and not record.state.deleted
@@ -312,10 +315,10 @@ class Host:
             beyond = [each for each in beyond if each.scope != "person" or each.person in ("", query.person)]
         return [*own, *beyond]
 
-    async def _answer_those_covered(self, record: Record, command: AnswerAsk) -> None:
-        """Answer the open asks of the same batch that would not be asked now, after the new approval. If this process
-        dies before that, the person is asked."""
-        for ask in await self.context.judging.now_allowed(record.state, permissions_open(record.state)):
+    async def _answer_those_covered(self, record: Record, command: AnswerAsk, mode: Mode | None) -> None:
+        """Answer the open asks of the same batch that would not be asked now, after the new approval, or because the
+        `mode` was another one before. If this process dies before that, the person is asked."""
+        for ask in await self.context.judging.now_allowed(record.state, permissions_open(record.state), mode):
             await carry_out(record, replace(command, ask=ask.id, decision=Allow()), self.context)
 
     async def _remember(self, record: Record, command: AnswerAsk) -> bool:

@@ -16,11 +16,12 @@ from coderelay.policy.approvals import ANY_MACHINE, SANDBOXES, in_force
 from coderelay.policy.judge import Policy, Verdict, judge
 from coderelay.policy.preset_tables import in_words, table_of
 from coderelay.policy.shell.rights import NO_FACTS, DiskFacts
-from coderelay.protocol.asks import Allow, Approval, PermissionAsk
+from coderelay.protocol.asks import Allow, Approval, EditMode, PermissionAsk
 from coderelay.protocol.calls import Call, Denied, Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import Judged
 from coderelay.protocol.ids import new_ask_id
+from coderelay.protocol.session_events import Mode
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import CallState, SessionSettings, State
@@ -45,22 +46,32 @@ class Judging:
         verdicts = self._verdicts(state, needs, (), facts)
         if any(each.verdict == "ask" for each in verdicts):
             verdicts = self._verdicts(state, needs, await self._records.approvals(), facts)
+        judged = zip(calls, needs, verdicts, strict=True)
         return tuple(
-            _judged(state, call, need, verdict) for call, need, verdict in zip(calls, needs, verdicts, strict=True)
+            _judged(state, call, need, each, self._mode_for(state, need, each)) for call, need, each in judged
         )
 
-    async def now_allowed(self, state: State, asks: Sequence[PermissionAsk]) -> list[PermissionAsk]:
+    async def now_allowed(
+        self, state: State, asks: Sequence[PermissionAsk], before: Mode | None = None
+    ) -> list[PermissionAsk]:
         """The asks that only the policy caused and that it would not cause now, since something was approved
-        meanwhile. Asks that a hook wanted stay open."""
+        meanwhile, or the mode was another one `before`. Asks that a hook wanted stay open."""
         needs = [self._need(state, state.calls[each.call_id], each.need) for each in asks]
         try:
             facts = await self._facts(state, needs)
-            unapproved = self._verdicts(replace(state, approvals={}), needs, (), facts)
+            unapproved = self._verdicts(_in_mode(replace(state, approvals={}), before), needs, (), facts)
             verdicts = self._verdicts(state, needs, await self._records.approvals(), facts)
         except BadInput:
             return []  # a wrong configuration loosens nothing
         both = zip(asks, unapproved, verdicts, strict=True)
-        return [ask for ask, before, today in both if before.reason == ask.reason and today.verdict == "allow"]
+        return [ask for ask, then, today in both if then.reason == ask.reason and today.verdict == "allow"]
+
+    def _mode_for(self, state: State, need: Need, verdict: Verdict) -> EditMode | None:
+        """The mode in which the policy would not ask about this change of files."""
+        if verdict.verdict != "ask" or need.kind != "edit":
+            return None
+        (then,) = self._verdicts(_in_mode(state, "auto-edit"), [need], (), [NO_FACTS])
+        return "auto-edit" if then.verdict == "allow" else None
 
     async def rejudge(self, state: State) -> Rejudge:
         """The check of calls that were judged earlier, against the policy of today."""
@@ -247,8 +258,13 @@ def _not_asked(need: Need, verdict: Verdict, skill: str) -> Verdict:
     )
 
 
-def _judged(state: State, call: Call, need: Need, verdict: Verdict) -> Judged:
+def _in_mode(state: State, mode: Mode | None) -> State:
+    settings = state.settings
+    return state if mode is None or settings is None else replace(state, settings=replace(settings, mode=mode))
+
+
+def _judged(state: State, call: Call, need: Need, verdict: Verdict, mode: EditMode | None) -> Judged:
     if verdict.words:
         need = replace(need, words=verdict.words, prefix=verdict.prefix)
-    ask = ask_about(state, call, need, verdict.reason) if verdict.verdict == "ask" else None
+    ask = ask_about(state, call, need, verdict.reason, mode) if verdict.verdict == "ask" else None
     return Judged(call_id=call.id, verdict=verdict.verdict, need=need, reason=verdict.reason, ask=ask)

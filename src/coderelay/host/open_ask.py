@@ -1,13 +1,14 @@
 """Opens the ask about a call that the policy does not decide: a permission, the agent's questions, or a plan."""
 
 from coderelay.host.deadlines import now
-from coderelay.protocol.asks import Ask, PermissionAsk, PlanAsk, QuestionAsk
+from coderelay.protocol.asks import Ask, EditMode, PermissionAsk, PlanAsk, QuestionAsk
 from coderelay.protocol.calls import Call, Need
 from coderelay.protocol.ids import new_ask_id
 from coderelay.session.state import State
 
 
-def ask_about(state: State, call: Call, need: Need, reason: str) -> Ask:
+def ask_about(state: State, call: Call, need: Need, reason: str, mode: EditMode | None = None) -> Ask:
+    """`mode` is the mode in which the policy would not ask."""
     assert state.turn is not None
     ask_id = new_ask_id(state.session)
     if need.questions:
@@ -16,7 +17,7 @@ def ask_about(state: State, call: Call, need: Need, reason: str) -> Ask:
         )
     if need.plan is not None:
         return PlanAsk(ask_id, need.plan, call.id)
-    return PermissionAsk(ask_id, call.id, need, reason)
+    return PermissionAsk(ask_id, call.id, need, reason, mode=mode)
 
 
 def _deadline(state: State) -> int | None:

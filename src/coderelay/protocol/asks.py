@@ -18,6 +18,8 @@ from coderelay.protocol.ids import AskId, CallId, MachineId
 from coderelay.protocol.translatable import Translatable, keep_templates
 
 Scope = Literal["once", "session", "project", "person"]
+EditMode = Literal["auto-edit"]
+"""The mode in which files are edited without asking."""
 PlanOption = Literal["smart", "default", "keep", "feedback"]
 Unanswered = Literal["deny", "stop", "park"]
 """What happens to an ask at its deadline: it is denied, or denied with the turn stopped, or it stays open and nobody
@@ -36,9 +38,11 @@ class By(Struct, frozen=True):
 
 class Allow(Struct, frozen=True, tag="allow", omit_defaults=True):
     """Permission granted. `scope` says how far it reaches beyond this call: the same action again in this session, in
-    this folder, or wherever this person works."""
+    this folder, or wherever this person works. With a `mode`, which the ask must offer, the session also switches to
+    that mode."""
 
     scope: Scope = "once"
+    mode: EditMode | None = None
 
 
 class Deny(Struct, frozen=True, tag="deny", omit_defaults=True):
@@ -68,7 +72,8 @@ Decision = Allow | Deny | DenyAndStop | Answers | PlanDecision
 
 
 class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
-    """Asks whether a call may run. `said` is the `reason` with its template and values."""
+    """Asks whether a call may run. `said` is the `reason` with its template and values. `mode` is set if the call
+    changes files and the policy would not ask about it in that mode; the answer may then switch to it."""
 
     answered_by: ClassVar[type[Struct]] = Allow
     misfit: ClassVar[str] = "this asks for permission: allow or deny it"
@@ -80,6 +85,7 @@ class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
     deadline: int | None = None
     unanswered: Unanswered = "deny"
     said: Translatable | None = None
+    mode: EditMode | None = None
 
     def __post_init__(self) -> None:
         keep_templates(self, "reason")

@@ -12,6 +12,8 @@ from coderelay.protocol.asks import (
     Decision,
     Deny,
     DenyAndStop,
+    EditMode,
+    PermissionAsk,
     PlanDecision,
     QuestionAsk,
 )
@@ -200,10 +202,16 @@ def check_fit(ask: Ask, decision: Decision) -> None:
         return
     if not isinstance(decision, ask.answered_by):
         raise BadInput(ask.misfit)
+    if isinstance(decision, Allow) and decision.mode not in (None, _mode_offered(ask)):
+        raise BadInput("this ask does not offer a change of mode: allow or deny it")
     if isinstance(ask, QuestionAsk) and isinstance(decision, Answers):
         _check_answers(ask, decision)
     if isinstance(decision, PlanDecision) and decision.option == "feedback" and not decision.feedback.strip():
         raise BadInput("feedback on a plan needs a text")
+
+
+def _mode_offered(ask: Ask) -> EditMode | None:
+    return ask.mode if isinstance(ask, PermissionAsk) else None
 
 
 def _check_answers(ask: QuestionAsk, given: Answers) -> None:
@@ -219,6 +227,8 @@ def _check_answers(ask: QuestionAsk, given: Answers) -> None:
 def _changed_mode(decision: Decision, by: By) -> list[AnyEvent]:
     if isinstance(decision, PlanDecision) and decision.option in ("smart", "default"):
         return [SessionConfigured(by=by, mode="auto-edit" if decision.option == "smart" else "default")]
+    if isinstance(decision, Allow) and decision.mode is not None:
+        return [SessionConfigured(by=by, mode=decision.mode)]
     return []
 
 

@@ -17,6 +17,7 @@ from coderelay.protocol.asks import (
 )
 from coderelay.protocol.calls import Need, Option, Question
 from coderelay.protocol.ids import AskId, CallId
+from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.drawing.asks import answered, ask_card, batch_list
 from coderelay.surfaces.terminal.drawing.columns import without_colours
 from tests.terminal.drawing.marks import marked
@@ -78,11 +79,17 @@ def test_c35_c36_after_a_long_diff_it_is_said_again_what_is_asked() -> None:
     assert shown[-4:] == ["┃ 400 + line 399", *head, "┃ always: write, exactly a.py"]
 
 
-def test_c35_questions_with_options_and_without() -> None:
+def test_c35_the_first_question_whose_options_are_in_the_menu() -> None:
     colour = Question("Which colour?", "Colour", (Option("Red", "warm"), Option("Blue")), multi_select=True)
     assert without_colours(ask_card(QuestionAsk(_ASK, _CALL, (colour, Question("Why?"))), 60)) == (
-        "\n┃ Colour\n┃ Which colour? (several may be chosen)\n┃   1. Red\n┃      warm\n┃   2. Blue\n┃\n┃ Why?\n"
+        "\n┃ Colour\n┃ Which colour? (several may be chosen)\n"
     )
+    menu = AskMenu(QuestionAsk(_ASK, _CALL, (colour,)))
+    menu.move(1)
+    menu.toggle()
+    rows = [without_colours(row) for row in menu.lines(60, 20, 1)]
+    assert rows == ["↑ ↓ move · Space checks · Enter sends, or type your own an…", "     ☐ Red  warm", "❯    ☑ Blue"]
+    assert menu.answer == "2"
 
 
 def test_c35_a_plan_and_a_budget() -> None:

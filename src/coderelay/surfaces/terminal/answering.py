@@ -17,9 +17,17 @@ class Answering:
         self._ask: AskId | None = None
         self._given: list[str] = []
 
+    def current(self, ask: Ask) -> Ask:
+        """The part of the ask that the next line answers: one question of several, or the whole ask."""
+        return _only(ask, self.question(ask)) if isinstance(ask, QuestionAsk) else ask
+
     def question(self, ask: QuestionAsk) -> Question:
         """The question that the next line answers."""
         return ask.questions[len(self._so_far(ask))]
+
+    def place(self, ask: Ask) -> tuple[int, int]:
+        """The number of the question that the next line answers, and how many there are."""
+        return (len(self._so_far(ask)) + 1, len(ask.questions)) if isinstance(ask, QuestionAsk) else (1, 1)
 
     def take(self, ask: Ask, line: str) -> Decision | None:
         """Returns the decision, or None if more questions follow. Raises BadInput, which keeps the earlier
@@ -34,13 +42,6 @@ class Answering:
         self._given = []
         return parse_answer(ask, given) if isinstance(decision, Answers) else decision
 
-    def hint(self, ask: Ask) -> str:
-        """The line that says which keys and words are accepted now."""
-        if isinstance(ask, QuestionAsk) and len(ask.questions) > 1:
-            current = _only(ask, self.question(ask))
-            return f"{len(self._so_far(ask)) + 1}/{len(ask.questions)} · {shown(current).key_hint}"
-        return shown(ask).key_hint
-
     def _so_far(self, ask: Ask) -> list[str]:
         if ask.id != self._ask:
             self._ask, self._given = ask.id, []
@@ -49,11 +50,6 @@ class Answering:
 
 def _only(ask: QuestionAsk, question: Question) -> QuestionAsk:
     return QuestionAsk(ask.id, ask.call_id, (question,))
-
-
-def decides_at_once(ask: Ask, key: str) -> bool:
-    """Whether this key alone, without Enter, is an answer to the ask."""
-    return key in shown(ask).keys
 
 
 def split_all(line: str, batch: list[OpenAsk]) -> tuple[str, list[OpenAsk]]:

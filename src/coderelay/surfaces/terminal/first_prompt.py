@@ -38,7 +38,7 @@ class StartupView:
     def tail(self, width: int, rows: int) -> str:
         return ""
 
-    def panel(self, width: int) -> str:
+    def panel(self, width: int, rows: int) -> str:
         return "\n".join(f"{_DIM}⧖ {_plain(each)}{_PLAIN}" for each in self._sent)
 
     def status(self, width: int) -> str:

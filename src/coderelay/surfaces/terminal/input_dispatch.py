@@ -4,7 +4,7 @@ from contextlib import nullcontext, suppress
 
 from msgspec import Struct
 
-from coderelay.client.ask_text import is_answer, shown
+from coderelay.client.ask_text import is_answer, parse_answer, shown
 from coderelay.client.language import retell, t
 from coderelay.client.slash_commands import SessionCommands
 from coderelay.client.slash_line import (
@@ -16,13 +16,12 @@ from coderelay.client.slash_line import (
     SwitchedSession,
     classify,
 )
-from coderelay.protocol.asks import QuestionAsk
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
 from coderelay.protocol.errors import BadInput, CoderError, StoreFailed
 from coderelay.protocol.ids import AskId, PromptId, new_id
 from coderelay.protocol.queries import WhyNotRun
 from coderelay.surfaces.terminal.answering import split_all
-from coderelay.surfaces.terminal.drawing.asks import ask_card
+from coderelay.surfaces.terminal.drawing.asks import ask_card, given_answer
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.notices import error_line, note, plain, user_line
 from coderelay.surfaces.terminal.input.attachments import Attachments, PreparedPrompt
@@ -183,12 +182,13 @@ class InputDispatch:
         return None
 
     async def _answer(self, asked: OpenAsk, line: str) -> None:
+        current, width = self._region.answering.current(asked.ask), self._screen.width
         decision = self._region.answering.take(asked.ask, line)
         if decision is not None:
             await self._view.answer(asked, decision)
-        elif isinstance(asked.ask, QuestionAsk):  # show the next question of the ask
-            following = QuestionAsk(asked.ask.id, asked.ask.call_id, (self._region.answering.question(asked.ask),))
-            self._screen.print(note(line.strip(), self._screen.width) + ask_card(following, self._screen.width))
+        else:  # show the answer, and the next question of the ask
+            given = given_answer(parse_answer(current, [line]), width)
+            self._screen.print(given + ask_card(self._region.answering.current(asked.ask), width))
 
     async def _put_off(self, typed: PreparedPrompt) -> None:
         """Send a line that is not an answer as a prompt, which is queued behind the open ask."""

@@ -4,10 +4,12 @@ import time
 
 from coderelay.client.language import t
 from coderelay.client.permission_ask_text import sandbox_in_words
+from coderelay.protocol.ids import AskId
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_info import PermissionsShown
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.answering import Answering
+from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.conversation import Conversation
 from coderelay.surfaces.terminal.drawing.columns import cut, place_name
 from coderelay.surfaces.terminal.drawing.printable import printable
@@ -34,8 +36,21 @@ class Region:
         self.answering = Answering()
         self.waiting = WaitingPrompts()
         self.picker: Picker | None = None
+        self._menu: tuple[tuple[AskId, tuple[int, int]], AskMenu] | None = None
         self.hint = ""
         self.busy_since: float | None = None
+
+    @property
+    def menu(self) -> AskMenu | None:
+        """The answers to the first open ask; None if none is open."""
+        asked = self.asks.first if self.asks is not None else None
+        if asked is None:
+            self._menu = None
+            return None
+        place = self.answering.place(asked.ask)
+        if self._menu is None or self._menu[0] != (asked.ask.id, place):
+            self._menu = (asked.ask.id, place), AskMenu(self.answering.current(asked.ask), place)
+        return self._menu[1]
 
     @property
     def is_moving(self) -> bool:
@@ -44,10 +59,10 @@ class Region:
     def tail(self, width: int, rows: int) -> str:
         return self.conversation.tail(width, min(rows, _TAIL_ROWS)) if self.conversation is not None else ""
 
-    def panel(self, width: int) -> str:
+    def panel(self, width: int, rows: int) -> str:
         if self.picker is not None:
             return self.picker.lines(width)
-        lines = [*self._waiting_lines(width), *self._ask_lines(width)]
+        lines = [*self._waiting_lines(width), *self._ask_lines(width, rows)]
         if self.hint:
             lines.append(f"{_DIM}{self.hint}{_PLAIN}")
         return "\n".join(lines)
@@ -103,13 +118,9 @@ class Region:
             lines.append(t("… and {number} more; /queue shows all", number=len(prompts) - _WAITING_SHOWN))
         return [f"{_DIM}{line}{_PLAIN}" for line in lines]
 
-    def _ask_lines(self, width: int) -> list[str]:
-        asked = self.asks.first if self.asks is not None else None
-        if asked is None or self.asks is None:
-            return []
-        together = len(self.asks.batch)
-        more = f" · {t('{number} waiting: y all, n all', number=together)}" if together > 1 else ""
-        return [f"{_YELLOW}{cut(self.answering.hint(asked.ask) + more, width - 1)}{_PLAIN}"]
+    def _ask_lines(self, width: int, rows: int) -> list[str]:
+        menu = self.menu
+        return [] if menu is None or self.asks is None else menu.lines(width, rows, len(self.asks.batch))
 
 
 def _one_line(text: str) -> str:

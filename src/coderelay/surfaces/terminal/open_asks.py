@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coderelay.protocol.asks import Ask, By, Decision, DenyAndStop
+from coderelay.protocol.asks import Allow, Ask, By, Decision, DenyAndStop
 from coderelay.protocol.events import (
     AnyEvent,
     AskAnswered,
@@ -47,6 +47,11 @@ class ClosedAsk(Struct, frozen=True):
     decision: Decision
     by: By
     was_first: bool
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the answer may decide other open asks, too."""
+        return isinstance(self.decision, Allow) and (self.decision.scope != "once" or self.decision.mode is not None)
 
 
 class DroppedAsks(Struct, frozen=True):

@@ -39,6 +39,9 @@ class Picker:
         self._words: list[str] = []
         self._index = 0
 
+    def __len__(self) -> int:
+        return len(self._left())
+
     @property
     def chosen(self) -> PickerChoice | None:
         left = self._left()

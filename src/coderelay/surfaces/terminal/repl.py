@@ -16,7 +16,7 @@ from coderelay.protocol.errors import CoderError, StoreFailed
 from coderelay.protocol.events import PromptAdmitted
 from coderelay.protocol.ids import AskId, SessionId
 from coderelay.protocol.modes import next_mode_by_key
-from coderelay.surfaces.terminal.answering import decides_at_once
+from coderelay.surfaces.terminal.ask_menu import AskMenu
 from coderelay.surfaces.terminal.drawing.notices import error_line, note
 from coderelay.surfaces.terminal.input.attachments import Attachments, Placeholders
 from coderelay.surfaces.terminal.input.completion import InputCompleter
@@ -91,6 +91,8 @@ class Repl:
         if self._region.picker is not None:
             self._pick()
             return False
+        if not text and self._choose():
+            return False
         self._sent.put_nowait(SentLine(text, self._ask_in_view))
         return self._ask_in_view is None or text.startswith(("/", "!"))
 
@@ -127,14 +129,17 @@ class Repl:
 
     def clear_screen(self) -> None:
         self._screen.clear()
+        self._view.show_ask_again()
 
     def answer_key(self, key: str) -> bool:
         """Answer the open ask if the key remains the only input for a moment, as it may be the beginning of a word. A
         key that was meant for an earlier ask does not answer this one."""
-        asked = self._view.asks.first
-        if asked is None or self._region.picker is not None or self._view.ask_in_view() != asked.ask.id:
+        asked, menu = self._view.asks.first, self._region.menu
+        if asked is None or menu is None or self._region.picker is not None:
             return False
-        if decides_at_once(asked.ask, key):
+        if key == " ":
+            return self._changed(menu.toggle())
+        if self._view.ask_in_view() == asked.ask.id and menu.has_key(key):
             seconds = max(_KEY_SECONDS, self._view.unseen_seconds())
             self._deciding = asyncio.get_running_loop().call_later(seconds, self._decide, key, asked.ask.id)
         return False
@@ -147,17 +152,44 @@ class Repl:
         return True
 
     def move(self, by: int) -> bool:
-        if self._region.picker is None:
+        menu = self._region.picker
+        if menu is None and not self._screen.buffer.text:
+            menu = self._region.menu
+        if menu is None or not len(menu):
             return False
-        self._region.picker.move(by)
-        self._screen.refresh()
+        self._cancel_decision()
+        menu.move(by)
+        return self._changed(True)
+
+    def _changed(self, has_changed: bool) -> bool:
+        if has_changed:
+            self._screen.refresh()
+        return has_changed
+
+    def _choose(self) -> bool:
+        """Answer the open ask with what is marked in its menu. As with a key, an ask that has just come into view is
+        answered a moment later, and only if no other key follows. Returns False if there is nothing to choose."""
+        asked, menu = self._view.asks.first, self._region.menu
+        if asked is None or menu is None or not len(menu):
+            return False
+        if self._view.ask_in_view() == asked.ask.id:
+            seconds = self._view.unseen_seconds()
+            self._deciding = asyncio.get_running_loop().call_later(seconds, self._decide_marked, menu, asked.ask.id)
         return True
 
+    def _decide_marked(self, menu: AskMenu, ask: AskId) -> None:
+        if self._region.menu is menu and not self._screen.buffer.text:
+            self._sent.put_nowait(SentLine(menu.answer, ask))
+
     def _text_changed(self, buffer: Buffer) -> None:
-        if len(buffer.text) != 1 and self._deciding is not None:
-            self._deciding.cancel()
+        if len(buffer.text) != 1:
+            self._cancel_decision()
         if self._region.picker is not None:
             self._region.picker.narrow(buffer.text)
+
+    def _cancel_decision(self) -> None:
+        if self._deciding is not None:
+            self._deciding.cancel()
 
     def _decide(self, key: str, ask: AskId) -> None:
         asked = self._view.asks.first
@@ -186,7 +218,10 @@ class Repl:
         """Handle the sent lines one after the other, so that each sees the effects of the one before."""
         while True:
             sent = await self._sent.get()
+            before = self._screen.rows_printed
             await self._guarded(self._take(sent))
+            if isinstance(sent, SentLine) and sent.text.startswith("/") and self._screen.rows_printed > before:
+                self._view.show_ask_again()
             self._screen.refresh()
 
     async def _take(self, sent: SentLine | LeftSession) -> None:

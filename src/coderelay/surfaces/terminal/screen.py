@@ -36,6 +36,7 @@ from coderelay.surfaces.terminal.input.keyboard import REPORT_FOCUS, REPORT_NO_F
 _PRINT_SECONDS = 0.03
 _FRAME_SECONDS = 0.1
 _INPUT_ROWS = 10
+_LEAST_ROWS = 3  # what stays visible besides the panel: a line of text, the status and the input
 _MOST_UNSHOWN = 1 << 16
 _ESCAPE_SECONDS = 0.05  # how long to wait for the rest of an Alt key's sequence
 MENU_ROWS = 8
@@ -48,7 +49,7 @@ class View(Protocol):
     """What the region shows: each part as text with colour codes, or an empty string if there is nothing to show."""
 
     def tail(self, width: int, rows: int) -> str: ...
-    def panel(self, width: int) -> str: ...
+    def panel(self, width: int, rows: int) -> str: ...
     def status(self, width: int) -> str: ...
     def prompt(self, width: int) -> str: ...
 
@@ -68,6 +69,7 @@ class Screen:
         self._waiting: list[str] = []
         self._flush_at: asyncio.TimerHandle | None = None
         self.is_lent = False
+        self.rows_printed = 0
         self._has_colours = not os.environ.get("NO_COLOR")
         self.buffer = Buffer(multiline=True, complete_while_typing=True)
         self._searched = SearchBufferControl(input_processors=[BeforeInput(_search_words)])
@@ -130,7 +132,9 @@ class Screen:
         if not text:
             return
         text = text if self._has_colours else without_colours(text)
-        self._waiting.append(text if text.endswith("\n") else f"{text}\n")
+        text = text if text.endswith("\n") else f"{text}\n"
+        self.rows_printed += text.count("\n")
+        self._waiting.append(text)
         if self._flush_at is None:
             self._flush_at = asyncio.get_running_loop().call_later(_PRINT_SECONDS, self._flush)
 
@@ -229,7 +233,8 @@ class Screen:
     def _look(self, _: object = None) -> None:
         """Read the view once for each repaint."""
         width, rows = self.width, max(1, self.rows - _INPUT_ROWS)
-        texts = self._view.tail(width, rows), self._view.panel(width), self._view.status(width)
+        least = max(1, self.rows - _LEAST_ROWS)
+        texts = self._view.tail(width, rows), self._view.panel(width, least), self._view.status(width)
         seen: list[StyleAndTextTuples] = [_painted(text.rstrip("\n")) if text else [] for text in texts]
         # Text that is about to be printed above the region stays visible in the tail until it is printed.
         self._seen = [self._seen[0], *seen[1:]] if self._waiting else seen

@@ -11,7 +11,7 @@ from coderelay.client.ask_text import headline
 from coderelay.client.client import Client
 from coderelay.client.family import join_family
 from coderelay.client.language import t
-from coderelay.protocol.asks import By, Decision
+from coderelay.protocol.asks import Answers, By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.events import (
@@ -48,6 +48,8 @@ from coderelay.surfaces.terminal.screen import Screen
 _EARLIER_EVENTS = 300
 _SEEN_SECONDS = 0.7
 _AFTER_SECONDS = 0.05
+_AFTER_WIDE_SECONDS = 0.3
+_SHARE_BELOW_ASK = 3  # an ask is drawn again if more than a third of the screen was printed below it
 _CHANGES_SUMMARY = (TurnStarted, TurnEnded, MessageAdded, SessionConfigured, TurnUndone, HistoryCleared)
 
 
@@ -72,6 +74,7 @@ class SessionView:
         self._answered_at = 0.0
         self._card: asyncio.TimerHandle | None = None
         self._shown: set[AskId] = set()
+        self._card_end = 0
         self._shown_at = 0.0
         self._replaced: AskId | None = None
 
@@ -163,16 +166,30 @@ class SessionView:
             async for each in feed:
                 self._take(each)
 
+    def show_ask_again(self) -> None:
+        """Draw the open ask again below what was printed since, so that no key answers what is not on the screen."""
+        asked = self.asks.first
+        if asked is not None and asked.ask.id in self._shown:
+            self._shown.discard(asked.ask.id)
+            self._show_card(0)
+
     def _take(self, each: Recorded | Live) -> None:
         if not isinstance(each, Recorded):
             self._screen.print(self._conversation.hear(each, self._screen.width))
+            self._keep_ask_in_sight()
             return  # the screen refreshes by itself while a turn runs
         self._screen.print(self._conversation.take(each, self._screen.width))
         self._show_change(self.asks.take(each))
+        self._keep_ask_in_sight()
         if each.session == self.session:
             self.head = each.seq
             self._keep_up(each)
         self._screen.refresh()
+
+    def _keep_ask_in_sight(self) -> None:
+        """Subagents and background commands may print while an ask is open."""
+        if self._screen.rows_printed - self._card_end > self._screen.rows // _SHARE_BELOW_ASK:
+            self.show_ask_again()
 
     def _keep_up(self, recorded: Recorded) -> None:
         event, region = recorded.event, self._region
@@ -228,7 +245,8 @@ class SessionView:
                 here = self._by if self._is_own(change) else None
                 self._show_answer(change, here)
                 if change.was_first:
-                    self._show_first(0, replaced=change.asked.ask.id if change.by != here else None)
+                    replaced = change.asked.ask.id if change.by != here else None
+                    self._show_first(0, replaced, is_wide=change.is_wide)
             case DroppedAsks():
                 self._screen.print(note(t("this request is no longer open"), self._screen.width))
                 if change.was_first:
@@ -245,18 +263,23 @@ class SessionView:
         return closed.asked.ask.id in self._answered or (just_now and closed.by == self._by)
 
     def _show_answer(self, closed: ClosedAsk, here: By | None) -> None:
+        if isinstance(closed.decision, Answers) and closed.by == here:
+            self._screen.print(drawn.given_answer(closed.decision, self._screen.width))
+            return
         told = drawn.answered(closed.asked.ask, closed.decision, closed.by, here)
         if closed.asked.ask.id not in self._shown:  # it was decided together with another ask
             told = f"{told.rstrip()}  {cut(headline(closed.asked.ask), self._screen.width // 2)}\n"
         self._screen.print(told)
 
-    def _show_first(self, together: int, replaced: AskId | None = None) -> None:
+    def _show_first(self, together: int, replaced: AskId | None = None, *, is_wide: bool = False) -> None:
         """Schedule the card of the first open ask. `replaced` is the ask shown before, if this person did not
-        decide it. The card is delayed by a moment, because the answer to the earlier ask may decide this one, too."""
+        decide it. The card is delayed by a moment, because the answer to the earlier ask may decide this one, too;
+        it probably does if it `is_wide`."""
         own = together == 0 and replaced is None
         self._shown_at, self._replaced = 0.0 if own else time.monotonic(), replaced
         loop = asyncio.get_running_loop()
-        self._card = loop.call_later(0 if together else _AFTER_SECONDS, self._show_card, together)
+        delay = _AFTER_WIDE_SECONDS if is_wide else _AFTER_SECONDS
+        self._card = loop.call_later(0 if together else delay, self._show_card, together)
 
     def _show_card(self, together: int) -> None:
         asked = self.asks.first
@@ -265,7 +288,9 @@ class SessionView:
         self._shown.add(asked.ask.id)
         if together > 1:
             self._screen.print(drawn.batch_list([each.ask for each in self.asks.batch], self._screen.width))
-        self._screen.print(drawn.ask_card(asked.ask, self._screen.width, task=asked.task))
+        current = self._region.answering.current(asked.ask)
+        self._screen.print(drawn.ask_card(current, self._screen.width, task=asked.task))
+        self._card_end = self._screen.rows_printed
         if asked.session == self.session and (call := asked.ask.call_id) is not None:
             self._conversation.was_asked(call)
         if self._shown_at:

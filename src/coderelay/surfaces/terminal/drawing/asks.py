@@ -46,15 +46,15 @@ _PLANNED: dict[PlanOption, str] = {
 
 
 def ask_card(ask: Ask, width: int, task: str = "") -> str:
-    """Draw an ask. `task` is the title of the asking session's task, if that is a child session."""
+    """Draw an ask; of several questions, the first. What can be answered is not part of the card. `task` is the title
+    of the asking session's task, if that is a child session."""
     room = within(width)
     rows = wrapped(t("[task: {task}]", task=visible(task)), room, DIM) if task else []
     match ask:
         case PermissionAsk():
             rows += _permission(ask, room)
         case QuestionAsk():
-            for number, question in enumerate(ask.questions):
-                rows += [*([""] if number else []), *_question(question, room)]
+            rows += _question(ask.questions[0], room)
         case PlanAsk():
             if ask.call_id is not None:  # without a call, the plan was just printed as the answer
                 rows += [*markdown_lines(ask.plan, room), ""]
@@ -80,8 +80,16 @@ def answered(ask: Ask, decision: Decision, by: By, me: By | None) -> str:
     return f"{paint(f'{mark} {told}', colour)}{paint(who, DIM)}\n"
 
 
+def given_answer(decision: Decision, width: int) -> str:
+    """The person's own answer to the question above; of several, the last."""
+    answers = list(decision.answers.values()) if isinstance(decision, Answers) else []
+    return "".join(f"{paint(row, GREEN)}\n" for row in wrapped(f"→ {_line(answers[-1])}", width)) if answers else ""
+
+
 def _decided(decision: Decision) -> tuple[str, str, str]:
     match decision:
+        case Allow() if decision.mode is not None:
+            return "✓", GREEN, t("allowed, and all edits in this session (mode auto-edit)")
         case Allow():
             return "✓", GREEN, t(_ALLOWED[decision.scope])
         case Deny():
@@ -127,13 +135,7 @@ def _question(question: Question, width: int) -> list[str]:
     asked = visible(question.question)
     asked = t("{question} (several may be chosen)", question=asked) if question.multi_select else asked
     rows = wrapped(visible(question.header), width, DIM) if question.header else []
-    rows += [row for line in asked.split("\n") for row in wrapped(line, width, BOLD)]
-    for number, option in enumerate(question.options, 1):
-        label, *more = wrapped(f"{number}. {_line(option.label)}", max(width - 2, 8))
-        rows += [f"  {label}", *(f"     {row}" for row in more)]
-        if option.description:
-            rows += [f"     {row}" for row in wrapped(_line(option.description), max(width - 5, 8), DIM)]
-    return rows
+    return rows + [row for line in asked.split("\n") for row in wrapped(line, width, BOLD)]
 
 
 def _line(text: str) -> str:

@@ -52,6 +52,8 @@ def call_ended(
 ) -> str:
     """Draw a call that has ended. `call` provides what the need does not contain: the list of todos, and the
     arguments of a call that could not run. If the person was `asked` here, what the ask showed is not shown again."""
+    if asked and need.questions and isinstance(outcome, Finished):
+        return ""  # the questions and the answers were printed one by one
     name, title = _named(need, call)
     mark, colour = _mark(outcome)
     result = _result(need, outcome)

@@ -24,7 +24,7 @@ from coderelay.surfaces.terminal.input.clipboard import clipboard_picture
 from coderelay.surfaces.terminal.input.completion_sources import unfinished_mention
 from coderelay.surfaces.terminal.input.paste import harmless, take_paste
 
-ANSWER_KEYS = "ynas123456789"
+ANSWER_KEYS = "yneas123456789 "
 _OTHERS = ("editor", "nano", "vim", "vi")
 Lend = Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
 """A function that gives the whole terminal to some work until that is done."""

@@ -55,6 +55,7 @@ KEYS: list[tuple[str, Any, list[Any], str]] = [
     ("compaction.keep", 0, [-1, 1.5], COUNT),
     ("tools.disabled", ["bash"], ["bash"], "a list"),
     ("skills.auto_approve", "run", ["always"], "load or run"),
+    ("display.output_lines", 12, [-1, 1.5, "full"], COUNT),
     ("input_while_running", "steer", ["drop"], "ignore, queue, steer or stop"),
     ("persist_partials", "always", [True], "always or until_final"),
     ("batch.release", "each", ["one"], "each or together"),

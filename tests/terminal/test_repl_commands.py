@@ -44,6 +44,10 @@ TOLD = {
     "tasks": "task",
     "ps": "this session has no background commands",
     "cost": "price unknown",
+    "output": "output is shown in full",
+    "output 12": "output is shortened to 12 lines",
+    "output some": "usage: /output",
+    "output full": "output is shown in full",
 }
 PICKED = {"model": "openai:scripted", "sessions": "earlier words", "resume": "earlier words", "rewind": "hello"}
 """What is typed without saying what, and something to pick then."""

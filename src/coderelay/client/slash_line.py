@@ -37,13 +37,19 @@ class SwitchedSession(Struct, frozen=True):
     told: str
 
 
+class OutputLines(Struct, frozen=True):
+    """The person wants to see so many lines of a tool's output; 0 for all, None to be told how many."""
+
+    lines: int | None
+
+
 class LeftSession(Struct, frozen=True):
     """The person wants to leave; the session stays."""
 
 
-SlashResult = str | ChangedFiles | PromptToSend | SwitchedSession | LeftSession
+SlashResult = str | ChangedFiles | PromptToSend | SwitchedSession | OutputLines | LeftSession
 """The result of a command: a text for the person, changed files, a prompt for the surface to send, a move to another
-session, or leaving."""
+session, another display, or leaving."""
 
 
 def classify(line: str) -> ShellLine | Slash | PromptToSend:

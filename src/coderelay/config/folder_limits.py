@@ -76,6 +76,7 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "compaction.keep": (at_least(2), theirs),
     "tools.disabled": (both, both),
     "skills.auto_approve": (stricter("load", "run"), stricter("load", "run")),  # only the person may say run
+    "display.output_lines": (mine, theirs),
     "input_while_running": (mine, theirs),
     "persist_partials": (mine, theirs),
     "batch.release": (stricter("together", "each"), theirs),

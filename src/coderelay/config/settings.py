@@ -67,6 +67,12 @@ class CompactionConfig(Struct, frozen=True, forbid_unknown_fields=True):
     keep: Count = 12
 
 
+class DisplayConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """`output_lines` is how many lines of a tool's output the terminal shows; 0 shows all."""
+
+    output_lines: Count = 0
+
+
 class ToolsConfig(Struct, frozen=True, forbid_unknown_fields=True):
     disabled: Texts = ()
 
@@ -187,6 +193,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     compaction: CompactionConfig = CompactionConfig()
     tools: ToolsConfig = ToolsConfig()
     skills: SkillsConfig = SkillsConfig()
+    display: DisplayConfig = DisplayConfig()
     input_while_running: Literal["queue", "steer", "stop", "ignore"] = "queue"
     persist_partials: Literal["until_final", "always"] = "until_final"
     batch: BatchConfig = BatchConfig()

@@ -55,6 +55,9 @@ class Done(list[str]):
     def clear_screen(self) -> None:
         self.append("clear screen")
 
+    def show_rest(self) -> None:
+        self.append("show rest")
+
     def answer_key(self, key: str) -> bool:
         return self._if(self.asks, f"answer {key}")
 

@@ -58,6 +58,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: StartupView, 
             while_running=app.config.settings.input_while_running,
             history=os.path.join(app.config.home, "history"),
             max_steps=options.max_steps,
+            output_lines=app.config.settings.display.output_lines,
         )
         starting = asyncio.create_task(_start_servers(opened.client, chosen.session))
         try:

@@ -1,6 +1,8 @@
 """Renders one session's events: finished parts as text to print, unfinished parts as a tail for the live region."""
 
 import time
+from collections import deque
+from collections.abc import Callable
 
 from coderelay.client.language import retell, t
 from coderelay.protocol import background
@@ -33,14 +35,17 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, TextDelta, ThinkingDelta
-from coderelay.surfaces.terminal.drawing.calls import call_ended, call_line
+from coderelay.surfaces.terminal.drawing.calls import begun_list, call_ended, call_line, gives_todos
 from coderelay.surfaces.terminal.drawing.columns import cut
 from coderelay.surfaces.terminal.drawing.markdown_stream import MarkdownStream, drawn_markdown
 from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_line
 from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
 
 _KEPT = 4_000
+_SHORTENED_KEPT = 100
+_HISTORY_LINES = 6
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
@@ -57,11 +62,23 @@ class Conversation:
         self._running: dict[CallId, RunningCall] = {}
         self._asked: set[CallId] = set()
         self.is_undoing = False
+        self.output_lines = 0
+        self.is_history = False
+        self._shortened: deque[Callable[[int], str]] = deque(maxlen=_SHORTENED_KEPT)
+        self._begun_lists: set[CallId] = set()
         self._senders: dict[PromptId, By] = {}
 
     def was_asked(self, call: CallId) -> None:
         """Note that the person was shown what this call does, in an ask, so that it is not printed again."""
         self._asked.add(call)
+
+    def show_rest(self, width: int) -> str:
+        """The last text that was shortened, in full. Asked again, the one before it. Empty if there is none."""
+        return self._shortened.pop()(width) if self._shortened else ""
+
+    @property
+    def has_shortened(self) -> bool:
+        return bool(self._shortened)
 
     def take(self, recorded: Recorded, width: int) -> str:
         """The text to print for an event."""
@@ -102,9 +119,14 @@ class Conversation:
                 self._senders.pop(event.prompt_id, None)
                 return ""
             case TurnStarted() | PromptTaken():
-                return user_line(event.said, width) + self._sender(event.prompt_id, width)
+                said = event.said
+                return self._drawn(lambda wide, cut: user_line(said, wide, cut), width) + self._sender(
+                    event.prompt_id, width
+                )
             case MessageAdded():
                 self._calls.update({call.id: call for call in event.calls})
+                if event.author == "workflow":
+                    self._begun_lists.update(call.id for call in event.calls if gives_todos(call.name))
                 return self._said(event, width)
             case BatchOpened() | CallProposed():
                 if isinstance(event, CallProposed):
@@ -172,11 +194,11 @@ class Conversation:
     def _said(self, message: MessageAdded, width: int) -> str:
         streamed, self._streamed = self._streamed, None
         if streamed is not None and streamed.message_id != message.message_id:
-            return streamed.cut_off(width) + _whole(message, width)
+            return streamed.cut_off(width) + self._whole(message, width)
         if streamed is None:
-            return _whole(message, width)
+            return self._whole(message, width)
         rest = streamed.finish(thinking_of(message.blocks), text_of(message.blocks), width)
-        return rest if rest is not None else streamed.cut_off(width) + _whole(message, width)
+        return rest if rest is not None else streamed.cut_off(width) + self._whole(message, width)
 
     def _ended(self, event: CallEnded, width: int) -> str:
         self._running.pop(event.call_id, None)
@@ -185,7 +207,39 @@ class Conversation:
             return ""
         asked = event.call_id in self._asked
         self._asked.discard(event.call_id)
-        return call_ended(need, event.outcome, event.ms, width, call=call, asked=asked)
+        if event.call_id in self._begun_lists and call is not None:
+            self._begun_lists.discard(event.call_id)
+            return begun_list(call, width)
+        outcome, ms = event.outcome, event.ms
+        return self._drawn(
+            lambda wide, cut: call_ended(need, outcome, ms, wide, call=call, asked=asked, shortening=cut), width
+        )
+
+    def _drawn(self, draw: Callable[[int, Shortening], str], width: int) -> str:
+        """Draw something that may be shortened; if it is, keep how to draw the whole."""
+        lines = self.output_lines if not self.is_history else min(self.output_lines or _HISTORY_LINES, _HISTORY_LINES)
+        shortening = Shortening(lines, everything=self.is_history)
+        drawn = draw(width, shortening)
+        if shortening.left_out:
+            self._shortened.append(lambda wide: draw(wide, Shortening()))
+        return drawn
+
+    def _whole(self, message: MessageAdded, width: int) -> str:
+        """The text of a complete message that was not streamed."""
+        if message.author == "workflow":
+            return note(text, width) if (text := text_of(message.blocks)) else ""
+        parts = [
+            drawn_markdown(each.text, width) if isinstance(each, Text) else self._thought(each.thinking, width)
+            for each in message.blocks
+        ]
+        return "".join(parts)
+
+    def _thought(self, thinking: str, width: int) -> str:
+        def draw(wide: int, shortening: Shortening) -> str:
+            rows = drawn_thought(thinking, wide).splitlines()
+            return "".join(f"{row}\n" for row in shortening.other(rows, "  "))
+
+        return self._drawn(draw, width)
 
     def _turn_ended(self, event: TurnEnded, width: int) -> str:
         self._running.clear()
@@ -198,17 +252,6 @@ class Conversation:
         """Abandon the streamed message: it was cut off, or is sent again."""
         streamed, self._streamed = self._streamed, None
         return streamed.cut_off(width) if streamed is not None else ""
-
-
-def _whole(message: MessageAdded, width: int) -> str:
-    """The text of a complete message that was not streamed."""
-    if message.author == "workflow":
-        return note(text, width) if (text := text_of(message.blocks)) else ""
-    parts = [
-        drawn_markdown(each.text, width) if isinstance(each, Text) else drawn_thought(each.thinking, width)
-        for each in message.blocks
-    ]
-    return "".join(parts)
 
 
 class RunningCall:

@@ -10,6 +10,7 @@ from coderelay.client.slash_commands import SessionCommands
 from coderelay.client.slash_line import (
     ChangedFiles,
     LeftSession,
+    OutputLines,
     PromptToSend,
     ShellLine,
     Slash,
@@ -38,6 +39,7 @@ Alt+Enter, Ctrl+J or a backslash at the end of a line starts a new line. Ctrl+O 
 Esc stops the turn, even in mid-answer. Ctrl+C clears the input, or stops the turn; twice, it exits.
 Prompts that you send while a turn is running are queued; Up on an empty line takes one back.
 Shift+Tab changes the mode. Ctrl+R searches the history; a line that starts with a space is not saved.
+Ctrl+T shows shortened output in full, the last first; /output N shortens what tools print.
 @NAME completes files and attaches images; Ctrl+V pastes an image from the clipboard.
 !COMMAND runs your own shell command in this folder, without permission checks and without a terminal."""
 
@@ -158,9 +160,17 @@ class InputDispatch:
             case ChangedFiles():
                 diff = "".join(f"{row}\n" for row in drawn_diff(told.diff, width))
                 self._screen.print(echo + (plain(told.text, width) if told.text else "") + diff)
+            case OutputLines():
+                self._screen.print(echo + plain(self._show_lines(told.lines), width))
             case str():
                 self._screen.print(echo + (plain(told, width) if told else ""))
         return None
+
+    def _show_lines(self, lines: int | None) -> str:
+        self._view.output_lines = self._view.output_lines if lines is None else lines
+        if count := self._view.output_lines:
+            return t("output is shortened to {count} lines; Ctrl+T shows the last one in full", count=count)
+        return t("output is shown in full")
 
     async def _take_answer(self, typed: PreparedPrompt, sent: SentLine) -> ReturnedLine | None:
         first = self._view.asks.first

@@ -14,7 +14,8 @@ WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 
 class OpenedSession(Struct, frozen=True):
     """An opened session. `told` are messages for the person; `is_known` says that the session has earlier events to
-    show; `history` is the path of the input history file."""
+    show; `history` is the path of the input history file; `output_lines` is how many lines of a tool's output are
+    shown, 0 for all."""
 
     client: Client
     session: SessionId
@@ -25,3 +26,4 @@ class OpenedSession(Struct, frozen=True):
     while_running: WhileRunning
     history: str
     max_steps: int | None = None
+    output_lines: int = 0

@@ -24,6 +24,7 @@ from coderelay.client.slash_commands import NAMES, RememberModel, SessionCommand
 from coderelay.client.slash_line import (
     ChangedFiles,
     LeftSession,
+    OutputLines,
     PromptToSend,
     ShellLine,
     Slash,
@@ -232,6 +233,8 @@ class PlainRepl:
             case SwitchedSession():
                 await self._move(told)
                 write(f"{told.told}\n")
+            case OutputLines():
+                write(t("this terminal shows one line for each call; /output changes nothing here") + "\n")
             case str() | ChangedFiles():
                 write(f"{told}\n" if str(told) else "")
         return True

@@ -56,11 +56,13 @@ class Repl:
         self._ask_in_view: AskId | None = None
         self._is_given_back = False
         self._is_leaving = False
+        self._output_lines = opened.output_lines
         self._sit_before(opened.session)
 
     def _sit_before(self, session: SessionId) -> None:
         """Make this the session that is shown and typed into."""
         self._view = SessionView(self._client, session, self._by, self._screen, self._region, self._notifier)
+        self._view.output_lines = self._output_lines
         self._dispatch = InputDispatch(self._opened, self._view, self._screen, self._region, self._attachments)
 
     async def run(self, sent: Iterable[str]) -> int:
@@ -126,6 +128,12 @@ class Repl:
             mode = next_mode_by_key(row.mode)
             self._region.summary = replace(row, mode=mode)
             self._soon(self._client.send(ConfigureSession(session=row.id, mode=mode, by=self._by)))
+
+    def show_rest(self) -> None:
+        if self._view.show_rest():
+            self._view.show_ask_again()
+        else:
+            self.hint(t("nothing was shortened; /output N shortens what tools print"))
 
     def clear_screen(self) -> None:
         self._screen.clear()
@@ -280,6 +288,7 @@ class Repl:
 
     async def _move(self, moved: SwitchedSession) -> None:
         before = self._view, self._dispatch
+        self._output_lines = self._view.output_lines
         self._sit_before(moved.session)
         try:
             await self._view.begin()

@@ -119,6 +119,8 @@ class SessionView:
         region.busy_since = time.monotonic() if row.turn_open else None
         self._notifier.on(row)
         self._screen.refresh()
+        if row.last_prompt and not row.context_tokens:
+            self._renew_facts()
 
     def end(self) -> None:
         """Cancel the pending updates of the screen."""
@@ -140,8 +142,30 @@ class SessionView:
                         break
         whole = events[0].seq == 1
         begin = next((at for at, each in enumerate(events) if isinstance(each.event, TurnStarted)), 0)
+        width = self._screen.width
+        if not whole:
+            self._screen.print(note(t("earlier turns are not shown; /export writes the whole session"), width))
+        self._conversation.is_history = True
         for each in events if whole else events[begin:]:
-            self._screen.print(self._conversation.take(each, self._screen.width))
+            self._screen.print(self._conversation.take(each, width))
+        self._conversation.is_history = False
+        if self._conversation.has_shortened:
+            self._screen.print(note(t("earlier output is shortened; Ctrl+T shows it in full, the last first"), width))
+
+    def show_rest(self) -> bool:
+        """Print in full what was shortened last. Returns False if there is nothing."""
+        rest = self._conversation.show_rest(self._screen.width)
+        self._screen.print(rest)
+        return bool(rest)
+
+    @property
+    def output_lines(self) -> int:
+        """How many lines of a tool's output are shown; 0 for all."""
+        return self._conversation.output_lines
+
+    @output_lines.setter
+    def output_lines(self, lines: int) -> None:
+        self._conversation.output_lines = lines
 
     async def answer(self, asked: OpenAsk, decision: Decision) -> None:
         self._answered.add(asked.ask.id)

@@ -25,8 +25,9 @@ from coderelay.surfaces.terminal.drawing.columns import (
 )
 from coderelay.surfaces.terminal.drawing.diffs import drawn_diff
 from coderelay.surfaces.terminal.drawing.markdown_stream import markdown_lines
-from coderelay.surfaces.terminal.drawing.notices import drawn_command
+from coderelay.surfaces.terminal.drawing.notices import drawn_command, note
 from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.wrapping import wrapped
 
 _TODO: dict[Status, tuple[str, str]] = {
@@ -48,10 +49,18 @@ def call_line(need: Need, width: int = 80) -> str:
 
 
 def call_ended(
-    need: Need, outcome: Outcome, ms: int, width: int, *, call: Call | None = None, asked: bool = False
+    need: Need,
+    outcome: Outcome,
+    ms: int,
+    width: int,
+    *,
+    call: Call | None = None,
+    asked: bool = False,
+    shortening: Shortening | None = None,
 ) -> str:
     """Draw a call that has ended. `call` provides what the need does not contain: the list of todos, and the
     arguments of a call that could not run. If the person was `asked` here, what the ask showed is not shown again."""
+    shortening = shortening or Shortening()
     if asked and need.questions and isinstance(outcome, Finished):
         return ""  # the questions and the answers were printed one by one
     name, title = _named(need, call)
@@ -64,10 +73,10 @@ def call_ended(
     ending = f"{paint(mark, colour)} {paint(told, DIM if colour == GREEN else colour)}".rstrip()
     rows = ["", f"{paint('●', colour)} {paint(name, BOLD)}  {cut(title, room)}".rstrip() + f"  {ending}"]
     if not asked and need.problem is None and (width_of(title) > room or "\n" in need.title.strip()):
-        rows += _whole(need, width)
+        rows += shortening.other(_whole(need, width))
     if not is_short:
         rows += behind_bar(wrapped(result, within(width), colour))
-    rows += _body(need, outcome, width, asked=asked)
+    rows += _body(need, outcome, width, shortening, asked=asked)
     if isinstance(outcome, Finished):
         rows += _todos(call, width) if _gives_todos(need) and call is not None else []
         rows += _feedback(outcome.feedback, width) if outcome.feedback else []
@@ -98,10 +107,21 @@ def _wanted(call: Call | None) -> str:
     return headline if isinstance(headline, str) and headline else " ".join(call.arguments.split())
 
 
+def gives_todos(tool: str) -> bool:
+    """Whether calls of this tool set the todo list."""
+    return tool_specs().spec_of(tool).result_shown == "todos"
+
+
+def begun_list(call: Call, width: int) -> str:
+    """The line for the todo list that coder began itself; the model's own list is shown in full."""
+    count = len(_items(call))
+    return note(t("todo list with {count} items; /todos shows it", count=count), width)
+
+
 def _gives_todos(need: Need) -> bool:
     """Whether the call sets the todo list. The title of such a call is our own text, which the list below it
     repeats."""
-    return tool_specs().spec_of(need.tool).result_shown == "todos"
+    return gives_todos(need.tool)
 
 
 def _whole(need: Need, width: int) -> list[str]:
@@ -145,44 +165,49 @@ def _exit_code(outcome: Outcome) -> int | None:
     return end.exit_code if end is not None and not end.cause else None
 
 
-def _body(need: Need, outcome: Outcome, width: int, *, asked: bool) -> list[str]:
+def _body(need: Need, outcome: Outcome, width: int, shortening: Shortening, *, asked: bool) -> list[str]:
     match outcome:
         case Finished():
-            return _brought(need, outcome, width, asked=asked)
+            return _brought(need, outcome, width, shortening, asked=asked)
         case Failed():
             first, _, rest = outcome.message.partition("\n")
             text = outcome.message if outcome.summary and outcome.summary != first else rest
-            return drawn_output(text, width) if text.strip() else []
+            return shortening.output(drawn_output(text, width)) if text.strip() else []
         case Stopped():
-            return drawn_output(outcome.output.rstrip("\n"), width) if outcome.output.strip() else []
+            output = outcome.output.rstrip("\n")
+            return shortening.output(drawn_output(output, width)) if output.strip() else []
         case Denied() | Unknown():
             return []
 
 
-def _brought(need: Need, outcome: Finished, width: int, *, asked: bool) -> list[str]:
+def _brought(need: Need, outcome: Finished, width: int, shortening: Shortening, *, asked: bool) -> list[str]:
     if need.diff:
-        return [] if asked else behind_bar(drawn_diff(need.diff, within(width)))
+        return [] if asked else shortening.other(behind_bar(drawn_diff(need.diff, within(width))))
     if need.plan is not None:
-        return [] if asked else behind_bar(markdown_lines(need.plan, within(width)))
+        return [] if asked else shortening.other(behind_bar(markdown_lines(need.plan, within(width))))
     if need.questions:
         return drawn_output(outcome.output, width, "")
     match tool_specs().spec_of(need.tool).result_shown:
         case "markdown":
-            return behind_bar(markdown_lines(outcome.output, within(width)))
+            return shortening.output(behind_bar(markdown_lines(outcome.output, within(width))))
         case "summary" | "todos":
             return []
         case "output":
             pass
     rows = drawn_output(outcome.output.strip("\n"), width) if outcome.output.strip() else []
-    return rows + (drawn_output(outcome.errors.strip("\n"), width, YELLOW) if outcome.errors.strip() else [])
+    rows += drawn_output(outcome.errors.strip("\n"), width, YELLOW) if outcome.errors.strip() else []
+    return shortening.output(rows)
 
 
 def _todos(call: Call, width: int) -> list[str]:
+    return [row for item in _items(call) for row in _todo(item, width)]
+
+
+def _items(call: Call) -> tuple[Item, ...]:
     try:
-        items = msgspec.json.decode(call.arguments, type=TodoArguments).items
+        return msgspec.json.decode(call.arguments, type=TodoArguments).items
     except msgspec.DecodeError:
-        return []
-    return [row for item in items for row in _todo(item, width)]
+        return ()
 
 
 def _todo(item: Item, width: int) -> list[str]:

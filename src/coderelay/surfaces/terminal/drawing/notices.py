@@ -9,6 +9,7 @@ from coderelay.protocol.events import Ending, TurnEnded
 from coderelay.protocol.summary import Summary
 from coderelay.surfaces.terminal.drawing.columns import BOLD, CYAN, DIM, GREEN, RED, YELLOW, in_words, paint, rows_of
 from coderelay.surfaces.terminal.drawing.printable import printable
+from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.wrapping import in_width, wrapped
 
 _ENDINGS: dict[Ending, tuple[str, str, str]] = {
@@ -20,9 +21,10 @@ _ENDINGS: dict[Ending, tuple[str, str, str]] = {
 _FIRST, _NEXT = "$ ", "  "
 
 
-def user_line(text: str, width: int) -> str:
+def user_line(text: str, width: int, shortening: Shortening | None = None) -> str:
     """A prompt, as the person wrote it."""
     rows = [row for line in printable(text.strip()).split("\n") for row in wrapped(line, max(width - 2, 1), BOLD)]
+    rows = shortening.other(rows, "") if shortening is not None else rows
     return "\n" + _lines(rows, paint("❯ ", CYAN))
 
 

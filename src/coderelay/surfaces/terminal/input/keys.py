@@ -51,6 +51,10 @@ class Actions(Protocol):
 
     def clear_screen(self) -> None: ...
 
+    def show_rest(self) -> None:
+        """Print in full what was shortened last."""
+        ...
+
     def answer_key(self, key: str) -> bool:
         """Handle a single key on an empty line. Returns True if the key must not be inserted as text."""
         ...
@@ -87,6 +91,10 @@ def make_bindings(actions: Actions, attachments: Attachments, lend: Lend = lend_
     @keys.add("c-l", filter=typing)
     def _(event: KeyPressEvent) -> None:
         actions.clear_screen()
+
+    @keys.add("c-t", filter=typing)
+    def _(event: KeyPressEvent) -> None:
+        actions.show_rest()
 
     @keys.add("c-z")
     async def _(event: KeyPressEvent) -> None:

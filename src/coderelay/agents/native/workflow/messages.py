@@ -1,5 +1,6 @@
 """The messages of the workflow to people and to the model, in English and Chinese."""
 
+from collections.abc import Collection
 from typing import Literal
 
 from coderelay.agents.native.workflow.settings import Language
@@ -43,6 +44,7 @@ _TROUBLES: dict[Trouble, dict[Language, str]] = {
     "not run": {"en": "it did not run", "zh": "命令没有执行"},
     "cut off": {"en": "it was cut off and may have run", "zh": "执行被中断，可能已经运行"},
 }
+_NAMED = 5
 _COLON: dict[Language, str] = {"en": ": ", "zh": "："}
 
 
@@ -68,9 +70,28 @@ def passed(command: str, language: Language) -> str:
     return f"自动验证通过：`{command}`" if language == "zh" else f"verified: `{command}` passed"
 
 
-def repair_prompt(command: str, language: Language) -> str:
-    """The request to the model to repair the work. The model has the output of the check in its history."""
-    return f"`{command}` 未通过。{REPAIR['zh']}。" if language == "zh" else f"`{command}` failed. {REPAIR['en']}."
+def repair_prompt(
+    command: str, language: Language, broken: Collection[str] = (), before: Collection[str] = ()
+) -> str:
+    """The request to the model to repair the work. The model has the output of the check in its history. `broken` are
+    the tests that failed only after the edits; they are named if others failed `before` them."""
+    if language == "zh":
+        which = f"本次改动导致失败：{_names(broken)}；改动前已失败：{_names(before)}。" if before else ""
+        return f"`{command}` 未通过。{which}{REPAIR['zh']}。"
+    which = f"Broken by these edits: {_names(broken)}. Failed before them: {_names(before)}. " if before else ""
+    return f"`{command}` failed. {which}{REPAIR['en']}."
+
+
+def failing_as_before(command: str, before: Collection[str], language: Language) -> str:
+    if language == "zh":
+        return f"`{command}` 未通过，但失败的测试在本次改动前已失败：{_names(before)}；自动验证结束"
+    tests = "this test" if len(before) == 1 else "these tests"
+    return f"`{command}` fails, but {tests} failed before the edits, too: {_names(before)}; verification ends here"
+
+
+def _names(tests: Collection[str]) -> str:
+    named = sorted(tests)
+    return ", ".join(named[:_NAMED]) + (", …" if len(named) > _NAMED else "")
 
 
 def workflow_message(

@@ -11,9 +11,11 @@ import msgspec
 from msgspec import Struct
 
 from coderelay.agents.agent import Turn
+from coderelay.agents.native.workflow.failed_tests import failed_before, failed_tests
 from coderelay.agents.native.workflow.messages import (
     Reason,
     best_effort,
+    failing_as_before,
     not_run,
     passed,
     repair_prompt,
@@ -26,10 +28,11 @@ from coderelay.agents.native.workflow.verify_command import COMMANDS, CheckComma
 from coderelay.agents.native.workflow.verify_intent import verify_intent
 from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
+from coderelay.protocol.content import text_of
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.protocol.session_events import Mode
-from coderelay.session.state import CallState
+from coderelay.session.state import CallState, Entry
 from coderelay.tools.all_tools import SPECS
 from coderelay.tools.toolbox import Toolbox
 from coderelay.workspace.workspace import Workspace
@@ -87,7 +90,7 @@ class Checking:
             case Verify(choice):
                 await self._propose(choice)
             case Skip(reason):
-                await self._end(not_run(reason, self._settings.language))
+                await self._end_once(not_run(reason, self._settings.language))
             case None:
                 await self._turn.finish()
 
@@ -116,17 +119,30 @@ class Checking:
         if isinstance(check.outcome, Denied):
             await self._end(not_run("not allowed", language))
             return
-        match after_run(run_of(check.outcome), command, work, self._settings.verification):
+        match after_run(run_of(check.outcome), command, work, self._settings.verification, self._before(command)):
             case Passed():
                 await self._end(passed(command, language))
-            case Repair():
-                await self._turn.add(
-                    workflow_message(self._turn.id, repair_prompt(command, language)), [], final=False
-                )
+            case Repair(broken, before):
+                words = repair_prompt(command, language, broken, before)
+                await self._turn.add(workflow_message(self._turn.id, words), [], final=False)
+            case FailedBefore(before):
+                await self._end(failing_as_before(command, before, language))
             case StillFailing():
                 await self._end(still_failing(command, work.runs, language))
             case CannotTell(trouble):
                 await self._end(best_effort(command, trouble, language))
+
+    def _before(self, command: str) -> frozenset[str]:
+        state = self._turn.state
+        assert state.turn is not None
+        return failed_before(state.calls.values(), [state.calls[each] for each in state.turn.calls], command)
+
+    async def _end_once(self, words: str) -> None:
+        """End the turn, and tell the person why nothing was checked, unless the session has told them before."""
+        if any(_says(entry, words) for entry in self._turn.state.history):
+            await self._turn.finish()
+        else:
+            await self._end(words)
 
     async def _end(self, words: str) -> None:
         await self._turn.add(workflow_message(self._turn.id, words), [], final=True)
@@ -143,6 +159,10 @@ class Checking:
             runs=sum(1 for each in calls if each.author == "workflow" and each.call.name == BASH),
             bash=here and SPECS.is_allowed(BASH, settings.allowed_tools),
         )
+
+
+def _says(entry: Entry, words: str) -> bool:
+    return isinstance(entry, MessageAdded) and entry.author == "workflow" and text_of(entry.blocks) == words
 
 
 def _as_bash(call_id: CallId, arguments: CheckArguments) -> Call:
@@ -173,7 +193,17 @@ class Passed(Struct, frozen=True):
 
 
 class Repair(Struct, frozen=True):
-    """The model must repair the work, which is then checked again."""
+    """The model must repair the work, which is then checked again. `broken` are the tests that the edits broke, if
+    others failed `before` them."""
+
+    broken: frozenset[str] = frozenset()
+    before: frozenset[str] = frozenset()
+
+
+class FailedBefore(Struct, frozen=True):
+    """Only tests fail that failed before the edits: the work is not to blame, and verification ends."""
+
+    before: frozenset[str]
 
 
 class StillFailing(Struct, frozen=True):
@@ -187,15 +217,25 @@ class CannotTell(Struct, frozen=True):
 
 
 def after_run(
-    run: CheckRun, command: str, work: TurnWork, settings: VerificationSettings
-) -> Passed | Repair | StillFailing | CannotTell:
-    """What follows from a run of the check. `work.runs` includes this run."""
+    run: CheckRun,
+    command: str,
+    work: TurnWork,
+    settings: VerificationSettings,
+    before: frozenset[str] = frozenset(),
+) -> Passed | Repair | FailedBefore | StillFailing | CannotTell:
+    """What follows from a run of the check. `work.runs` includes this run. `before` are the tests that failed before
+    the turn's first edit."""
     if run.ended == 0:
         return Passed()
     trouble = trouble_of(run, command, work.edited)
     if trouble is not None:
         return CannotTell(trouble)
-    return Repair() if work.runs < settings.most_runs else StillFailing()
+    failed = failed_tests(run.output)
+    if failed and failed <= before:
+        return FailedBefore(failed)
+    if work.runs >= settings.most_runs:
+        return StillFailing()
+    return Repair(failed - before, failed & before) if failed & before else Repair()
 
 
 def edited_in(calls: Iterable[CallState], relative: Callable[[str], str]) -> tuple[str, ...]:

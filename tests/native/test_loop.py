@@ -59,16 +59,16 @@ async def _shown(coder: InHouse) -> list[object]:
 FAULTS: list[tuple[Answer, str]] = [
     (
         http_error(429, "slow down", {"retry-after": "0"}),
-        "the model server answered 429: slow down; trying again in 0 s",
+        "the model server answered 429: slow down; trying again",
     ),
-    (http_error(529, "overloaded"), "the model server answered 529: overloaded; trying again in 0 s"),
-    (http_error(500, "oops"), "the model server answered 500: oops; trying again in 0 s"),
+    (http_error(529, "overloaded"), "the model server answered 529: overloaded; trying again"),
+    (http_error(500, "oops"), "the model server answered 500: oops; trying again"),
     (
         http_error(500, "upstream https://me:h8Kd2mWqZ1@proxy.internal.net failed"),
         "the model server answered 500: upstream https://me:[hidden secret: password]@proxy.internal.net failed; "
-        "trying again in 0 s",
+        "trying again",
     ),
-    (empty(), "the model gave an empty answer; trying again in 0 s"),
+    (empty(), "the model gave an empty answer; trying again"),
 ]
 
 

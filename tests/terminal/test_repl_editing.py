@@ -41,7 +41,14 @@ def test_ctrl_r_finds_what_was_typed_before(serve: Serve, coder_on: CoderOn) -> 
             settle(terminal, answer)
         terminal.press("c-r")
         terminal.type("app")
-        terminal.wait_until(lambda seen: "❯ first apple" in seen.text, "what was found")
+        shown = "default ❯ first apple"  # in the input, not only where it was sent
+        terminal.wait_until(lambda seen: shown in seen.text and "search: app" in seen.text, "what was found")
+        terminal.press("backspace", "backspace", "backspace")
+        terminal.type("pear")
+        terminal.wait_until(lambda seen: "default ❯ then pear" in seen.text, "another match")
+        terminal.press("backspace", "backspace", "backspace", "backspace")
+        terminal.type("app")
+        terminal.wait_until(lambda seen: shown in seen.text, "the first match again")
         terminal.press("enter", "enter")
         settle(terminal, "once more")
     assert asked(server)[-1] == "first apple"

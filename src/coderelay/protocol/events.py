@@ -135,7 +135,8 @@ class TurnProlonged(Event, frozen=True, tag="turn.prolonged"):
 
 class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
     """From now on the model gets `summary` in place of the first `dropped` entries of the history. `summary` is empty
-    if there was nothing to summarise. The log keeps all entries. All earlier calls have ended."""
+    if there was nothing to summarise. The log keeps all entries. All earlier calls have ended. `tokens_before` and
+    `tokens_after` estimate the size of the context; old logs have 0 for both."""
 
     turn_id: TurnId
     summary: str
@@ -143,6 +144,8 @@ class HistoryCompacted(Event, frozen=True, tag="history.compacted"):
     model: str
     usage: Usage = Usage()
     cost: float | None = None
+    tokens_before: int = 0
+    tokens_after: int = 0
 
 
 class Judged(Struct, frozen=True, omit_defaults=True):

@@ -35,6 +35,7 @@ Keep exact names, paths, commands, numbers and error messages. No greeting, no a
 
 _RESULT_BYTES = 2000
 _KEPT_SHARE = 0.3  # the largest share of the window for messages that are kept unchanged
+_KEPT_BYTES_IF_WANTED = 4000
 _SUMMARY_SHARE = 0.2
 _ASKED_SHARE = 0.15
 
@@ -71,8 +72,10 @@ def tokens_now(state: State, messages: Sequence[Message], overhead: int) -> int:
 
 def entries_to_drop(state: State, keep: int, window: int) -> int:
     """How many entries to drop from the start of the history. At least one if there are any, so that the history
-    always becomes shorter."""
+    always becomes shorter. A person who asks for a compaction wants room, so only short messages are kept then."""
     room = int(window * _KEPT_SHARE) * BYTES_PER_TOKEN
+    if is_wanted(state):
+        room = min(room, _KEPT_BYTES_IF_WANTED)
     kept_messages = kept_bytes = 0
     for place in range(len(state.history) - 1, 0, -1):
         messages = transcript(replace(state, history=[state.history[place]]))
@@ -81,6 +84,17 @@ def entries_to_drop(state: State, keep: int, window: int) -> int:
         if kept_messages > keep or kept_bytes > room:
             return place + 1
     return min(1, len(state.history))
+
+
+def is_wanted(state: State) -> bool:
+    """Whether a person asks for the compaction (`/compact`)."""
+    return state.turn is not None and state.turn.started.task == "compact"
+
+
+def freed_tokens(state: State, dropped: int, summary: str) -> int:
+    """An estimate of how much shorter the context becomes if the summary replaces the dropped entries."""
+    before = sum(map(_size, transcript(replace(state, history=state.history[:dropped]))))
+    return max(0, before - len(summary.encode())) // BYTES_PER_TOKEN
 
 
 def summariser_input(state: State, dropped: int, window: int) -> str:

@@ -126,14 +126,18 @@ class Steps:
             self._turn.show(Notice("there is nothing to compact"))
             await self._turn.compact(HistoryCompacted(turn_id=self._turn.id, summary="", dropped=0, model=model.id))
             return
-        self._turn.show(Notice("compacting the context, because the conversation has become long"))
+        if not compaction.is_wanted(state):
+            self._turn.show(Notice("compacting the context, because the conversation has become long"))
         summariser, completion = await self._sum_up(model, dropped)
-        summary = text_of(completion.blocks)
+        summary = compaction.with_open_requests(text_of(completion.blocks), state, dropped, model.card.context)
+        before = compaction.tokens_now(state, self._transcript.update(state), self._overhead(model))
         await self._turn.compact(
             HistoryCompacted(
                 turn_id=self._turn.id,
-                summary=compaction.with_open_requests(summary, state, dropped, model.card.context),
+                summary=summary,
                 dropped=dropped,
+                tokens_before=before,
+                tokens_after=max(0, before - compaction.freed_tokens(state, dropped, summary)),
                 model=summariser.id,
                 usage=completion.usage,
                 cost=summariser.card.price.of(completion.usage) if summariser.card.price else None,
@@ -215,10 +219,13 @@ class Steps:
 
     def _is_too_long(self, model: Model) -> bool:
         state = self._turn.state
-        overhead = len(self._system(model)) + 500 * len(self._toolbox.specs)
-        messages = self._transcript.update(state)
+        messages, overhead = self._transcript.update(state), self._overhead(model)
         threshold = self._settings.compaction.threshold
         return len(state.history) > 1 and compaction.is_due(state, messages, overhead, model.card.context, threshold)
+
+    def _overhead(self, model: Model) -> int:
+        """The size of a request without its messages, in bytes."""
+        return len(self._system(model)) + 500 * len(self._toolbox.specs)
 
     async def _ask(self, model: Model) -> None:
         state = self._turn.state
@@ -282,11 +289,7 @@ class Steps:
                 pause = pause_before_retry(failed, tries, self._settings.retry_seconds)
                 if pause is None:
                     raise
-                self._turn.show(
-                    Notice(
-                        say("{problem}; trying again in {seconds} s", problem=failed.message, seconds=f"{pause:.0f}")
-                    )
-                )
+                self._turn.show(Notice(_trying_again(failed.message, pause)))
                 await asyncio.sleep(pause)
                 if shown and self._current_model() is not model:
                     raise _ModelChanged from failed
@@ -331,6 +334,12 @@ class Steps:
             notes=tuple(notes),
         )
         await self._turn.add(message, [], final=False)
+
+
+def _trying_again(problem: str, pause: float) -> str:
+    if pause < 1:
+        return say("{problem}; trying again", problem=problem)
+    return say("{problem}; trying again in {seconds} s", problem=problem, seconds=f"{pause:.0f}")
 
 
 class _ModelChanged(Exception):

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from coderelay.client.language import retell, t
 from coderelay.protocol import background
@@ -17,6 +17,7 @@ from coderelay.protocol.events import (
     CallEnded,
     CallProposed,
     CallStarted,
+    ChildOpened,
     HistoryCleared,
     HistoryCompacted,
     MessageAdded,
@@ -42,6 +43,7 @@ from coderelay.surfaces.terminal.drawing.notices import note, turn_end, user_lin
 from coderelay.surfaces.terminal.drawing.printable import printable
 from coderelay.surfaces.terminal.drawing.shortening import Shortening
 from coderelay.surfaces.terminal.drawing.thinking import ThinkingStream, drawn_thought
+from coderelay.surfaces.terminal.subagents import Subagents
 
 _KEPT = 4_000
 _SHORTENED_KEPT = 100
@@ -57,7 +59,7 @@ class Conversation:
         self._by = by
         self._streamed: StreamedMessage | None = None
         self._needs: dict[CallId, Need] = {}
-        self._childrens: dict[tuple[SessionId, CallId], Need] = {}  # a child may use its parent's call ids
+        self._subagents = Subagents()
         self._calls: dict[CallId, Call] = {}
         self._running: dict[CallId, RunningCall] = {}
         self._asked: set[CallId] = set()
@@ -83,7 +85,7 @@ class Conversation:
     def take(self, recorded: Recorded, width: int) -> str:
         """The text to print for an event."""
         if recorded.session != self._session:
-            return self._take_of_child(recorded.session, recorded.event)
+            return self._subagents.take(recorded.session, recorded.event, width)
         return self._take(recorded.event, width)
 
     def hear(self, live: Live, width: int) -> str:
@@ -105,8 +107,9 @@ class Conversation:
         """The unfinished part: the end of the streamed message, or of the output of running commands."""
         if self._streamed is not None:
             return self._streamed.tail(width, rows)
-        running = list(self._running.values())[-rows:]
-        return "".join(each.tail(width, rows // len(running)) for each in running)
+        running = list(self._running.items())[-rows:]
+        share = rows // len(running) if running else 0
+        return "".join(each.tail(width, share, self._subagents.doing(call, width)) for call, each in running)
 
     def _take(self, event: AnyEvent, width: int) -> str:
         match event:
@@ -137,6 +140,9 @@ class Conversation:
                 if (need := self._needs.get(event.call_id)) is not None:
                     self._running[event.call_id] = RunningCall(need)
                 return ""
+            case ChildOpened():
+                self._subagents.opened(event.call_id, event.child)
+                return ""
             case CallEnded():
                 return self._ended(event, width)
             case TurnEnded():
@@ -152,9 +158,7 @@ class Conversation:
             case StopRequested() if event.by != self._by:
                 return note(t("stopped in {via} by {who}", via=event.by.via, who=event.by.who), width)
             case HistoryCompacted():
-                summary = drawn_markdown(event.summary, width) if event.summary else ""
-                told = t("the context was compacted") if summary else t("there was nothing to compact")
-                return note(told, width) + summary
+                return note(_compacted(event), width) + drawn_markdown(event.summary, width)
             case HistoryCleared() if event.by != self._by:
                 return note(t("the context was cleared in {via} by {who}", via=event.by.via, who=event.by.who), width)
             case TurnProlonged():
@@ -173,19 +177,6 @@ class Conversation:
                 return note(t("the session was deleted"), width)
             case _:
                 return ""
-
-    def _take_of_child(self, child: SessionId, event: AnyEvent) -> str:
-        """The text for an event of a child session. Only its calls are shown; its asks are shown elsewhere."""
-        match event:
-            case BatchOpened() | CallProposed():
-                self._childrens.update({(child, each.call_id): each.need for each in judged_in(event)})
-            case CallStarted() if (child, event.call_id) in self._childrens:
-                return f"  ↳ {call_line(self._childrens[child, event.call_id])}"
-            case CallEnded():
-                self._childrens.pop((child, event.call_id), None)
-            case _:
-                pass
-        return ""
 
     def _sender(self, prompt: PromptId, width: int) -> str:
         by = self._senders.pop(prompt, self._by)
@@ -254,6 +245,19 @@ class Conversation:
         return streamed.cut_off(width) if streamed is not None else ""
 
 
+def _compacted(event: HistoryCompacted) -> str:
+    if not event.summary:
+        return t("there was nothing to compact")
+    if event.tokens_after >= event.tokens_before:
+        return t("the context was compacted")
+    return t(
+        "the context was compacted: {before} → about {after} tokens, {freed} freed",
+        before=f"{event.tokens_before:,}",
+        after=f"{event.tokens_after:,}",
+        freed=f"{event.tokens_before - event.tokens_after:,}",
+    )
+
+
 class RunningCall:
     """A call that is running, with the last 4,000 characters of its output."""
 
@@ -265,13 +269,15 @@ class RunningCall:
     def hear(self, text: str) -> None:
         self._output = (self._output + text)[-_KEPT:]
 
-    def tail(self, width: int, rows: int) -> str:
+    def tail(self, width: int, rows: int, doing: Sequence[str] = ()) -> str:
+        """The call and the end of its output. `doing` are lines about the subagent that it has started."""
         seconds = int(time.monotonic() - self._begun_at)
         line = call_line(self._need).rstrip("\n")
         shown = [f"{line} {_DIM}{seconds}s{_PLAIN}"]
         lines = printable(self._output).expandtabs().splitlines()
         for each in lines[1 - rows :] if rows > 1 else ():
             shown.append(f"{_DIM}│ {cut(each, width - 3)}{_PLAIN}")
+        shown += doing[: rows - 1]
         return "\n".join(shown) + "\n"
 
 

@@ -41,6 +41,13 @@ class PlainRenderer:
         self._streamed: str | None = None
         self._cut: str | None = None  # a message with a dropped delta: it is printed when it is complete
         self._within_line = False
+        self._held: list[str] = []
+
+    def write_between(self, text: str) -> None:
+        """Write a text between two lines. While a line is being streamed, the text waits for its end."""
+        self._held.append(text)
+        if not self._within_line:
+            self._write_held()
 
     def tell(self, event: AnyEvent) -> None:
         match event:
@@ -86,13 +93,24 @@ class PlainRenderer:
             case TextDelta():
                 self._end_line(unless=live.message_id == self._streamed)  # the message streamed before is abandoned
                 self._streamed = live.message_id
-                self._within_line = not live.text.endswith("\n")
-                write(live.text)
+                self._write_streamed(live.text)
             case Notice():
                 self._end_line()
                 write(f"({retell(live.text, live.said)})\n")
             case _:
                 pass
+
+    def _write_streamed(self, text: str) -> None:
+        if self._held and "\n" in text:
+            line, _, text = text.partition("\n")
+            write(f"{line}\n")
+            self._write_held()
+        self._within_line = not text.endswith("\n") if text else False
+        write(text)
+
+    def _write_held(self) -> None:
+        write("".join(self._held))
+        self._held.clear()
 
     def _is_cut(self, live: TextDelta) -> bool:
         """Whether to drop this delta: the reader is behind, or was behind earlier in the same message."""
@@ -117,6 +135,7 @@ class PlainRenderer:
         streamed = self._streamed == message.message_id
         self._end_line(unless=streamed and bool(text))
         write(("" if streamed else text) + ("\n" if text else ""))
+        self._write_held()
 
     def _tell_end(self, event: CallEnded) -> None:
         done = event.outcome
@@ -133,6 +152,8 @@ class PlainRenderer:
         if self._within_line and not unless:
             write("\n")
         self._within_line = False
+        if not unless:
+            self._write_held()
 
 
 def write(text: str) -> None:

@@ -236,7 +236,7 @@ class PlainRepl:
             case OutputLines():
                 write(t("this terminal shows one line for each call; /output changes nothing here") + "\n")
             case str() | ChangedFiles():
-                write(f"{told}\n" if str(told) else "")
+                self._renderer.write_between(f"{told}\n" if str(told) else "")
         return True
 
     async def _command(self, slash: Slash) -> SlashResult:

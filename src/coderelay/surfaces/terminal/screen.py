@@ -73,7 +73,9 @@ class Screen:
         self._has_colours = not os.environ.get("NO_COLOR")
         self.buffer = Buffer(multiline=True, complete_while_typing=True)
         self._searched = SearchBufferControl(input_processors=[BeforeInput(_search_words)])
-        self._input = BufferControl(self.buffer, search_buffer_control=self._searched, focus_on_click=False)
+        self._input = BufferControl(
+            self.buffer, search_buffer_control=self._searched, preview_search=True, focus_on_click=False
+        )
         self._focus = Focus()
         self._app: Application[None] = _Resized(
             layout=Layout(self._region(), focused_element=self.buffer),

@@ -15,7 +15,9 @@ from coderelay.protocol.asks import Answers, By, Decision
 from coderelay.protocol.commands import AnswerAsk, Answered
 from coderelay.protocol.errors import BadInput, CoderError
 from coderelay.protocol.events import (
+    BackgroundEnded,
     HistoryCleared,
+    HistoryCompacted,
     MessageAdded,
     Recorded,
     SessionConfigured,
@@ -50,7 +52,16 @@ _SEEN_SECONDS = 0.7
 _AFTER_SECONDS = 0.05
 _AFTER_WIDE_SECONDS = 0.3
 _SHARE_BELOW_ASK = 3  # an ask is drawn again if more than a third of the screen was printed below it
-_CHANGES_SUMMARY = (TurnStarted, TurnEnded, MessageAdded, SessionConfigured, TurnUndone, HistoryCleared)
+_CHANGES_SUMMARY = (
+    TurnStarted,
+    TurnEnded,
+    MessageAdded,
+    SessionConfigured,
+    TurnUndone,
+    HistoryCleared,
+    HistoryCompacted,
+    BackgroundEnded,
+)
 
 
 class SessionView:

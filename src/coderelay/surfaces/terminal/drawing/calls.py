@@ -37,6 +37,7 @@ _TODO: dict[Status, tuple[str, str]] = {
 }
 _TITLE = 16  # the least number of columns for a title
 _BAR = "│ "
+_DOT = "● "
 
 
 def call_line(need: Need, width: int = 80) -> str:
@@ -63,15 +64,12 @@ def call_ended(
     shortening = shortening or Shortening()
     if asked and need.questions and isinstance(outcome, Finished):
         return ""  # the questions and the answers were printed one by one
-    name, title = _named(need, call)
-    mark, colour = _mark(outcome)
-    result = _result(need, outcome)
-    is_short = width_of(result) <= width // 2
-    facts = [*([in_words(ms)] if ms else []), *([result] if result and is_short else [])]
-    told = " · ".join(facts)
-    room = max(width - width_of(f"● {name}    {mark} {told}"), _TITLE)
-    ending = f"{paint(mark, colour)} {paint(told, DIM if colour == GREEN else colour)}".rstrip()
-    rows = ["", f"{paint('●', colour)} {paint(name, BOLD)}  {cut(title, room)}".rstrip() + f"  {ending}"]
+    _, title = _named(need, call)
+    _, colour = _mark(outcome)
+    room = width - len(_DOT)
+    result, is_short = _short_result(need, outcome, room)
+    line, room = _summary(need, outcome, ms, room, call)
+    rows = ["", f"{paint(_DOT.rstrip(), colour)} {line}"]
     if not asked and need.problem is None and (width_of(title) > room or "\n" in need.title.strip()):
         rows += shortening.other(_whole(need, width))
     if not is_short:
@@ -81,6 +79,33 @@ def call_ended(
         rows += _todos(call, width) if _gives_todos(need) and call is not None else []
         rows += _feedback(outcome.feedback, width) if outcome.feedback else []
     return "".join(f"{row}\n" for row in rows)
+
+
+def call_summary(need: Need, outcome: Outcome, ms: int, width: int) -> str:
+    """A call that has ended, in one line."""
+    return _summary(need, outcome, ms, width, None)[0]
+
+
+def call_name(need: Need) -> tuple[str, str]:
+    """The tool's name and the title of a call, each in one line."""
+    return _named(need)
+
+
+def _summary(need: Need, outcome: Outcome, ms: int, width: int, call: Call | None) -> tuple[str, int]:
+    """The line for a call that has ended, and the columns that its title may have had."""
+    name, title = _named(need, call)
+    mark, colour = _mark(outcome)
+    result, is_short = _short_result(need, outcome, width)
+    told = " · ".join([*([in_words(ms)] if ms else []), *([result] if result and is_short else [])])
+    room = max(width - width_of(f"{name}    {mark} {told}"), _TITLE)
+    ending = f"{paint(mark, colour)} {paint(told, DIM if colour == GREEN else colour)}".rstrip()
+    return f"{paint(name, BOLD)}  {cut(title, room)}".rstrip() + f"  {ending}", room
+
+
+def _short_result(need: Need, outcome: Outcome, width: int) -> tuple[str, bool]:
+    """What the call brought, in one line, and whether that fits beside its title."""
+    result = _result(need, outcome)
+    return result, width_of(result) <= width // 2
 
 
 def _named(need: Need, call: Call | None = None) -> tuple[str, str]:

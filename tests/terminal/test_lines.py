@@ -11,7 +11,7 @@ from tests.conftest import Serve
 from tests.model_server import ModelServerThread, bash, call, hangs, proposes, says, script, write
 from tests.plain_terminal import terminal
 
-ALLOW = "allow? y / n / a(lways) / s(top) > "
+ALLOW = "a(lways) / s(top) > "
 
 CoderOn = Callable[[ModelServerThread], Coder]
 
@@ -182,3 +182,16 @@ def test_x16_a_piped_line_is_never_an_answer(serve: Serve, coder_on: CoderOn, fo
     assert ran.code == 0
     assert not (folder / "x").exists()
     assert [without_notes(each["messages"][-1]["content"]) for each in server.requests][2] == "y"
+
+
+def test_c35_all_edits_of_the_session_are_allowed_at_a_plain_terminal(
+    serve: Serve, coder_on: CoderOn, folder: Path
+) -> None:
+    calls = proposes(write("a", "1"), write("b", "2"))
+    with terminal(coder_on(serve(script(calls, proposes(write("c", "3")), says("done"))))) as screen:
+        screen.wait_for("> ")
+        screen.type("go, no tests\n")
+        screen.wait_for("y / n / e (all edits in this session) / a(lways) / s(top) > ")
+        screen.type("e\n")
+        screen.wait_for("done\n")
+    assert [(folder / name).read_text() for name in "abc"] == ["1", "2", "3"]

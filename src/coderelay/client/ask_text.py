@@ -105,14 +105,14 @@ def _permission(ask: PermissionAsk) -> AskShown:
     return AskShown(
         headline=f"{ask.need.tool}: {ask.need.title}",
         text=f"{permission_in_words(ask)}{_preview(ask.need.diff)}",
-        choices=t("allow? y / n / e(dits: all in this session) / a(lways) / s(top)")
+        choices=t("allow? y / n / e (all edits in this session) / a(lways) / s(top)")
         if ask.mode is not None
         else t("allow? y / n / a(lways) / s(top)"),
         parse=lambda texts: _permit(texts, ask.mode),
         options=(
             AskOption("y", t("Yes"), "y"),
             *((edits,) if ask.mode is not None else ()),
-            AskOption("a", t("Yes, always"), "a", t("what that covers is said above")),
+            AskOption("a", t("Yes, always"), "a", t("see above")),
             AskOption("n", t("No"), "n", t("or type n and what to do instead")),
             AskOption("s", t("No, and stop"), "s"),
         ),

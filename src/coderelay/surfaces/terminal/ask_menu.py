@@ -50,7 +50,7 @@ class AskMenu:
         facts = [f"{self._place[0]}/{self._place[1]}"] if self._place[1] > 1 else []
         facts += [t("{number} waiting: y all, n all", number=waiting)] if waiting > 1 else []
         told = " · ".join([*facts, self._help()])
-        heading = cut(_one_line(self._headline), max(width - width_of(told) - 4, width // 3))
+        heading = cut(_one_line(self._headline), max(width - width_of(told) - 4, width * 2 // 3))
         heading = f"{_YELLOW}{_BOLD}{heading}{_PLAIN}  " if heading else ""
         lines = [f"{heading}{_DIM}{cut(told, width - width_of(without_colours(heading)) - 1)}{_PLAIN}"]
         most = max(1, min(_ROWS, rows - 1))

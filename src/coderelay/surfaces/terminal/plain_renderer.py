@@ -37,6 +37,7 @@ class PlainRenderer:
         self._by = by
         self._titles: dict[tuple[SessionId | None, CallId], str] = {}  # a child may use the same call ids
         self._lists: dict[CallId, list[str]] = {}
+        self._begun: set[CallId] = set()  # calls with which coder itself begins a todo list
         self._own: set[CallId] = set()  # calls that are shell commands of the person (`!command`)
         self._streamed: str | None = None
         self._cut: str | None = None  # a message with a dropped delta: it is printed when it is complete
@@ -61,7 +62,7 @@ class PlainRenderer:
                 write(f"{t('(context compacted)')}\n{event.summary}\n" if event.summary else "")
             case HistoryCleared() if event.by != self._by:
                 write(t("(the context was cleared in {via} by {who})", via=event.by.via, who=event.by.who) + "\n")
-            case CallStarted() if event.call_id not in self._own:
+            case CallStarted() if event.call_id not in self._own and event.call_id not in self._begun:
                 write(f"• {self._titles.pop((None, event.call_id), '')}\n")
             case CallEnded():
                 self._tell_end(event)
@@ -127,6 +128,7 @@ class PlainRenderer:
             self._own.update(call.id for call in message.calls)
             return
         self._lists |= lists_in(message)
+        self._begun |= lists_in(message).keys() if message.author == "workflow" else set()
         text = text_of(message.blocks)
         if message.author == "workflow":
             self._end_line()
@@ -142,6 +144,10 @@ class PlainRenderer:
         if event.call_id in self._own and isinstance(done, Finished):
             code = f"({t('exit code {code}', code=done.exit_code)})\n" if done.exit_code else ""
             write("".join(_whole(each) for each in (done.output, done.errors)) + code)
+            return
+        if event.call_id in self._begun and isinstance(done, Finished):
+            count = len(self._lists.pop(event.call_id, ()))
+            write(f"({t('todo list with {count} items; /todos shows it', count=count)})\n")
             return
         write(f"  {retell(one_line(done))}\n")
         for line in self._lists.pop(event.call_id, ()) if isinstance(done, Finished) else ():

@@ -28,7 +28,7 @@ from coderelay.protocol.asks import (
     PlanDecision,
     QuestionAsk,
 )
-from coderelay.protocol.calls import Question
+from coderelay.protocol.calls import Need, Question
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.languages import LANGUAGES, read_language
 
@@ -112,11 +112,17 @@ def _permission(ask: PermissionAsk) -> AskShown:
         options=(
             AskOption("y", t("Yes"), "y"),
             *((edits,) if ask.mode is not None else ()),
-            AskOption("a", t("Yes, always"), "a", t("see above")),
+            _always(ask.need),
             AskOption("n", t("No"), "n", t("or type n and what to do instead")),
             AskOption("s", t("No, and stop"), "s"),
         ),
     )
+
+
+def _always(need: Need) -> AskOption:
+    if need.kind == "edit" and len(need.paths) == 1:
+        return AskOption("a", t("Yes, always for this file"), "a")
+    return AskOption("a", t("Yes, always"), "a", t("see above"))
 
 
 def _questions(ask: QuestionAsk) -> AskShown:

@@ -1,11 +1,14 @@
 """The text of a permission ask: what the call would do, how it runs, and what `always` would cover."""
 
 import time
+from typing import TYPE_CHECKING
 
 from coderelay.client.language import retell, t
 from coderelay.protocol.asks import Approval, PermissionAsk
 from coderelay.protocol.calls import Need, Right
-from coderelay.protocol.session_info import PermissionsShown
+
+if TYPE_CHECKING:
+    from coderelay.protocol.session_info import PermissionsShown
 
 _LINES, _FIRST, _LAST = 40, 25, 10
 _CHARACTERS, _HEAD, _TAIL = 4000, 2500, 1000
@@ -83,7 +86,7 @@ def _sandbox(need: Need) -> str:
     )
 
 
-def sandbox_in_words(shown: PermissionsShown) -> str:
+def sandbox_in_words(shown: "PermissionsShown") -> str:
     """What commands run in: the name of the sandbox, `none`, or `off` if there is one that this mode does not use."""
     if not shown.sandbox:
         return t("unknown")

@@ -375,7 +375,8 @@ async def test_c30_rewind_lists_turns_and_undoes_as_many_as_are_wanted(tmp_path:
 async def test_c30_rewind_stops_at_the_first_turn_that_cannot_be_undone(tmp_path: Path) -> None:
     turns = [proposes(write("b", "1\n")), says("1"), proposes(write("c", "2\n")), says("2")]
     async with house(tmp_path, script(*turns)) as coder:
-        await coder.prompt("outside of git")
+        (coder.folder / ".git").mkdir()
+        await coder.prompt("in a broken repository")
         await coder.ended()
         repository(coder.folder)
         await coder.prompt("inside")
@@ -386,7 +387,7 @@ async def test_c30_rewind_stops_at_the_first_turn_that_cannot_be_undone(tmp_path
             "the last turn cannot be undone: "
         )
         assert sorted(each.name for each in coder.folder.glob("[!.]*")) == ["b"]
-        assert [each.prompt for each in await coder.host.get(ListTurns(coder.session))] == ["outside of git"]
+        assert [each.prompt for each in await coder.host.get(ListTurns(coder.session))] == ["in a broken repository"]
 
 
 @story

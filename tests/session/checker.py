@@ -31,6 +31,7 @@ from coderelay.protocol.events import (
     HistoryCleared,
     HistoryCompacted,
     MessageAdded,
+    MessageKept,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -134,6 +135,8 @@ class Checker(HeldBatches):
             promise(is_expected(due, event), f"{kind_of(due)} was due behind the answer (A-62, X-03)")
 
     def _read(self, recorded: Recorded) -> None:
+        if self.turn is not None:
+            self.turn.kept.check(recorded.event)
         match recorded.event:
             case PromptAdmitted() as event:
                 self.prompts.admit(event)
@@ -215,6 +218,10 @@ class Checker(HeldBatches):
             case AgentAttached() as event:
                 self.check_owned()
                 promise(event.turn_id == self.open_turn().started.turn_id, "the agent of another turn")
+            case MessageKept() as event:
+                self.check_owned()
+                promise(event.turn_id == self.open_turn().started.turn_id, "a message of another turn")
+                self.open_turn().kept.keep(event)
             case SessionDeleted():
                 self._delete()
             case Unrecognised():

@@ -1,6 +1,6 @@
 """What a reader of the log remembers of the open turn."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from coderelay.protocol.asks import Ask, By, Decision, PlanAsk
 from coderelay.protocol.background import End
@@ -8,6 +8,7 @@ from coderelay.protocol.calls import Call, Outcome
 from coderelay.protocol.content import Usage
 from coderelay.protocol.events import Judged, TreeTaken, TurnEnded, TurnStarted
 from coderelay.protocol.ids import AskId, MessageId, OwnerId, TurnId
+from tests.session.verbatim import KnownMessages
 
 
 class KnownAsk(Struct):
@@ -71,6 +72,7 @@ class KnownTurn(Struct):
     tree: TreeTaken | None = None
     prolonged: bool = False
     last_message: MessageId | None = None
+    kept: KnownMessages = field(default_factory=KnownMessages)
 
     def is_for_a_summary(self) -> bool:
         return self.started.task == "compact"

@@ -40,7 +40,7 @@ class SessionMachine(Persons, Owners, Processes):
 
     @invariant()
     def the_log_is_the_state(self) -> None:
-        kept = self.play.kept()
+        kept = self.play.stored()
         again = [
             Recorded(each.session, each.seq, each.epoch, each.at, decode(kind_of(each.event), encode(each.event)))
             for each in kept

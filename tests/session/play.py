@@ -11,10 +11,13 @@ from coderelay.policy.judge import Policy
 from coderelay.protocol.asks import (
     Allow,
     Approval,
+    Ask,
     By,
     Decision,
     Deny,
+    DenyAndStop,
     PermissionAsk,
+    Unanswered,
 )
 from coderelay.protocol.background import End
 from coderelay.protocol.calls import Outcome, Stopped, Unknown
@@ -40,6 +43,7 @@ from coderelay.protocol.events import (
     HistoryCompacted,
     Judged,
     MessageAdded,
+    MessageKept,
     Recorded,
     SessionClaimed,
     SessionDeleted,
@@ -49,7 +53,7 @@ from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, Owner
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.summary import Summary
 from coderelay.session import decide, turn_events
-from coderelay.session.settings import Facts, configure
+from coderelay.session.settings import Facts
 from coderelay.session.state import State
 from coderelay.session.summary import summarise
 from coderelay.tools.all_tools import SPECS
@@ -89,7 +93,7 @@ class Play:
             raise Fenced(SESSION, epoch, self.state.epoch)
         self.now += 5
         page: list[Recorded] = []
-        for event in events:
+        for event in self.rules.mark(self.state, [*events]):
             current = event.epoch if isinstance(event, SessionClaimed) else self.state.epoch
             page.append(Recorded(SESSION, self.state.head + 1, current, self.now, event))
             self.rules.apply(self.state, page[-1])
@@ -100,7 +104,7 @@ class Play:
     def events(self) -> list[AnyEvent]:
         return [each.event for each in self.log]
 
-    def kept(self) -> list[Recorded]:
+    def stored(self) -> list[Recorded]:
         """What a store still has: a deletion erases all that was before it."""
         erased = self.log and isinstance(self.log[-1].event, SessionDeleted)
         return self.log[-1:] if erased else self.log
@@ -126,6 +130,7 @@ class Play:
         answer_within: int | None = None,
         images: tuple[Image, ...] = (),
         steer: bool = False,
+        unanswered: Unanswered = "deny",
     ) -> list[Recorded]:
         command = SendPrompt(
             session=SESSION,
@@ -136,6 +141,7 @@ class Play:
             answer_within=answer_within,
             images=images,
             steer=steer,
+            unanswered=unanswered,
         )
         return self.write(self.rules.send_prompt(self.state, command))
 
@@ -193,16 +199,24 @@ class Play:
 
     def expire(self) -> list[list[Recorded]]:
         """Time passes until something is due; what is due by then is denied, an append for each."""
-        deadlines = {ask.id: ask.deadline for ask in self.state.open_asks() if ask.deadline is not None}
-        self.now = max(self.now, min(deadlines.values(), default=self.now))
-        due = [ask for ask, deadline in deadlines.items() if deadline <= self.now]
-        return [self.decide_on(ask, TOO_LATE, NOBODY) for ask in due]
+        deadlines = [ask.deadline for ask in self.state.open_asks() if ask.deadline is not None]
+        self.now = max(self.now, min(deadlines, default=self.now))
+        return [self._expire(ask) for ask in self.rules.due_asks(self.state, self.now)]
+
+    def _expire(self, ask: Ask) -> list[Recorded]:
+        match ask.unanswered:
+            case "deny":
+                return self.decide_on(ask.id, TOO_LATE, NOBODY)
+            case "stop":
+                return self.decide_on(ask.id, DenyAndStop(), NOBODY)
+            case "park":
+                return self.write(self.rules.park(self.state, ask.id, self.now))
 
     def configure(
         self, *, mode: Mode | None = None, title: str | None = None, allowed_tools: tuple[str, ...] | None = None
     ) -> list[Recorded]:
         command = ConfigureSession(session=SESSION, by=ANNE, mode=mode, title=title, allowed_tools=allowed_tools)
-        return self.write(configure(self.state, command, FACTS))
+        return self.write(self.rules.configure(self.state, command, FACTS))
 
     def delete(self) -> list[Recorded]:
         return self.write(decide.delete(self.state, DeleteSession(session=SESSION, by=ANNE)))
@@ -234,6 +248,28 @@ class Play:
     def hear(self, proposed: Proposed, outcome: Outcome, *, epoch: int | None = None) -> list[Recorded]:
         return self.write(self.rules.hear(self.state, proposed.call(), proposed.need, outcome), epoch=epoch)
 
+    def keep(self, *messages: MessageKept, epoch: int | None = None) -> list[Recorded]:
+        """What the program of an agent emitted."""
+        return self.write(self.rules.keep(self.state, messages), epoch=epoch)
+
+    def kept(
+        self,
+        name: str,
+        *,
+        calls: Sequence[str] = (),
+        results: Sequence[str] = (),
+        is_last: bool = False,
+    ) -> MessageKept:
+        assert self.state.turn is not None
+        return MessageKept(
+            turn_id=self.state.turn.started.turn_id,
+            message_id=MessageId(name),
+            data="{}",
+            calls=tuple(map(CallId, calls)),
+            results=tuple(map(CallId, results)),
+            is_last=is_last,
+        )
+
     def message(
         self,
         *proposed: Proposed,
@@ -243,12 +279,13 @@ class Play:
         notes: tuple[Note, ...] = (),
         usage: Usage = USED,
         cost: float | None = None,
+        name: str | None = None,
         epoch: int | None = None,
     ) -> list[Recorded]:
         turn = self.state.turn
         assert turn is not None
         said = MessageAdded(
-            message_id=MessageId(self.new("m")),
+            message_id=MessageId(name or self.new("m")),
             turn_id=turn.started.turn_id,
             model="m",
             blocks=blocks,
@@ -336,6 +373,6 @@ class Play:
         seconds = turn.started.answer_within
         deadline = None if seconds is None else self.now + seconds * 1000
         return tuple(
-            each.judged() if each.verdict is not None else each.judged_as(verdict, deadline)
+            each.judged() if each.verdict is not None else each.judged_as(verdict, deadline, turn.started.unanswered)
             for each, verdict in zip(proposed, verdicts, strict=True)
         )

@@ -11,6 +11,7 @@ from coderelay.protocol.asks import (
     PermissionAsk,
     PlanAsk,
     QuestionAsk,
+    Unanswered,
 )
 from coderelay.protocol.calls import Call, Kind, Need, Option, Question
 from coderelay.protocol.events import (
@@ -33,21 +34,25 @@ class Proposed(Struct, frozen=True):
         assert self.verdict is not None
         return self.judged_as(Verdict(self.verdict, f"{self.verdict}: a rule"))
 
-    def judged_as(self, verdict: Verdict, deadline: int | None = None) -> Judged:
+    def judged_as(self, verdict: Verdict, deadline: int | None = None, unanswered: Unanswered = "deny") -> Judged:
         return Judged(
             call_id=self.id,
             verdict=verdict.verdict,
             need=self.need,
             reason=verdict.reason,
-            ask=self._ask(verdict.reason, deadline) if verdict.verdict == "ask" else None,
+            ask=self._ask(verdict.reason, deadline, unanswered) if verdict.verdict == "ask" else None,
         )
 
-    def _ask(self, reason: str, deadline: int | None) -> Ask:
+    def _ask(self, reason: str, deadline: int | None, unanswered: Unanswered) -> Ask:
         if self.need.questions:
-            return QuestionAsk(ask_of(self.id), self.id, self.need.questions, deadline=deadline)
+            return QuestionAsk(
+                ask_of(self.id), self.id, self.need.questions, deadline=deadline, unanswered=unanswered
+            )
         if self.need.plan is not None:
             return PlanAsk(ask_of(self.id), self.need.plan, self.id)
-        return PermissionAsk(ask_of(self.id), self.id, self.need, reason)
+        if unanswered == "deny":  # as it was when the failures of the first machines were recorded
+            return PermissionAsk(ask_of(self.id), self.id, self.need, reason)
+        return PermissionAsk(ask_of(self.id), self.id, self.need, reason, deadline=deadline, unanswered=unanswered)
 
 
 MAKE = Need(tool="bash", kind="command", title="make", command="make")

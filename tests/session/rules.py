@@ -5,15 +5,25 @@ from collections.abc import Iterable, Sequence
 from coderelay.host.budget import budget_ask
 from coderelay.policy.approvals import in_force
 from coderelay.policy.judge import Policy, Verdict, judge
-from coderelay.protocol.asks import Approval, BudgetAsk, By, PermissionAsk
+from coderelay.protocol.asks import Approval, Ask, BudgetAsk, By, PermissionAsk
 from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
-from coderelay.protocol.commands import AnswerAsk, EditPrompt, SendPrompt, StopTurn
-from coderelay.protocol.events import AnyEvent, Ending, HistoryCompacted, Judged, MessageAdded, Recorded, TurnUndone
+from coderelay.protocol.commands import AnswerAsk, ClearHistory, ConfigureSession, EditPrompt, SendPrompt, StopTurn
+from coderelay.protocol.events import (
+    AnyEvent,
+    Ending,
+    HistoryCompacted,
+    Judged,
+    MessageAdded,
+    MessageKept,
+    Recorded,
+    TurnUndone,
+)
 from coderelay.protocol.ids import AskId, BackgroundId, CallId
-from coderelay.session import background, blocking, decide, turn_events
+from coderelay.session import background, blocking, decide, turn_events, verbatim
 from coderelay.session.fold import apply
 from coderelay.session.next_action import Action, next_action
+from coderelay.session.settings import Facts, configure
 from coderelay.session.state import CallState, PastTurn, State
 
 
@@ -26,6 +36,24 @@ class Rules:
 
     def answer(self, state: State, command: AnswerAsk) -> list[AnyEvent]:
         return decide.answer(state, command)
+
+    def park(self, state: State, ask_id: AskId, now: int) -> list[AnyEvent]:
+        return decide.park(state, ask_id, now)
+
+    def due_asks(self, state: State, now: int) -> list[Ask]:
+        return state.due_asks(now)
+
+    def clear(self, state: State, command: ClearHistory) -> list[AnyEvent]:
+        return decide.clear(state, command)
+
+    def configure(self, state: State, command: ConfigureSession, facts: Facts) -> list[AnyEvent]:
+        return configure(state, command, facts)
+
+    def keep(self, state: State, messages: Sequence[MessageKept]) -> list[AnyEvent]:
+        return verbatim.keep(state, messages)
+
+    def mark(self, state: State, events: list[AnyEvent]) -> list[AnyEvent]:
+        return verbatim.mark(state, events)
 
     def stop(self, state: State, command: StopTurn) -> list[AnyEvent]:
         return decide.stop(state, command)

@@ -261,5 +261,5 @@ def test_b25_a_running_session_is_deleted_at_once() -> None:
     play = waiting()
     assert [each.event for each in play.delete()] == [SessionDeleted(by=ANNE)]
     assert next_action(play.state) == Rest()
-    assert next_action(fold(SESSION, play.kept())) == Rest()
-    assert fold(SESSION, play.kept()) == play.state
+    assert next_action(fold(SESSION, play.stored())) == Rest()
+    assert fold(SESSION, play.stored()) == play.state

@@ -16,7 +16,8 @@ that is over goes first, none while one is open, and the model knows nothing of 
 background: each has a number of its own and ends once, whoever owns the session; a claim says which are gone (D-17).
 Of agents that block (X-24): the owner stays while an ask is held, a batch grows and is resumed once for each time it
 waited, nothing starts that nobody allowed, a claim ends what was left, and what was allowed and never ran is allowed
-once more in that turn, and nothing else.
+once more in that turn, and nothing else. Of messages that an agent hands in as its program emitted them (B-56): each
+is kept once in a turn, and exactly what stands in one is not shown a second time.
 """
 
 import os
@@ -37,6 +38,8 @@ from tests.session.prompt_mutants import PROMPT_MUTANTS
 from tests.session.reading_mutants import READING_MUTANTS
 from tests.session.spending_mutants import SPENDING_MUTANTS
 from tests.session.undo_mutants import UNDO_MUTANTS
+from tests.session.verbatim_mutants import VERBATIM_MUTANTS
+from tests.session.verbatim_owners import VerbatimMachine
 
 _EXAMPLES = 1000
 _ANY = settings(deadline=None, report_multiple_bugs=False)
@@ -72,6 +75,17 @@ def test_d02_d03_d18_d22_x12_x24_x25_promises_hold_for_an_agent_that_blocks_in_m
     run_state_machine_as_test(BlockingMachine, settings=many)
 
 
+@pytest.mark.quick
+def test_b56_promises_hold_for_an_agent_that_hands_in_its_own_messages() -> None:
+    run_state_machine_as_test(VerbatimMachine, settings=settings(_FIXED, max_examples=25, stateful_step_count=50))
+
+
+@_SEARCH
+def test_b56_promises_hold_for_an_agent_that_hands_in_its_own_messages_in_many_more_orders_of_moves() -> None:
+    many = settings(_ANY, max_examples=_EXAMPLES, stateful_step_count=70)
+    run_state_machine_as_test(VerbatimMachine, settings=many)
+
+
 ALL_MUTANTS = [
     *MUTANTS,
     *READING_MUTANTS,
@@ -81,6 +95,7 @@ ALL_MUTANTS = [
     *UNDO_MUTANTS,
     *BACKGROUND_MUTANTS,
     *BLOCKING_MUTANTS,
+    *VERBATIM_MUTANTS,
 ]
 any_mutant = pytest.mark.parametrize("mutant", ALL_MUTANTS, ids=lambda mutant: mutant.__name__)
 
@@ -120,4 +135,9 @@ def _machine_of(mutant: type[Mutant]) -> type[SessionMachine]:
     class BlockingMutantMachine(BlockingMachine):
         played_by = mutant
 
+    class VerbatimMutantMachine(VerbatimMachine):
+        played_by = mutant
+
+    if mutant in VERBATIM_MUTANTS:
+        return VerbatimMutantMachine
     return BlockingMutantMachine if mutant in BLOCKING_MUTANTS else MutantMachine

@@ -98,6 +98,7 @@ def whole_life() -> list[AnyEvent]:
     play.claim("B", blocking=True)
     play.propose(asked("c9"))
     play.write(turn_events.attach(play.state, "theirs", "m", ("Bash",)), epoch=play.state.epoch)
+    play.keep(play.kept("m9", results=("c9",)))
     return play.events()
 
 
@@ -152,7 +153,7 @@ def test_unknown_kinds_anywhere_change_nothing_and_are_kept(strangers: list[tupl
     assert next_action(fold(SESSION, new)) == next_action(fold(SESSION, old))
     assert fold(SESSION, new).head == len(mixed)
     assert row(new) == row(old)
-    shown = [cowork.messages(each) for each in new if isinstance(each.event, Unrecognised)]
+    shown = [cowork.rows(each) for each in new if isinstance(each.event, Unrecognised)]
     assert shown == [[] for _ in strangers]
 
 

@@ -143,6 +143,14 @@ class DropsNul(Rewrites):
         return text.replace("\0", "")
 
 
+class TidiesMessages(Broken):
+    """Keeps another text of a message that means the same."""
+
+    async def messages(self, session: SessionId) -> list[MessageRow]:
+        rows = await super().messages(session)
+        return [MessageRow(row.id, row.data.strip()) for row in rows]
+
+
 class GuessesCharacters(Rewrites):
     def rewrite(self, text: str) -> str:
         return text.encode(errors="replace").decode()
@@ -329,6 +337,7 @@ FOUND_OUT: list[tuple[Build, Check]] = [
     (HidesDamage, suite.an_event_that_cannot_be_read_is_named),
     (CutsOff, suite.large_events_are_kept_whole),
     (DropsNul, suite.all_of_unicode_is_kept),
+    (TidiesMessages, suite.messages_of_other_programs_are_kept_byte_for_byte),
     (GuessesCharacters, suite.half_a_character_is_refused),
     (TakesWhatItCannotKeep, suite.closing_finishes_what_was_begun_and_then_takes_nothing),
 ]

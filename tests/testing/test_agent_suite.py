@@ -1,5 +1,6 @@
 """Every agent passes the suite of agents; an agent that breaks a promise does not."""
 
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,15 @@ from coderelay.app import App
 from coderelay.client.client import Client
 from coderelay.protocol.calls import Call, Finished, Need
 from coderelay.protocol.ids import CallId
-from coderelay.testing.agent_suite import CHECKS, Check, Subject, a_denied_call_has_no_effect, name, run
+from coderelay.testing.agent_suite import (
+    CHECKS,
+    Check,
+    Subject,
+    a_denied_call_has_no_effect,
+    name,
+    run,
+    what_happens_is_one_message,
+)
 from coderelay.testing.agent_suite import an_ask_outlives_the_process_that_asked as outlives
 from coderelay.testing.blocking_agent import BlockingAgent, Says, Step, uses
 from tests.house import house
@@ -67,6 +76,13 @@ def test_d02_d03_d22_x12_x24_x25_an_agent_that_blocks_is_an_agent(check: Check, 
     run(check, subject(tmp_path, "blocking"))
 
 
+@every_check
+def test_b56_d02_d03_d22_x12_x24_x25_an_agent_that_hands_in_its_own_messages_is_an_agent(
+    check: Check, tmp_path: Path
+) -> None:
+    run(check, subject(tmp_path, "blocking", blocking=lambda: BlockingAgent(steps, verbatim=True)))
+
+
 class Deaf(BlockingAgent):
     """Makes its calls whatever it is told."""
 
@@ -88,9 +104,19 @@ class Repeating(BlockingAgent):
         await super().run(turn)
 
 
-@pytest.mark.parametrize(
-    ("check", "broken"), [(a_denied_call_has_no_effect, Deaf), (outlives, Repeating)], ids=["deaf", "repeating"]
-)
+class Chatty(BlockingAgent):
+    """Hands in messages of calls that it never reports."""
+
+    async def run(self, turn: Turn) -> None:
+        block = {"type": "tool_use", "id": "never", "name": "Bash"}
+        await turn.keep([json.dumps({"type": "assistant", "message": {"content": [block]}})])
+        await super().run(turn)
+
+
+BROKEN = [(a_denied_call_has_no_effect, Deaf), (outlives, Repeating), (what_happens_is_one_message, Chatty)]
+
+
+@pytest.mark.parametrize(("check", "broken"), BROKEN, ids=["deaf", "repeating", "chatty"])
 def test_an_agent_that_breaks_a_promise_is_noticed(tmp_path: Path, check: Check, broken: type[BlockingAgent]) -> None:
     with pytest.raises(AssertionError):
         run(check, subject(tmp_path, "blocking", blocking=lambda: broken(steps)))

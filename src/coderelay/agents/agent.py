@@ -103,6 +103,16 @@ class Turn(Protocol):
         continued only then."""
         ...
 
+    async def keep(self, messages: Sequence[str], form: str = "cowork") -> None:
+        """Store messages exactly as the agent's program emitted them, each as its JSON text, before anything in them
+        is reported in another way. Of those with the same `uuid`, the first counts. Raises BadInput for a text that
+        is no JSON object.
+
+        What is then reported stands in a message of the form `cowork` if the ids agree: a message that is added has
+        the message's `uuid` as its id, a call and its end have the ids of a `tool_use` and a `tool_result`, and a
+        `result` stands for the end of the turn. Only what stands in none becomes a message of our own making."""
+        ...
+
     @property
     def continuation(self) -> Continuation | None:
         """Of a blocking turn that another process began: what its agent may not know. None if this one began it."""
@@ -121,11 +131,13 @@ class Turn(Protocol):
 
 class Agent(Protocol):
     """`blocks`: the agent runs its own loop and its own calls, and waits for answers in the middle of it.
-    `brings_id`: it has sessions of its own, whose ids it tells late."""
+    `brings_id`: it has sessions of its own, whose ids it tells late. `verbatim`: it hands in the messages of its
+    turns in the form `cowork` itself, from `system:init` to `result`."""
 
     name: str
     blocks: bool
     brings_id: bool
+    verbatim: bool
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
         """The reason why this agent cannot run such a session here, or None."""

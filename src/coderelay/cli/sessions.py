@@ -17,6 +17,7 @@ from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell, speak, t
 from coderelay.client.session_names import session_by_id
 from coderelay.client.todo_text import background_line
+from coderelay.client.views.message_blocks import blocks_of, read_message, result_content
 from coderelay.client.visible import padded, visible
 from coderelay.config.load import load
 from coderelay.host.host import Host
@@ -136,7 +137,7 @@ async def _show(host: Host, session: SessionId) -> None:
     for command in await host.get(ListBackground(session)):
         _print(f"{t('background')}  {background_line(command)}")
     for row in await host.get(ReadMessages(session)):
-        for line in _lines(msgspec.json.decode(row.data)):
+        for line in _lines(read_message(row.data)):
             _print(f"\n{line}")
 
 
@@ -153,8 +154,8 @@ def _lines(message: dict[str, Any]) -> list[str]:
     match message:
         case {"type": "user_prompt", "prompt": prompt}:
             return [f"> {prompt}"]
-        case {"type": "assistant" | "user", "message": {"content": content}}:
-            return [line for block in content if (line := _block(block))]
+        case {"type": "assistant" | "user"}:
+            return [line for block in blocks_of(message) if (line := _block(block))]
         case {"type": "result", "error": error}:
             return [t("failed: {problem}", problem=retell(str(error)))]
         case _:
@@ -164,13 +165,13 @@ def _lines(message: dict[str, Any]) -> list[str]:
 def _block(block: dict[str, Any]) -> str:
     match block:
         case {"type": "text", "text": text}:
-            return text
+            return str(text)
         case {"type": "thinking", "thinking": thinking}:
             return f"({thinking})"
         case {"type": "tool_use", "name": name, "input": arguments}:
             return f"• {name} {msgspec.json.encode(arguments).decode()}"
         case {"type": "tool_result", "content": content}:
-            return "\n".join(f"  {line}" for line in str(content).splitlines())
+            return "\n".join(f"  {line}" for line in result_content(content).splitlines())
         case _:
             return ""
 

@@ -8,6 +8,7 @@ from coderelay.protocol.errors import HeadMoved
 from coderelay.protocol.events import AnyEvent, CallEnded, MessageAdded, Recorded, TurnEnded
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.live import Live, Notice, OutputDelta, Placed, TextDelta, ThinkingDelta, about, join
+from coderelay.session import verbatim
 from coderelay.session.fold import apply
 from coderelay.session.state import State
 from coderelay.store.store import Store
@@ -104,7 +105,7 @@ class Record:
     async def _append(self, decide: Decide, epoch: int | None) -> list[Recorded]:
         async with self._lock:
             while True:
-                events = decide(self.state)
+                events = verbatim.mark(self.state, decide(self.state))
                 if not events:
                     return []
                 try:

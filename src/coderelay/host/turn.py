@@ -16,7 +16,7 @@ from coderelay.protocol.events import AnyEvent, CallAsked, ChildOpened, HistoryC
 from coderelay.protocol.ids import CallId, OwnerId, SessionId, TurnId, new_ask_id
 from coderelay.protocol.live import Live, Notice
 from coderelay.protocol.translatable import with_template
-from coderelay.session import turn_events
+from coderelay.session import turn_events, verbatim
 from coderelay.session.next_action import Action, Wait, next_action
 from coderelay.session.state import SessionSettings, State
 from coderelay.session.unrun_calls import outcome_without_running
@@ -123,6 +123,12 @@ class HostTurn:
 
     async def attach(self, agent_session_id: str, model: str = "", tools: tuple[str, ...] = ()) -> None:
         await self._write(lambda state: turn_events.attach(state, agent_session_id, model, tools))
+
+    async def keep(self, messages: Sequence[str], form: str = "cowork") -> None:
+        from coderelay.client.views.verbatim_message import verbatim_message  # imported late: few agents need this
+
+        kept = [verbatim_message(self.id, each, form, self._context.secrets.hide) for each in messages]
+        await self._write(lambda state: verbatim.keep(state, kept))
 
     async def ask(self, call: Call, need: Need) -> Decision:
         raise AssertionError("only the agent of a blocking turn asks")

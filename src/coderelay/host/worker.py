@@ -169,6 +169,7 @@ class Worker:
                 look=look,
                 ends=children,
                 blocking=agent is not None and agent.blocks,
+                verbatim=agent is not None and agent.verbatim,
             ),
         )
         return [replace(each, tree=tree) if isinstance(each, TurnEnded) else each for each in events]

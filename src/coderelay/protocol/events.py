@@ -13,6 +13,7 @@ The life of a session, in order:
           tree.taken                      the files before the first call of a turn that may change some
           call.started  call.ended        per call, in the message's order
         agent.attached                    the agent brings the id of its own session
+        message.kept                      what the agent's program emitted, before it is acted upon
         call.proposed                     in a blocking turn instead: one call, maybe while others wait or run
         prompt.taken                      a prompt that was sent to steer joins the open turn
         history.compacted                 a summary replaces the earlier history
@@ -33,16 +34,18 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from coderelay.protocol.asks import Ask, By, Decision, PermissionAsk, Unanswered
-from coderelay.protocol.background import End
 from coderelay.protocol.calls import Call, Need, Outcome
 from coderelay.protocol.content import Block, Note, Usage
-from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.session_events import (
     AgentAttached,
     ApprovalGranted,
     ApprovalRevoked,
+    BackgroundEnded,
+    BackgroundStopRequested,
     Event,
     HistoryCleared,
+    MessageKept,
     Mode,
     PromptAdmitted,
     PromptEdited,
@@ -66,7 +69,8 @@ Author = Literal["model", "workflow", "person"]
 class TurnStarted(Event, frozen=True, tag="turn.started"):
     """The turn of the oldest queued prompt, which was sent `by` somebody, begins. Exactly one turn.ended follows.
     With the task `shell`, the message with its one call follows at once, and that call is started. A `blocking` turn
-    keeps its owner while people are asked, because its agent waits for the answer in the middle of its own loop."""
+    keeps its owner while people are asked, because its agent waits for the answer in the middle of its own loop.
+    With `verbatim`, its agent hands in its own messages (message.kept), the first one of them included."""
 
     turn_id: TurnId
     prompt_id: PromptId
@@ -83,6 +87,7 @@ class TurnStarted(Event, frozen=True, tag="turn.started"):
     typed: str = ""
     by: By | None = None
     blocking: bool = False
+    verbatim: bool = False
 
     @property
     def said(self) -> str:
@@ -96,7 +101,8 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     `to_check` proposes no calls, but the work of the turn is to be checked before the turn ends.
 
     The workflow can be the author too, when it starts a todo list or checks the work, and so can the person, whose
-    one call is a command of their own. The model gets such messages in the role of the user.
+    one call is a command of their own. The model gets such messages in the role of the user. A `verbatim` event, of
+    this or another type, stands in a message that the agent handed in before (message.kept).
     """
 
     message_id: MessageId
@@ -110,6 +116,7 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     cost: float | None = None
     author: Author = "model"
     to_check: bool = False
+    verbatim: bool = False
 
 
 class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):
@@ -183,6 +190,7 @@ class CallProposed(Event, frozen=True, tag="call.proposed"):
     batch_id: MessageId
     call: Call
     judged: Judged
+    verbatim: bool = False
 
 
 class AskAnswered(Event, frozen=True, tag="ask.answered"):
@@ -259,6 +267,7 @@ class CallEnded(Event, frozen=True, tag="call.ended"):
     call_id: CallId
     outcome: Outcome
     ms: int = 0
+    verbatim: bool = False
 
 
 class CallAsked(Event, frozen=True, tag="call.asked"):
@@ -292,6 +301,7 @@ class TurnEnded(Event, frozen=True, tag="turn.ended"):
     cost: float | None = None
     tree: str = ""
     said: Translatable | None = None
+    verbatim: bool = False
 
     def __post_init__(self) -> None:
         keep_templates(self, "error")
@@ -308,21 +318,6 @@ class TurnUndone(Event, frozen=True, tag="turn.undone"):
     conflicts: tuple[str, ...] = ()
 
 
-class BackgroundStopRequested(Event, frozen=True, tag="background.stop_requested"):
-    """Somebody wants a background command to end. The process that holds the command then writes background.ended."""
-
-    background_id: BackgroundId
-    by: By
-
-
-class BackgroundEnded(Event, frozen=True, tag="background.ended"):
-    """Exactly one for every command that a call left running. It is written by the process that holds the command,
-    even if another one owns the session, or by any process once that process has ended."""
-
-    background_id: BackgroundId
-    end: End
-
-
 class Unrecognised(Struct, frozen=True):
     """An event of a newer version. It is kept unchanged, and ignored when the state is computed from the log."""
 
@@ -336,6 +331,7 @@ AnyEvent = (
     | SessionClaimed
     | SessionMoved
     | AgentAttached
+    | MessageKept
     | SessionDeleted
     | PromptAdmitted
     | PromptEdited

@@ -1,13 +1,14 @@
-"""The events of a session, of the prompts sent to it, and of what people allow and stop. `events` has the others and
-their order."""
+"""The events of a session, of the prompts sent to it, of background commands, and of what people allow and stop.
+`events` has the others and their order."""
 
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from coderelay.protocol.asks import Approval, By, Unanswered
+from coderelay.protocol.background import End
 from coderelay.protocol.content import Image
-from coderelay.protocol.ids import AskId, CallId, OwnerId, PromptId, SessionId, TurnId
+from coderelay.protocol.ids import AskId, BackgroundId, CallId, MessageId, OwnerId, PromptId, SessionId, TurnId
 from coderelay.protocol.machine import MachineIdentity
 from coderelay.protocol.modes import MODE_NAMES
 
@@ -95,6 +96,23 @@ class AgentAttached(Event, frozen=True, tag="agent.attached"):
     tools: tuple[str, ...] = ()
 
 
+class MessageKept(Event, frozen=True, tag="message.kept"):
+    """A message exactly as the program of the agent emitted it: `data` is its JSON text. It is written before the
+    message is acted upon; `calls`, `results` and `is_last` say which later events of the turn stand in it, so that
+    nobody is shown them twice: the calls it proposes, the results it brings, the end of the turn. With the form
+    `cowork` it is a message of the messages projection. `message_id` is the message's own, if it has one; a message
+    is kept once in a turn. If it was too large, `left_out` is its size in bytes, and `data` is an outline of it."""
+
+    turn_id: TurnId
+    message_id: MessageId
+    data: str
+    form: str = "cowork"
+    calls: tuple[CallId, ...] = ()
+    results: tuple[CallId, ...] = ()
+    is_last: bool = False
+    left_out: int = 0
+
+
 class SessionDeleted(Event, frozen=True, tag="session.deleted"):
     """The last event. With this append, the store erases all earlier events of the session."""
 
@@ -179,3 +197,18 @@ class StopRequested(Event, frozen=True, tag="stop.requested"):
     Queued prompts stay in the queue until another prompt is sent."""
 
     by: By
+
+
+class BackgroundStopRequested(Event, frozen=True, tag="background.stop_requested"):
+    """Somebody wants a background command to end. The process that holds the command then writes background.ended."""
+
+    background_id: BackgroundId
+    by: By
+
+
+class BackgroundEnded(Event, frozen=True, tag="background.ended"):
+    """Exactly one for every command that a call left running. It is written by the process that holds the command,
+    even if another one owns the session, or by any process once that process has ended."""
+
+    background_id: BackgroundId
+    end: End

@@ -27,6 +27,7 @@ from coderelay.protocol.events import (
     HistoryCleared,
     HistoryCompacted,
     MessageAdded,
+    MessageKept,
     PromptAdmitted,
     PromptEdited,
     PromptRecalled,
@@ -47,8 +48,9 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.translatable import with_template
+from coderelay.session import verbatim
 from coderelay.session.background import over_topic
-from coderelay.session.history import see, undo
+from coderelay.session.history import clear, see, undo
 from coderelay.session.settings import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
@@ -95,7 +97,7 @@ def apply(state: State, recorded: Recorded) -> None:
         case HistoryCompacted() as event:
             _compact(state, event)
         case HistoryCleared():
-            _clear(state)
+            clear(state)
         case TurnStarted() as event:
             _start_turn(state, event, recorded.at)
         case TurnEnded() as event:
@@ -147,6 +149,8 @@ def apply(state: State, recorded: Recorded) -> None:
         case AgentAttached() as event:
             if state.settings is not None:
                 state.settings = replace(state.settings, agent_session_id=event.agent_session_id)
+        case MessageKept() as event:
+            verbatim.see(state, event)
         case SessionDeleted():
             _delete(state)
         case ChildOpened() | Unrecognised():
@@ -194,20 +198,6 @@ def _compact(state: State, event: HistoryCompacted) -> None:
     state.seen.clear()
     state.context_tokens = 0
     _spend(state, event.usage, event.cost)
-
-
-def _clear(state: State) -> None:
-    """Forget the history and all that the model knows from it. It hears again of background commands that run."""
-    for command in state.background.values():
-        command.old = command.old or command.end is not None
-    for call in state.calls.values():
-        call.forgotten = True
-    waiting = {each.prompt_id for each in state.queue}
-    state.images = {prompt_id: images for prompt_id, images in state.images.items() if prompt_id in waiting}
-    state.history.clear()
-    state.told.clear()
-    state.seen.clear()
-    state.context_tokens = 0
 
 
 def _spend(state: State, usage: Usage, cost: float | None) -> None:

@@ -45,3 +45,17 @@ def see(state: State, outcome: Finished) -> None:
         state.told[background_topic(outcome.background)] = ""
     if outcome.over is not None:
         state.told[over_topic(outcome.over)] = ""
+
+
+def clear(state: State) -> None:
+    """Forget the history and all that the model knows from it. It hears again of background commands that run."""
+    for command in state.background.values():
+        command.old = command.old or command.end is not None
+    for call in state.calls.values():
+        call.forgotten = True
+    waiting = {each.prompt_id for each in state.queue}
+    state.images = {prompt_id: images for prompt_id, images in state.images.items() if prompt_id in waiting}
+    state.history.clear()
+    state.told.clear()
+    state.seen.clear()
+    state.context_tokens = 0

@@ -108,6 +108,15 @@ class BackgroundCommand(Struct):
     old: bool = False
 
 
+class KeptMessages(Struct):
+    """What stands in the messages that the agent of the open turn has handed in."""
+
+    ids: set[MessageId] = field(default_factory=set[MessageId])
+    calls: set[CallId] = field(default_factory=set[CallId])
+    results: set[CallId] = field(default_factory=set[CallId])
+    has_last: bool = False
+
+
 class OpenTurn(Struct):
     """The turn that is running or waiting. `skill` is the one that the agent last loaded by its own choice. `taken`
     are the prompts that joined the turn. `to_check`: the model proposes nothing more, and the work is checked.
@@ -132,6 +141,7 @@ class OpenTurn(Struct):
     people: list[str] = field(default_factory=list[str])
     to_check: bool = False
     claims: int = 0
+    kept: KeptMessages | None = None
 
 
 Entry = TurnStarted | PromptTaken | MessageAdded | CallProposed | HistoryCompacted

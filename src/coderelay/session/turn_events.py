@@ -58,9 +58,11 @@ class Claim:
         look: Rejudge | None = None,
         ends: Mapping[CallId, Outcome] | None = None,
         blocking: bool = False,
+        verbatim: bool = False,
     ):
         """`gone` lists the background commands whose processes are dead; `ends` holds the outcomes of started task
-        calls, as the children's logs tell them; `blocking` says that the agent of the next turn blocks."""
+        calls, as the children's logs tell them; `blocking` and `verbatim` are what the agent of the next turn
+        says of itself."""
         self.owner = owner
         self.now = now
         self.turn_id = turn_id
@@ -70,6 +72,7 @@ class Claim:
         self.look = look
         self.ends = ends or {}
         self.blocking = blocking
+        self.verbatim = verbatim
 
 
 def claim(state: State, claim: Claim) -> list[AnyEvent]:
@@ -351,6 +354,7 @@ def _first_of_queue(state: State, claim: Claim) -> TurnStarted:
         typed=prompt.typed,
         by=prompt.by,
         blocking=claim.blocking and prompt.task == "prompt",
+        verbatim=claim.verbatim and prompt.task == "prompt",
     )
 
 

@@ -10,7 +10,7 @@ not repeated, and what was allowed and never ran is asked about again.
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -45,13 +45,20 @@ class Attaches(Struct, frozen=True):
     agent_session_id: str
 
 
+class Emits(Struct, frozen=True):
+    """The agent's program emits messages besides those of what it does, and the agent hands them in as they are."""
+
+    messages: tuple[str, ...]
+    form: str = "cowork"
+
+
 class Fails(Struct, frozen=True):
     """The agent breaks down."""
 
     message: str
 
 
-Step = Says | Uses | Wonders | Attaches | Fails
+Step = Says | Uses | Wonders | Attaches | Emits | Fails
 Script = Callable[[str], Sequence[Step]]
 Arrow = Literal["agent.asked", "agent.told", "agent.ran"]
 
@@ -62,16 +69,22 @@ def uses(*commands: str, unasked: bool = False) -> Uses:
 
 class BlockingAgent:
     """`reached` is called before the agent asks about a command, when it is told the answer, and when the command has
-    run: tests kill the process there."""
+    run: tests kill the process there. With `verbatim`, the agent has a program whose messages it hands in."""
 
     name = "blocking"
     blocks = True
 
     def __init__(
-        self, script: Script, reached: Callable[[Arrow], None] = lambda arrow: None, *, brings_id: bool = False
+        self,
+        script: Script,
+        reached: Callable[[Arrow], None] = lambda arrow: None,
+        *,
+        brings_id: bool = False,
+        verbatim: bool = False,
     ) -> None:
         self._script = script
         self.brings_id = brings_id
+        self.verbatim = verbatim
         self._reached = reached
 
     def cannot_run(self, settings: SessionSettings) -> str | None:
@@ -88,37 +101,44 @@ class BlockingAgent:
 
     async def run(self, turn: Turn) -> None:
         assert turn.state.turn is not None
-        memory = _Memory(turn)
+        memory, program = _Memory(turn), _Program(turn, is_heard=self.verbatim)
+        await program.emit("system", subtype="init", model="scripted")
         for step in self._script(turn.state.turn.started.text):
             match step:
                 case Says(text):
                     if not memory.has_said(text):
-                        await turn.add(_message(turn, text), (), final=False)
+                        await _say(turn, program, text)
                 case Uses(commands):
                     async with asyncio.TaskGroup() as group:
                         for command in commands:
                             if not memory.is_done_with(command):
-                                group.create_task(self._use(turn, command, asks=not step.unasked))
+                                group.create_task(self._use(turn, program, command, asks=not step.unasked))
                 case Wonders(question):
-                    await self._wonder(turn, question)
+                    await self._wonder(turn, program, question)
                 case Attaches(agent_session_id):
                     await turn.attach(agent_session_id, "its-model", ("Bash",))
+                case Emits(messages, form):
+                    await turn.keep(messages, form)
                 case Fails(message):
                     raise RuntimeError(message)
+        await program.emit("result", subtype="success", is_error=False)
         await turn.finish()
 
-    async def _wonder(self, turn: Turn, question: str) -> None:
+    async def _wonder(self, turn: Turn, program: "_Program", question: str) -> None:
         call = Call(CallId(f"wonder_{new_id()}"), "ask_user", json.dumps({"question": question}))
         need = Need(tool="ask_user", kind="ask", title=question, questions=(Question(question),))
+        await program.call(call)
         decision = await turn.ask(call, need)
         if isinstance(decision, Answers):
             answer = decision.answers[question]
+            await program.result(call, answer)
             await turn.heard(call, need, Finished(answer))
-            await turn.add(_message(turn, answer), (), final=False)
+            await _say(turn, program, answer)
 
-    async def _use(self, turn: Turn, command: str, *, asks: bool) -> None:
+    async def _use(self, turn: Turn, program: "_Program", command: str, *, asks: bool) -> None:
         call = Call(CallId(f"use_{new_id()}"), "bash", json.dumps({"command": command}))
         need = Need(tool="bash", kind="command", title=command, command=command)
+        await program.call(call)
         if asks:
             self._reached("agent.asked")
             decision = await turn.ask(call, need)
@@ -127,7 +147,33 @@ class BlockingAgent:
                 return
         outcome = await _run(command, turn.settings.cwd)
         self._reached("agent.ran")
+        await program.result(call, outcome.output if isinstance(outcome, Finished) else "it failed")
         await turn.heard(call, need, outcome)
+
+
+class _Program:
+    """The program of the agent: it emits a message for everything that it does, in a form that nobody else would make
+    of the events. Nothing `is_heard` of it if the agent hands in no messages."""
+
+    def __init__(self, turn: Turn, *, is_heard: bool) -> None:
+        self._turn = turn
+        self._is_heard = is_heard
+
+    async def call(self, call: Call) -> None:
+        block = {"type": "tool_use", "id": call.id, "name": "Bash", "input": json.loads(call.arguments)}
+        await self.emit("assistant", message={"role": "assistant", "content": [block]})
+
+    async def result(self, call: Call, text: str) -> None:
+        block = {"type": "tool_result", "tool_use_id": call.id, "content": [{"type": "text", "text": text}]}
+        await self.emit("user", message={"role": "user", "content": [block]})
+
+    async def emit(self, kind: str, **fields: Any) -> str:
+        """Returns the id of the message."""
+        name = new_id()
+        if self._is_heard:
+            message = {"uuid": name, "type": kind, "session_id": "theirs", **fields}
+            await self._turn.keep([json.dumps(message, indent=1)])
+        return name
 
 
 class _Memory:
@@ -161,8 +207,12 @@ def _is_done(call: CallState) -> bool:
     return call.outcome is not None and not never_ran and not isinstance(call.outcome, Stopped)
 
 
-def _message(turn: Turn, text: str) -> MessageAdded:
-    return MessageAdded(message_id=MessageId(new_id()), turn_id=turn.id, model="scripted", blocks=(Text(text),))
+async def _say(turn: Turn, program: _Program, text: str) -> None:
+    content = [{"type": "text", "text": text}]
+    name = MessageId(await program.emit("assistant", message={"role": "assistant", "content": content}))
+    await turn.add(
+        MessageAdded(message_id=name, turn_id=turn.id, model="scripted", blocks=(Text(text),)), (), final=False
+    )
 
 
 async def _run(command: str, cwd: str) -> Outcome:

@@ -25,6 +25,7 @@ class GuideAgent:
     name = "guide"
     blocks = False
     brings_id = False
+    verbatim = False
 
     def __init__(
         self,

@@ -28,6 +28,7 @@ class NativeAgent:
     name = "native"
     blocks = False
     brings_id = False
+    verbatim = False
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ import msgspec
 
 from coderelay.client.commands.command import CONVERSATION, Context, SlashCommand
 from coderelay.client.language import t
+from coderelay.client.views.message_blocks import blocks_of, read_message, result_content
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.localized import Localized
 from coderelay.protocol.queries import ExportSession, ReadMessages, ShowSession
@@ -45,7 +46,7 @@ async def _content(here: Context, row: Summary, path: str) -> bytes:
     if path.endswith(".json"):
         exported = await here.client.get(ExportSession(here.session))
         return msgspec.json.format(msgspec.json.encode(exported), indent=1) + b"\n"
-    messages = [msgspec.json.decode(each.data) for each in await here.client.get(ReadMessages(here.session))]
+    messages = [read_message(each.data) for each in await here.client.get(ReadMessages(here.session))]
     return markdown(row, messages).encode("utf-8", "replace")
 
 
@@ -83,8 +84,8 @@ def _parts(message: dict[str, Any]) -> list[str]:
     match message:
         case {"type": "user_prompt", "prompt": prompt}:
             return [f"## {t('Prompt')}", str(prompt).strip()]
-        case {"type": "assistant" | "user", "message": {"content": content}}:
-            return [part for block in content if (part := _block(block))]
+        case {"type": "assistant" | "user"}:
+            return [part for block in blocks_of(message) if (part := _block(block))]
         case {"type": "result", "error": error}:
             return [f"**{t('failed')}**: {error}"]
         case _:
@@ -97,10 +98,10 @@ def _block(block: dict[str, Any]) -> str:
             return str(text).strip()
         case {"type": "thinking", "thinking": thinking}:
             return "\n".join(f"> {line}".rstrip() for line in str(thinking).strip().splitlines())
-        case {"type": "tool_use", "name": name, "input": arguments}:
-            return f"**{name}**\n\n{_fenced(_arguments(arguments))}"
+        case {"type": "tool_use", "name": name, "input": dict()}:
+            return f"**{name}**\n\n{_fenced(_arguments(block['input']))}"
         case {"type": "tool_result", "content": content}:
-            return _fenced(str(content))
+            return _fenced(result_content(content))
         case _:
             return ""
 

@@ -1,7 +1,7 @@
 """Events as messages of the Cowork contract, in the format of `stream-json`.
 
 The messages of an event are made from that event alone, so that the store can keep them as rows and rebuild them
-from the log.
+from the log. A message that the agent handed in itself is given as it is; events that stand in it give none.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from coderelay.client.tool_specs import tool_specs
+from coderelay.client.views.verbatim_message import COWORK
 from coderelay.protocol.calls import Call, Finished
 from coderelay.protocol.content import Text, Usage, text_of
 from coderelay.protocol.events import (
@@ -18,6 +19,7 @@ from coderelay.protocol.events import (
     HistoryCleared,
     HistoryCompacted,
     MessageAdded,
+    MessageKept,
     PromptTaken,
     Recorded,
     TurnEnded,
@@ -49,17 +51,33 @@ class SessionRows:
         return rows(recorded)
 
 
-def messages(recorded: Recorded) -> list[dict[str, Any]]:
-    return [data for _, data in _messages(recorded)]
+def lines(recorded: Recorded) -> list[str]:
+    """The messages for programs that read one from each line. They know their prompts themselves."""
+    if isinstance(recorded.event, PromptTaken):
+        return []
+    of_agent = _messages(recorded)[1:] if isinstance(recorded.event, TurnStarted) else _messages(recorded)
+    return [_one_line(_encode(data).decode()) for _, data in of_agent]
 
 
-def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any]]]:
+def _one_line(data: str) -> str:
+    """In JSON, line breaks are found only between values, where they mean nothing."""
+    return data.replace("\r", " ").replace("\n", " ") if "\n" in data or "\r" in data else data
+
+
+def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Raw]]:
     session = recorded.session
     match recorded.event:
         case TurnStarted() as event:
             init = derived_id(session, recorded.seq)
             prompt = {"type": "user_prompt", "prompt": event.said}
-            return [(event.prompt_id, prompt), (init, _init(session, init, event))]
+            first = [] if event.verbatim else [(init, _init(session, init, event))]
+            return [(event.prompt_id, prompt), *first]
+        case MessageKept() as event:
+            return [(event.message_id, msgspec.Raw(event.data.encode()))] if event.form == COWORK else []
+        case MessageAdded(verbatim=True) | CallProposed(verbatim=True):
+            return []
+        case CallEnded(verbatim=True) | TurnEnded(verbatim=True):
+            return []
         case PromptTaken() as event:
             return [(event.prompt_id, {"type": "user_prompt", "prompt": event.said})]
         case MessageAdded(author="workflow") as event:
@@ -144,7 +162,7 @@ def _proposed(session: SessionId, row: str, call: Call) -> dict[str, Any]:
     }
 
 
-def _by_workflow(session: SessionId, event: MessageAdded) -> list[tuple[str, dict[str, Any]]]:
+def _by_workflow(session: SessionId, event: MessageAdded) -> list[tuple[str, dict[str, Any] | msgspec.Raw]]:
     """A call by the workflow looks like one by the assistant, which front ends know. Its text is a system message,
     since it is nobody's answer."""
     if event.calls:

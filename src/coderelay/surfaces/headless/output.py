@@ -20,6 +20,7 @@ from coderelay.protocol.events import (
     CallProposed,
     CallStarted,
     MessageAdded,
+    MessageKept,
     Recorded,
     TurnEnded,
     TurnStarted,
@@ -27,7 +28,6 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces import standard_streams
 
 Form = Literal["text", "json", "stream-json"]
@@ -112,14 +112,19 @@ class NullOutput:
 
 
 class JsonOutput(NullOutput):
-    """Writes one JSON object, the result, at the end of the turn."""
+    """Writes one JSON object, the result, at the end of the turn. The agent may have handed it in before the end."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
+        self._result: list[str] = []
+
+    def event(self, recorded: Recorded) -> None:
+        if isinstance(recorded.event, MessageKept) and recorded.event.is_last:
+            self._result = cowork.lines(recorded)
 
     def finish(self, ended: Recorded) -> None:
-        for message in cowork.messages(ended):
-            _write_line(self._out, message)
+        for line in cowork.lines(ended) or self._result:
+            _write_line(self._out, line)
 
 
 class StreamJsonOutput:
@@ -132,9 +137,10 @@ class StreamJsonOutput:
         self._partials = Partials(session)
 
     def event(self, recorded: Recorded) -> None:
-        if isinstance(recorded.event, MessageAdded | TurnEnded):
+        if isinstance(recorded.event, MessageAdded | MessageKept | TurnEnded):
             self._write(self._partials.finish())
-        self._write([each for each in cowork.messages(recorded) if each["type"] != "user_prompt"])
+        for line in cowork.lines(recorded):
+            _write_line(self._out, line)
 
     def live(self, live: Live) -> None:
         if isinstance(live, TextDelta | ThinkingDelta):
@@ -145,11 +151,11 @@ class StreamJsonOutput:
 
     def _write(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:
-            _write_line(self._out, message)
+            _write_line(self._out, msgspec.json.encode(message).decode())
 
 
-def _write_line(out: TextIO, message: dict[str, Any]) -> None:
-    out.write(msgspec.json.encode(message, enc_hook=encode_plain).decode() + "\n")
+def _write_line(out: TextIO, line: str) -> None:
+    out.write(line + "\n")
     out.flush()
 
 

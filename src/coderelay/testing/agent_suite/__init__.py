@@ -27,3 +27,4 @@ from coderelay.testing.agent_suite.turns import (
 from coderelay.testing.agent_suite.turns import (
     an_ask_outlives_the_process_that_asked as an_ask_outlives_the_process_that_asked,
 )
+from coderelay.testing.agent_suite.turns import what_happens_is_one_message as what_happens_is_one_message

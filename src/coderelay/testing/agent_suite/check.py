@@ -12,6 +12,8 @@ from coderelay.protocol.asks import Ask, By, Decision
 from coderelay.protocol.commands import AnswerAsk, CreateSession, OpenSession, SendPrompt, StopTurn
 from coderelay.protocol.events import AnyEvent, Recorded, TurnEnded, asks_in
 from coderelay.protocol.ids import PromptId, SessionId, new_id
+from coderelay.protocol.queries import ReadMessages
+from coderelay.protocol.summary import MessageRow
 
 BY = By(who="suite", via="test")
 
@@ -69,6 +71,9 @@ class Process:
     async def ended(self) -> list[Recorded]:
         """Wait for the end of the turn. The whole log."""
         return await self._until(lambda event: isinstance(event, TurnEnded))
+
+    async def messages(self) -> list[MessageRow]:
+        return await self._client.get(ReadMessages(self.session))
 
     async def _until(self, wanted: Callable[[AnyEvent], bool]) -> list[Recorded]:
         seen: list[Recorded] = []

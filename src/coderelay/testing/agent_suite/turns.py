@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
+from coderelay.client.views.message_blocks import blocks_of
 from coderelay.protocol.asks import Allow, Deny
 from coderelay.protocol.calls import Denied, Finished
-from coderelay.protocol.events import CallEnded, CallStarted, Recorded, TurnEnded, judged_in
+from coderelay.protocol.events import CallEnded, CallStarted, Judged, MessageKept, Recorded, TurnEnded, judged_in
 from coderelay.protocol.ids import CallId, SessionId, new_id
 from coderelay.testing.agent_suite.check import Process, Subject, check
 
@@ -87,6 +90,31 @@ async def an_ask_outlives_the_process_that_asked(subject: Subject) -> None:
         _check_calls(log)
 
 
+@check
+async def what_happens_is_one_message(subject: Subject) -> None:
+    """Whether the agent hands in its own messages or not: a turn begins with the prompt and `system:init`, has each
+    call and each result once, and ends with one `result`. What was handed in comes back byte for byte."""
+    async with subject.open_process() as client:
+        process = Process(client, subject, SessionId(new_id()))
+        await process.prompt(subject.writes)
+        await process.answer(await process.asked(), Allow())
+        log = await process.ended()
+        rows = await process.messages()
+        messages = [msgspec.json.decode(row.data) for row in rows]
+        kinds = [each["type"] for each in messages if each["type"] != "stream_event"]
+        assert (kinds[0], kinds[-1]) == ("user_prompt", "result")
+        assert (kinds.count("user_prompt"), kinds.count("result")) == (1, 1)
+        assert [each.get("subtype") for each in messages].count("init") == 1
+        blocks = [block for each in messages for block in blocks_of(each)]
+        called = [each["id"] for each in blocks if each["type"] == "tool_use"]
+        ended = [each["tool_use_id"] for each in blocks if each["type"] == "tool_result"]
+        assert called == [each.call_id for each in _all_judged(log)]
+        assert sorted(ended) == sorted(called)
+        kept = [each.event for each in log if isinstance(each.event, MessageKept) and each.event.form == "cowork"]
+        texts = {row.id: row.data for row in rows}
+        assert [texts[each.message_id] for each in kept] == [each.data for each in kept]
+
+
 def _check_calls(log: Sequence[Recorded]) -> None:
     """A call starts before it ends, and each once."""
     started = [each.call_id for each in _starts(log)]
@@ -108,8 +136,11 @@ def _ends(log: Sequence[Recorded]) -> list[CallEnded]:
 
 def _writing(log: Sequence[Recorded]) -> set[CallId]:
     """The calls that do more than read: an agent may look at a file before it writes it."""
-    judged = [verdict for each in log for verdict in judged_in(each.event)]
-    return {each.call_id for each in judged if each.need.kind != "read"}
+    return {each.call_id for each in _all_judged(log) if each.need.kind != "read"}
+
+
+def _all_judged(log: Sequence[Recorded]) -> list[Judged]:
+    return [verdict for each in log for verdict in judged_in(each.event)]
 
 
 def _ending(log: Sequence[Recorded]) -> str:

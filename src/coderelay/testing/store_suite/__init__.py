@@ -92,6 +92,9 @@ from coderelay.testing.store_suite.contents import (
 from coderelay.testing.store_suite.contents import (
     large_events_are_kept_whole as large_events_are_kept_whole,
 )
+from coderelay.testing.store_suite.contents import (
+    messages_of_other_programs_are_kept_byte_for_byte as messages_of_other_programs_are_kept_byte_for_byte,
+)
 from coderelay.testing.store_suite.events import BY as BY
 from coderelay.testing.store_suite.events import claimed as claimed
 from coderelay.testing.store_suite.events import created as created

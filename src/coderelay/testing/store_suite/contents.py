@@ -9,12 +9,14 @@ from coderelay.protocol.events import (
     Unrecognised,
 )
 from coderelay.protocol.ids import SessionId
+from coderelay.protocol.summary import MessageRow
 from coderelay.testing.store_suite.check import Log, promise
 from coderelay.testing.store_suite.events import (
     A,
     B,
     created,
     everything,
+    message_kept,
     messages_of,
     prompt,
     refused,
@@ -82,6 +84,22 @@ async def all_of_unicode_is_kept(log: Log) -> None:
     assert await store.sessions(cwd=f"/{text}") == [summary_of(written)]
     assert await store.messages(session) == messages_of(written)
     assert await store.heads([session]) == {session: 3}
+
+
+@promise
+async def messages_of_other_programs_are_kept_byte_for_byte(log: Log) -> None:
+    """Also after the rows are written again. Of two messages with the same id, the first stays."""
+    store, turn = await log.open(), turn_started()
+    spaced = '{ "uuid" : "m1",\t"n": 1.50e+2, "n": 2,\r\n "t": "\\u0000 \\ud83d \\/ 日 \u2028 %s $1" }\n'
+    again, bare, other = '{"uuid":"m1"}', "{}", '{"jsonrpc":"2.0"}'
+    kept = [message_kept(turn, "m1", spaced), message_kept(turn, "m1", again), message_kept(turn, "m\x002", bare)]
+    foreign = message_kept(turn, "m3", other, form="acp")
+    await write(store, A, [[created()], [turn], [*kept, foreign]])
+    for _ in range(2):
+        assert [each.event for each in await store.read(A, 2)] == [*kept, foreign]
+        rows = [row for row in await store.messages(A) if row.id.startswith("m")]
+        assert rows == [MessageRow("m1", spaced), MessageRow("m\x002", bare)]
+        await store.rebuild()
 
 
 @promise

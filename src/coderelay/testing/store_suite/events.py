@@ -16,6 +16,7 @@ from coderelay.protocol.events import (
     CallStarted,
     Judged,
     MessageAdded,
+    MessageKept,
     PromptAdmitted,
     Recorded,
     SessionClaimed,
@@ -58,6 +59,10 @@ def turn_started(text: str = "go", prompt_id: str | None = None) -> TurnStarted:
         max_steps=8,
         tools=("bash",),
     )
+
+
+def message_kept(turn: TurnStarted, name: str, data: str, form: str = "cowork") -> MessageKept:
+    return MessageKept(turn_id=turn.turn_id, message_id=MessageId(name), data=data, form=form)
 
 
 def whole_turn(epoch: int = 1, text: str = "build it") -> list[list[AnyEvent]]:

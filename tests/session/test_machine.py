@@ -17,7 +17,9 @@ background: each has a number of its own and ends once, whoever owns the session
 Of agents that block (X-24): the owner stays while an ask is held, a batch grows and is resumed once for each time it
 waited, nothing starts that nobody allowed, a claim ends what was left, and what was allowed and never ran is allowed
 once more in that turn, and nothing else. Of messages that an agent hands in as its program emitted them (B-56): each
-is kept once in a turn, and exactly what stands in one is not shown a second time.
+is kept once in a turn, and exactly what stands in one is not shown a second time. Of settings that wait, cleared
+histories and deadlines (A-59, X-05, X-20): what tightens counts at once and the rest when the turn ends, a history is
+cleared between turns and the model then knows nothing of it, and an ask that nobody answers does what it says.
 """
 
 import os
@@ -33,9 +35,11 @@ from tests.session.blocking_mutants import BLOCKING_MUTANTS
 from tests.session.blocking_owners import BlockingMachine
 from tests.session.machine import SessionMachine
 from tests.session.mutants import MUTANTS, Mutant
+from tests.session.persons_later import SettingsMachine
 from tests.session.promises import BrokenPromise
 from tests.session.prompt_mutants import PROMPT_MUTANTS
 from tests.session.reading_mutants import READING_MUTANTS
+from tests.session.settings_mutants import SETTINGS_MUTANTS
 from tests.session.spending_mutants import SPENDING_MUTANTS
 from tests.session.undo_mutants import UNDO_MUTANTS
 from tests.session.verbatim_mutants import VERBATIM_MUTANTS
@@ -95,6 +99,7 @@ ALL_MUTANTS = [
     *UNDO_MUTANTS,
     *BACKGROUND_MUTANTS,
     *BLOCKING_MUTANTS,
+    *SETTINGS_MUTANTS,
     *VERBATIM_MUTANTS,
 ]
 any_mutant = pytest.mark.parametrize("mutant", ALL_MUTANTS, ids=lambda mutant: mutant.__name__)
@@ -135,9 +140,14 @@ def _machine_of(mutant: type[Mutant]) -> type[SessionMachine]:
     class BlockingMutantMachine(BlockingMachine):
         played_by = mutant
 
+    class SettingsMutantMachine(SettingsMachine):
+        played_by = mutant
+
     class VerbatimMutantMachine(VerbatimMachine):
         played_by = mutant
 
+    if mutant in SETTINGS_MUTANTS:
+        return SettingsMutantMachine
     if mutant in VERBATIM_MUTANTS:
         return VerbatimMutantMachine
     return BlockingMutantMachine if mutant in BLOCKING_MUTANTS else MutantMachine

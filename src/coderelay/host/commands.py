@@ -1,5 +1,6 @@
 """Carries out commands: the session package decides which events follow, and this module appends them."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
@@ -33,6 +34,8 @@ from coderelay.protocol.commands import (
     WriteSnapshot,
 )
 from coderelay.protocol.errors import BadInput
+from coderelay.protocol.events import AnyEvent
+from coderelay.protocol.ids import AskId
 from coderelay.protocol.session_events import Preset
 from coderelay.session import decide
 from coderelay.session.settings import Facts, configure
@@ -81,7 +84,7 @@ async def carry_out(
         case DeleteSession():
             return await _write(record, lambda state: decide.delete(state, command))
         case AnswerAsk():
-            return await _answer(record, command)
+            return await answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
         case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession():
@@ -104,8 +107,11 @@ async def _write(record: Record, decision: Decide) -> Outcome:
     return Accepted(record.state.head) if written else Unchanged(record.state.head)
 
 
-async def _answer(record: Record, command: AnswerAsk) -> Outcome:
-    outcome = await _write(record, lambda state: decide.answer(state, command))
+async def answer(
+    record: Record, command: AnswerAsk, kept: Sequence[AnyEvent] = (), covered: Sequence[AskId] = ()
+) -> Outcome:
+    """Answer an ask, and in the same append those that this answer covers, with what is `kept` of it."""
+    outcome = await _write(record, lambda state: decide.answer_for_more(state, command, kept, covered))
     if isinstance(outcome, Accepted):
         return outcome
     decision, by = decide.recorded_answer(record.state, command)

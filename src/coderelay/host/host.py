@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from coderelay.client.client import NO_CAPABILITIES, Capabilities
 from coderelay.host.can_run import is_elsewhere, present, require_folder, require_machine, why_not, why_not_so
-from coderelay.host.commands import carry_out
+from coderelay.host.commands import answer, carry_out
 from coderelay.host.connection import Connection
 from coderelay.host.context import HostContext
 from coderelay.host.deadlines import now
@@ -40,7 +40,7 @@ from coderelay.protocol.commands import (
 )
 from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
-from coderelay.protocol.ids import APPROVALS, SessionId
+from coderelay.protocol.ids import APPROVALS, AskId, SessionId
 from coderelay.protocol.live import Live
 from coderelay.protocol.queries import (
     AnyQuery,
@@ -130,16 +130,15 @@ class Host:
         if isinstance(command, DeleteSession) and tasks(record.state):
             await carry_out(record, StopTurn(session=command.session, by=command.by), self.context)
             await self._children().delete(record.state, command.by)
-        brings_id = self._brings_id(record.state, command)
-        mode = record.state.settings.mode if record.state.settings is not None else None
-        outcome = await carry_out(record, command, self.context, capabilities, brings_id=brings_id)
+        if isinstance(command, AnswerAsk) and _reaches_further(record.state, command):
+            outcome = await self._answer_for_more(record, command)
+        else:
+            brings_id = self._brings_id(record.state, command)
+            outcome = await carry_out(record, command, self.context, capabilities, brings_id=brings_id)
         if isinstance(command, ConfigureSession | RevokeApproval) and open_tasks(record.state):
             await self._children().tighten(record.state, command.by)
         if isinstance(command, AnswerAsk) and isinstance(outcome, Accepted):
             record.answered_here = True
-            changes_mode = isinstance(command.decision, Allow) and command.decision.mode is not None
-            if await self._remember(record, command) or changes_mode:
-                await self._answer_those_covered(record, command, mode)
             if isinstance(command.decision, DenyAndStop) and (parent := await waits_for(self._records, record.state)):
                 await self.send(StopTurn(session=parent.session, by=command.by))  # its whole turn
             at_rest = record.state.turn is None and not record.state.deleted
@@ -315,25 +314,48 @@ class Host:
             beyond = [each for each in beyond if each.scope != "person" or each.person in ("", query.person)]
         return [*own, *beyond]
 
-    async def _answer_those_covered(self, record: Record, command: AnswerAsk, mode: Mode | None) -> None:
-        """Answer the open asks of the same batch that would not be asked now, after the new approval, or because the
-        `mode` was another one before. If this process dies before that, the person is asked."""
-        for ask in await self.context.judging.now_allowed(record.state, permissions_open(record.state), mode):
-            await carry_out(record, replace(command, ask=ask.id, decision=Allow()), self.context)
+    async def _answer_for_more(self, record: Record, command: AnswerAsk) -> Outcome:
+        """Answer an ask, and with it the open asks of the same session that would not be asked after the new
+        approval or in the new mode. An approval beyond the session is stored after that: if this process dies in
+        between, the person is asked once more. Asks that were opened meanwhile are answered last."""
+        granted, settings = _granted(record.state, command), decide.require(record.state)
+        assert isinstance(command.decision, Allow)
+        approval = None if granted is None else granted.approval
+        in_session = approval is not None and approval.scope == "session"
+        covered = await self._covered(record.state, approval, settings.mode, command.decision.mode)
+        outcome = await answer(record, command, [granted] if granted is not None and in_session else [], covered)
+        if not isinstance(outcome, Accepted):
+            return outcome
+        if granted is not None and not in_session:
+            await (await self.record(APPROVALS)).append(lambda state: [granted])
+        for ask in await self._covered(record.state, approval, settings.mode):
+            await answer(record, replace(command, ask=ask, decision=Allow()))
+        return outcome
 
-    async def _remember(self, record: Record, command: AnswerAsk) -> bool:
-        """Store an answer for more than one call as an approval, where the next call will be judged. This follows the
-        answer itself: if this process dies in between, the person is asked once more."""
-        asked, decision, settings = record.state.asks.get(command.ask), command.decision, record.state.settings
-        if not isinstance(decision, Allow) or decision.scope == "once" or settings is None:
-            return False
-        if asked is None or not isinstance(asked.ask, PermissionAsk):
-            return False
-        machine = ANY_MACHINE if settings.machine is None else settings.machine.id
-        approval = approval_of(asked.ask, decision.scope, settings.cwd, now(), person=command.by.who, machine=machine)
-        granted = ApprovalGranted(approval=approval, by=command.by)
-        where = record if decision.scope == "session" else await self.record(APPROVALS)
-        return bool(await where.append(lambda state: [] if state.deleted else [granted]))
+    async def _covered(
+        self, state: State, approval: Approval | None, before: Mode, mode: Mode | None = None
+    ) -> list[AskId]:
+        asks = permissions_open(state)
+        allowed = await self.context.judging.now_allowed(state, asks, approval, before, mode) if asks else []
+        return [each.id for each in allowed]
+
+
+def _reaches_further(state: State, command: AnswerAsk) -> bool:
+    """Whether an answer allows more than one call."""
+    changes_mode = isinstance(command.decision, Allow) and command.decision.mode is not None
+    return state.settings is not None and (changes_mode or _granted(state, command) is not None)
+
+
+def _granted(state: State, command: AnswerAsk) -> ApprovalGranted | None:
+    """The approval that an answer gives, where the next call will be judged; None if it counts for one call only."""
+    asked, decision, settings = state.asks.get(command.ask), command.decision, state.settings
+    if not isinstance(decision, Allow) or decision.scope == "once" or settings is None:
+        return None
+    if asked is None or not isinstance(asked.ask, PermissionAsk):
+        return None
+    machine = ANY_MACHINE if settings.machine is None else settings.machine.id
+    approval = approval_of(asked.ask, decision.scope, settings.cwd, now(), person=command.by.who, machine=machine)
+    return ApprovalGranted(approval=approval, by=command.by)
 
 
 def _who_was_faster(state: State, undone: TurnUndone) -> str:

@@ -52,15 +52,22 @@ class Judging:
         )
 
     async def now_allowed(
-        self, state: State, asks: Sequence[PermissionAsk], before: Mode | None = None
+        self,
+        state: State,
+        asks: Sequence[PermissionAsk],
+        granted: Approval | None,
+        before: Mode,
+        mode: Mode | None,
     ) -> list[PermissionAsk]:
         """The asks that only the policy caused and that it would not cause now, since something was approved
-        meanwhile, or the mode was another one `before`. Asks that a hook wanted stay open."""
+        meanwhile or is `granted` now, or the mode was another one `before` or is another one now. Asks that a hook
+        wanted stay open."""
         needs = [self._need(state, state.calls[each.call_id], each.need) for each in asks]
+        approvals = [*await self._records.approvals(), *([] if granted is None else [granted])]
         try:
             facts = await self._facts(state, needs)
             unapproved = self._verdicts(_in_mode(replace(state, approvals={}), before), needs, (), facts)
-            verdicts = self._verdicts(state, needs, await self._records.approvals(), facts)
+            verdicts = self._verdicts(_in_mode(state, mode), needs, approvals, facts)
         except BadInput:
             return []  # a wrong configuration loosens nothing
         both = zip(asks, unapproved, verdicts, strict=True)

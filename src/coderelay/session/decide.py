@@ -3,6 +3,8 @@
 An empty list means there is nothing to do. Wrong input raises a Refusal and changes nothing.
 """
 
+from collections.abc import Sequence
+
 from coderelay.protocol.asks import (
     Allow,
     Answers,
@@ -189,6 +191,21 @@ def answer(state: State, command: AnswerAsk) -> list[AnyEvent]:
         return [answered, *changed, turn.then, *_next_prompt(command)]
     resumed = [BatchResumed(batch_id=batch.id)] if batch is not None and len(state.open_asks()) == 1 else []
     return [answered, *changed, *resumed]
+
+
+def answer_for_more(
+    state: State, command: AnswerAsk, kept: Sequence[AnyEvent], covered: Sequence[AskId]
+) -> list[AnyEvent]:
+    """An answer that counts for more than one call: with what is `kept` of it, and with the answers to those asks
+    that it covers. They are one append, so that nobody is asked what was answered a moment before."""
+    events = answer(state, command)
+    if not events:
+        return []
+    others = [each.id for each in state.open_asks() if each.id in covered and each.id != command.ask]
+    answers = [AskAnswered(ask_id=each, decision=Allow(), by=command.by) for each in others]
+    resumes = state.batch is not None and len(state.open_asks()) == 1 + len(answers)
+    resumed = [BatchResumed(batch_id=state.batch.id)] if resumes and state.batch is not None else []
+    return [*(each for each in events if not isinstance(each, BatchResumed)), *kept, *answers, *resumed]
 
 
 def park(state: State, ask_id: AskId, now: int) -> list[AnyEvent]:

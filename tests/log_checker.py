@@ -49,6 +49,7 @@ def check_log(log: Sequence[Event]) -> None:
     _check_order_of_calls(log)
     _check_running_calls(log)
     _check_proposed_calls(log)
+    _check_kept_messages(log)
     _check_background(log)
 
 
@@ -94,7 +95,7 @@ def check_acknowledged(log: Sequence[Event], lines: Iterable[str]) -> None:
     """Everything a process showed as done is in the log, in the same order."""
     shown = [json.loads(line) for line in lines if line.endswith("}\n")]
     ids = [each["uuid"] for each in shown if each["type"] == "assistant"]
-    kept = [e["message_id"] for e in _of(log, "message.added")]
+    kept = list(dict.fromkeys(e["message_id"] for e in log if e["kind"] in ("message.kept", "message.added")))
     positions = [kept.index(each) if each in kept else -1 for each in ids]
     _promise(-1 not in positions, "a message that was shown is lost")
     _promise(positions == sorted(positions), "messages were shown in another order")
@@ -233,6 +234,36 @@ def _check_proposed_calls(log: Sequence[Event]) -> None:
         elif kind == "call.ended" and call in epochs:
             mine, unknown = epochs[call] == event["epoch"], event["outcome"]["type"] == "unknown"
             _promise(mine or unknown, "a call was ended by an owner that did not start it")
+
+
+def _check_kept_messages(log: Sequence[Event]) -> None:
+    """What an agent handed in is there once in a turn, and marks exactly those later events that stand in it."""
+    kept: set[str] = set()
+    for event in log:
+        kind = event["kind"]
+        if kind == "turn.started":
+            kept = set()
+        elif kind == "message.kept":
+            name = f"message {event['message_id']}"
+            _promise(name not in kept, "a message is kept twice in a turn")
+            kept |= {name, *(["end"] if event.get("is_last") else [])}
+            kept |= {f"call {each}" for each in event.get("calls", [])}
+            kept |= {f"result {each}" for each in event.get("results", [])}
+        elif kind in ("message.added", "call.proposed", "call.ended", "turn.ended"):
+            is_told = event.get("verbatim", False)
+            _promise(is_told == (_place_in_messages(event) in kept), f"{kind} is shown twice or not at all")
+
+
+def _place_in_messages(event: Event) -> str:
+    match event["kind"]:
+        case "message.added":
+            return f"message {event['message_id']}"
+        case "call.proposed":
+            return f"call {event['call']['id']}"
+        case "call.ended":
+            return f"result {event['call_id']}"
+        case _:
+            return "end"
 
 
 def _check_background(log: Sequence[Event]) -> None:

@@ -240,3 +240,36 @@ def test_x08_a_turn_starts_with_the_oldest_prompt() -> None:
     changed(log, "turn.started", 0, prompt_id="p2", text="p2")
     with pytest.raises(BrokenPromise, match="did not run in order"):
         check_log(log)
+
+
+def messages_handed_in() -> Log:
+    """A call and its result stand in messages of the agent's program, the words and the end do too."""
+    play = Play()
+    play.prompt("one")
+    play.claim(blocking=True)
+    play.keep(play.kept("m1", calls=("c1",)))
+    play.propose(allowed("c1"))
+    play.keep(play.kept("m2", results=("c1",)))
+    play.hear(allowed("c1"), Finished("ok"))
+    play.keep(play.kept("m3"), play.kept("m4", is_last=True))
+    play.message(name="m3")
+    return as_stored(play)
+
+
+def test_b56_what_an_agent_hands_in_is_accepted() -> None:
+    log = messages_handed_in()
+    check_settled(log)
+    assert [e["kind"] for e in log if e.get("verbatim")] == [
+        *("call.proposed", "call.ended", "message.added", "turn.ended")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["call.proposed", "call.ended", "message.added", "turn.ended"])
+def test_b56_what_is_shown_twice_or_not_at_all_is_noticed(kind: str) -> None:
+    log = messages_handed_in()
+    twice = [{**e, "verbatim": False} if e["kind"] == kind else e for e in log]
+    with pytest.raises(BrokenPromise, match="shown twice or not at all"):
+        check_log(twice)
+    never = [e for e in log if e["kind"] != "message.kept"]
+    with pytest.raises(BrokenPromise, match="shown twice or not at all"):
+        check_log([{**e, "seq": place} for place, e in enumerate(never, 1)])

@@ -1,5 +1,7 @@
 """An agent that blocks in real processes that die: `coder -p`, `coder answer` and `coder resume`."""
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 from tests.asks.scene import Scene
@@ -11,6 +13,18 @@ AGENT = ("--agent", "blocking", "--mode", "default")
 
 
 class BlockingScene(Scene):
+    """With `verbatim`, the agent hands in the messages of its own program."""
+
+    verbatim = False
+
+    def start(self, *arguments: str, **env: str) -> Started:
+        return super().start(*arguments, **({"CODER_VERBATIM": "1"} if self.verbatim else {}), **env)
+
+    def messages(self) -> dict[str, str]:
+        """The rows of all messages, in order."""
+        with closing(sqlite3.connect(self.coder.home / "sessions.db")) as database:
+            return dict(database.execute("SELECT id, data FROM messages ORDER BY created_at, rowid").fetchall())
+
     def prompt(self, *arguments: str, **env: str) -> Started:
         return self.start("-p", *arguments, *AGENT, **env)
 

@@ -1,11 +1,13 @@
 """The process of an agent that blocks is killed before and after every arrow, and at random; others carry on."""
 
+import json
 import os
 import random
 import time
 
 import pytest
 
+from coderelay.client.views.message_blocks import blocks_of
 from tests.blocking.kill_scene import PARK, BlockingScene
 from tests.coder_process import Ran, Started
 
@@ -21,6 +23,14 @@ PROPOSING = [
     "before:call.proposed:1",
     "after:call.proposed:1",
     "after:call.proposed:2",
+]
+KEEPING = [
+    "before:message.kept:1",
+    "after:message.kept:1",
+    "after:message.kept:2",
+    "after:message.kept:4",
+    "before:message.kept:6",
+    "after:message.kept:6",
 ]
 ANSWERING = [
     "before:ask.answered:1",
@@ -44,6 +54,23 @@ def test_x24_x25_killed_while_it_proposes(killed: BlockingScene, arrow: str) -> 
     assert killed.prompt("do first", *PARK, CODER_CRASH=arrow).wait().code == -9
     killed.finish()
     killed.check()
+
+
+@pytest.mark.parametrize("arrow", KEEPING)
+def test_b56_killed_where_a_message_is_kept(killed: BlockingScene, arrow: str) -> None:
+    """What was handed in is there as it was, and every call and every result is told once."""
+    killed.verbatim = True
+    ran = killed.prompt("do first", "--unattended", "allow", CODER_CRASH=arrow).wait()
+    assert ran.code == -9
+    killed.finish()
+    killed.check()
+    rows, kept = killed.messages(), killed.kinds("message.kept")
+    assert {each["message_id"]: each["data"] for each in kept}.items() <= rows.items()
+    blocks = [block for row in rows.values() for block in blocks_of(json.loads(row))]
+    for kind, name in (("tool_use", "id"), ("tool_result", "tool_use_id")):
+        told = [each[name] for each in blocks if each["type"] == kind]
+        assert len({*told}) == len(told)
+        assert {*told} >= {each["call_id"] for each in killed.kinds("call.ended")}
 
 
 @pytest.mark.parametrize("arrow", ANSWERING)

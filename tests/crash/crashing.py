@@ -168,7 +168,8 @@ class CrashingHouse(App):
 
     def agents(self) -> list[Agent]:
         reached = partial(self.failpoint.reach, "after")
-        return [*super().agents(), BlockingAgent(three_commands, reached)]
+        verbatim = "CODER_VERBATIM" in os.environ
+        return [*super().agents(), BlockingAgent(three_commands, reached, verbatim=verbatim)]
 
     def models(self, cwd: str) -> Models:
         return CrashingModels(super().models(cwd), self.failpoint)

@@ -12,6 +12,7 @@ from coderelay.client.visible import visible
 from coderelay.host.host import Host
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.translatable import encode_plain
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:
@@ -22,7 +23,7 @@ def main(arguments: list[str]) -> int:
     async def show(host: Host) -> int:
         for each in await host.get(ListAsks()):
             if options.json:
-                sys.stdout.write(msgspec.json.encode(each, enc_hook=encode_plain).decode() + "\n")
+                write_json(sys.stdout, msgspec.json.encode(each, enc_hook=encode_plain).decode())
             else:
                 title = (
                     t("{title}, for {parent}", title=each.title, parent=each.parent_title)

@@ -30,6 +30,7 @@ from coderelay.models.provider import KNOWN
 from coderelay.protocol.errors import CannotRun, CoderError, StoreFailed
 from coderelay.protocol.translatable import encode_plain, say
 from coderelay.store.sqlite.open_file import check_file
+from coderelay.surfaces.standard_streams import write_json
 from coderelay.workspace.sandbox.detect import detect_sandbox
 
 _DATABASE_SECONDS = 3.0
@@ -59,9 +60,8 @@ def main(arguments: list[str]) -> int:
     findings = run_loop(examine(os.environ))
     works = all(each.state != "bad" for each in findings)
     if options.json:
-        sys.stdout.write(
-            msgspec.json.encode({"works": works, "findings": findings}, enc_hook=encode_plain).decode() + "\n"
-        )
+        report = {"works": works, "findings": findings}
+        write_json(sys.stdout, msgspec.json.encode(report, enc_hook=encode_plain).decode())
     else:
         sys.stdout.writelines(_lines(findings))
     return 0 if works else 1

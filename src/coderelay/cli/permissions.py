@@ -41,6 +41,7 @@ from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.session_events import Mode
 from coderelay.protocol.translatable import encode_plain
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:
@@ -128,8 +129,7 @@ def _check(parser: Arguments, options: argparse.Namespace) -> int:
         else:
             found = checked.judge(question.command, question.mode)
             answer = {"verdict": found.verdict, "reason": found.reason}
-        sys.stdout.write(msgspec.json.encode(answer, enc_hook=encode_plain).decode() + "\n")
-        sys.stdout.flush()
+        write_json(sys.stdout, msgspec.json.encode(answer, enc_hook=encode_plain).decode())
     return 0
 
 

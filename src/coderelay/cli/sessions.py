@@ -36,6 +36,7 @@ from coderelay.protocol.queries import (
 )
 from coderelay.protocol.summary import Summary
 from coderelay.protocol.translatable import encode_plain
+from coderelay.surfaces.standard_streams import write_json
 
 
 def main(arguments: list[str]) -> int:
@@ -198,4 +199,4 @@ def _print(text: str) -> None:
 
 def _print_json(value: object, indent: int = 0) -> None:
     text = msgspec.json.encode(value, enc_hook=encode_plain)
-    sys.stdout.write((msgspec.json.format(text, indent=indent) if indent else text).decode() + "\n")
+    write_json(sys.stdout, (msgspec.json.format(text, indent=indent) if indent else text).decode())

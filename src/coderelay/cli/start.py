@@ -128,7 +128,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
     prompt = sys.stdin.buffer.read() if options.prompt == "-" else _bytes(options.prompt)
     if prompt is not None and not prompt.strip():
         parser().error(t("the prompt is empty"))
-    return options, folder, None if prompt is None else prompt.decode("utf-8", "replace")
+    return options, folder, None if prompt is None else _decoded(prompt)
 
 
 def _no_folder(folder: str, given: str) -> str:
@@ -150,6 +150,14 @@ def folder_of(given: str | None) -> str:
 def _bytes(argument: str | None) -> bytes | None:
     """The bytes of an argument as they were typed, whatever the encoding."""
     return None if argument is None else os.fsencode(argument)
+
+
+def _decoded(text: bytes) -> str:
+    """Text in UTF-8, or else in the encoding of the locale; what is neither is replaced."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode(sys.getfilesystemencoding(), "replace")
 
 
 def _is_text(name: str) -> bool:

@@ -5,6 +5,7 @@
 - Writes to a stream that is closed, full or otherwise broken succeed, and the data is discarded. The first failure of
   standard output is remembered, and `finish` turns it into the exit code. Only a closed pipe on standard output is
   reported at once, by BrokenPipeError, so that work whose output nobody will see can be stopped.
+- A character that the encoding of the stream does not have (GBK, Latin-1, ASCII) is written as an escape.
 - Text written to a terminal is sanitized by `visible`. Code that draws with escape sequences uses `draw` or
   `sys.stdout.buffer` instead.
 - After `write_behind`, a thread does the writing, so that a slow reader blocks nothing else. Surfaces check `waiting`
@@ -21,6 +22,7 @@ import sys
 TYPE_CHECKING = False  # the same as typing.TYPE_CHECKING, without the time that importing typing costs `--version`
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TextIO
 
 MOST_WAITING = 1 << 18
 """The number of unwritten bytes above which a surface holds its output back."""
@@ -135,6 +137,8 @@ def install() -> None:
     _open_closed_files()
     sys.stdout = _text_stream(sys.stdout, 1)
     sys.stderr = _text_stream(sys.stderr, 2)
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # input in another encoding is no crash
 
 
 def write_behind() -> None:
@@ -171,6 +175,17 @@ def draw(text: str) -> None:
     """Write to standard output unchanged, escape sequences included."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode(sys.stdout.encoding, "replace"))
+
+
+def write_json(out: "TextIO", text: str) -> None:
+    """Write a line of JSON at once. A stream whose encoding is not UTF-8 gets it in ASCII, which every JSON reader
+    takes."""
+    if out.encoding.lower() not in ("utf-8", "utf8"):
+        import json  # needed in few locales
+
+        text = json.dumps(json.loads(text), indent=1 if "\n" in text else None)
+    out.write(f"{text}\n")
+    out.flush()
 
 
 def finish(code: int) -> int:
@@ -218,7 +233,7 @@ def _text_stream(before: "io.TextIOBase | object", number: int) -> io.TextIOWrap
         return kind(stream, "utf-8", "backslashreplace", line_buffering=number == 2)
     before.flush()
     by_lines = before.line_buffering or before.write_through
-    return kind(stream, before.encoding, before.errors, line_buffering=by_lines)
+    return kind(stream, before.encoding, "backslashreplace", line_buffering=by_lines)
 
 
 def _joined(pieces: "list[tuple[StandardStream, bytes]]") -> "list[tuple[StandardStream, bytes]]":

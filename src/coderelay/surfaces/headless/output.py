@@ -28,6 +28,7 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces import standard_streams
 
 Form = Literal["text", "json", "stream-json"]
@@ -151,12 +152,11 @@ class StreamJsonOutput:
 
     def _write(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:
-            _write_line(self._out, msgspec.json.encode(message).decode())
+            _write_line(self._out, msgspec.json.encode(message, enc_hook=encode_plain).decode())
 
 
 def _write_line(out: TextIO, line: str) -> None:
-    out.write(line + "\n")
-    out.flush()
+    standard_streams.write_json(out, line)
 
 
 def _line(text: str) -> str:

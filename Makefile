@@ -89,7 +89,7 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.ready: $(VENV)/.installed
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --group dev
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt --no-binary claude-agent-sdk --group dev
 	@tools/bubblewrap
 	@touch $@
 

@@ -16,6 +16,8 @@ PROGRAM = ("-m", "coderelay.cli")
 
 
 class Ran(Struct, frozen=True):
+    """`err` is without the progress of the turn (`• bash make` and what follows it), unless a test asks for it."""
+
     code: int
     out: str
     err: str
@@ -29,12 +31,18 @@ class Coder:
         self.cwd = cwd
         self.env = _environment(home, base_url)
 
-    def run(self, *arguments: str, text: str | None = None, env: Mapping[str, str] | None = None) -> Ran:
+    def run(
+        self,
+        *arguments: str,
+        text: str | None = None,
+        env: Mapping[str, str] | None = None,
+        with_progress: bool = False,
+    ) -> Ran:
         """In a process forked from one that has loaded `coder`, unless it is told what it reads or how Python starts.
         Tests of how `coder` begins use `start`."""
         whole_env = self.env | dict(env or {})
         if text is None and is_like_server(whole_env):
-            return self.fork("coder", *arguments, env=env).wait()
+            return self.fork("coder", *arguments, env=env).wait(with_progress=with_progress)
         done = subprocess.run(
             [sys.executable, *PROGRAM, *arguments],
             cwd=self.cwd,
@@ -47,7 +55,8 @@ class Coder:
             timeout=PATIENCE,
             check=False,
         )
-        return Ran(done.returncode, done.stdout, done.stderr)
+        err = done.stderr if with_progress else _without_progress(done.stderr)
+        return Ran(done.returncode, done.stdout, err)
 
     def start(
         self, *arguments: str, env: Mapping[str, str] | None = None, program: Sequence[str] = PROGRAM
@@ -79,7 +88,7 @@ class Started:
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
-    def wait(self, seconds: float = PATIENCE) -> Ran:
+    def wait(self, seconds: float = PATIENCE, *, with_progress: bool = False) -> Ran:
         """A process that takes longer is killed: nothing of a test that fails is left to the next."""
         try:
             out, err = self.process.communicate(timeout=seconds)
@@ -87,12 +96,21 @@ class Started:
             self.process.kill()
             self.process.communicate()
             raise
-        return Ran(self.process.wait(), out or "", err or "")
+        return Ran(self.process.wait(), out or "", (err or "") if with_progress else _without_progress(err or ""))
 
     def kill(self) -> Ran:
         """As a power cut would: no goodbye."""
         self.process.kill()
         return self.wait()
+
+
+def _without_progress(err: str) -> str:
+    kept: list[str] = []
+    is_progress = False
+    for line in err.splitlines(keepends=True):
+        is_progress = line.startswith("• ") or (is_progress and line.startswith("  "))
+        kept += [] if is_progress else [line]
+    return "".join(kept)
 
 
 def _environment(home: Path, base_url: str | None) -> dict[str, str]:

@@ -38,7 +38,9 @@ def script(folder: Path) -> Path:
 def test_nobody_is_there_for_the_child_either(serve: Serve, coder_on: CoderOn, script: Path, folder: Path) -> None:
     """`--unattended` counts for what a child asks."""
     coder = coder_on(serve(by_history(ASKING)))
-    assert coder.run("-p", "go", *AUTO) == Ran(3, "all done\n", "")
+    ran = coder.run("-p", "go", *AUTO)
+    assert (ran.code, ran.out) == (3, "all done\n")
+    assert "coder: bash ./build.sh: not allowed: nobody was there to allow or answer it\n" in ran.err
     assert not (folder / "effects").exists()
     assert coder.run("-p", "go", *AUTO, "--unattended", "allow") == Ran(0, "all done\n", "")
     assert (folder / "effects").read_text() == "ran\n"

@@ -226,7 +226,7 @@ def test_x04_an_ask_with_nobody_there_is_denied_and_exits_3(serve: Serve, coder_
     server = serve(script(proposes(write("a", "x"), read("b"), bash("touch c")), says("sorry")))
     (folder / "b").write_text("b")
     ran = coder_on(server).run("-p", "write")
-    assert ran == Ran(3, "sorry\n", "")
+    assert (ran.code, ran.out) == (3, "sorry\n")
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["b"]
     results = [m["content"] for m in server.requests[-1]["messages"] if m["role"] == "tool"]
     assert results[1] == "1\tb"
@@ -261,7 +261,8 @@ def test_c32_x01_a_tool_that_is_not_allowed_is_denied(serve: Serve, coder_on: Co
 
 def test_c06_plan_mode_changes_nothing(serve: Serve, coder_on: CoderOn, folder: Path) -> None:
     coder = coder_on(serve(script(proposes(write("a", "x"), bash("touch b")), says("a plan"))))
-    assert coder.run("-p", "go", "--mode", "plan") == Ran(0, "a plan\n", "")
+    ran = coder.run("-p", "go", "--mode", "plan")
+    assert (ran.code, ran.out) == (0, "a plan\n")
     assert list(folder.glob("[!.]*")) == []
 
 

@@ -169,8 +169,9 @@ def test_c24_c29_c36_nothing_of_tools_changes_and_calls_is_left_in_english(
 def test_c41_what_nobody_could_answer_is_told_in_chinese(serve: Serve, coder_on: CoderOn) -> None:
     coder = coder_on(serve(script(proposes(bash("touch a")), says("未完成"))))
     parked = coder.run("-p", "开始", "--unattended", "park", env=ZH)
-    first, second = parked.err.splitlines()
-    assert (parked.code, first, second[:3]) == (5, "coder: 已挂起：有尚未处理的提问或审批", "会话 ")
+    first, _, answer, last = parked.err.splitlines()
+    assert (parked.code, first, last[:3]) == (5, "coder: 已挂起：有尚未处理的提问或审批", "会话 ")
+    assert answer.startswith("应答请运行：coder answer ")
     (ask,) = [json.loads(line)["ask"]["id"] for line in coder.run("asks", "--json", env=ZH).out.splitlines()]
     answered = coder.run("answer", ask, "拒绝", env=ZH)
     assert (answered.code, answered.out) == (0, "已应答：bash: touch a\n未完成\n")

@@ -69,6 +69,15 @@ class Providers:
             return "this machine"
         return without_user(self._kind_and_address(*self._find(model))[1])
 
+    def key_source(self, model: str) -> str:
+        """The environment variable that has the key for this model; `none` if it needs no key."""
+        if self._is_local(model):
+            return "none"
+        try:
+            return self._key(*self._find(model), model)[1] or "none"
+        except CannotRun:
+            return "none"
+
     def offers(self, name: str) -> list[tuple[str, str]]:
         """The usable models of a provider, as far as they are known without asking it, and the variable that has the
         key. Another server than the provider's own may not have what the provider has."""

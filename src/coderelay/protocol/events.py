@@ -64,6 +64,8 @@ from coderelay.protocol.translatable import Translatable, keep_templates
 Ending = Literal["done", "failed", "stopped", "step_limit"]
 StopReason = Literal["end_turn", "max_tokens", "refusal", "cancelled"]
 Author = Literal["model", "workflow", "person"]
+Verification = Literal["passed", "failed", "inconclusive", "not_run"]
+"""How the check of a turn's work ended. `inconclusive`: the machine is to blame, not the work."""
 
 
 class TurnStarted(Event, frozen=True, tag="turn.started"):
@@ -101,8 +103,9 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     `to_check` proposes no calls, but the work of the turn is to be checked before the turn ends.
 
     The workflow can be the author too, when it starts a todo list or checks the work, and so can the person, whose
-    one call is a command of their own. The model gets such messages in the role of the user. A `verbatim` event, of
-    this or another type, stands in a message that the agent handed in before (message.kept).
+    one call is a command of their own. The model gets such messages in the role of the user. `verification` is how
+    the check of the work ended, in the message of the workflow that says so. A
+    `verbatim` event, of this or another type, stands in a message that the agent handed in before (message.kept).
     """
 
     message_id: MessageId
@@ -117,6 +120,7 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
     author: Author = "model"
     to_check: bool = False
     verbatim: bool = False
+    verification: Verification | None = None
 
 
 class EnvironmentSetUp(Event, frozen=True, tag="environment.set_up"):

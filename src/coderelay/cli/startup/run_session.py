@@ -5,8 +5,10 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from coderelay.app import App
 from coderelay.cli.startup.choose_session import (
@@ -17,6 +19,7 @@ from coderelay.cli.startup.choose_session import (
 )
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.client.ask_text import headline
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.errors import error_in_words
@@ -25,9 +28,11 @@ from coderelay.protocol.asks import By
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowSession
+from coderelay.protocol.summary import AskRow
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.headless.output import open_output
-from coderelay.surfaces.headless.run_prompt import DONE, FAILED, INTERRUPTED, PARKED, PromptRun, PromptStatus
+from coderelay.surfaces.headless.run_prompt import PromptRun, PromptStatus
+from coderelay.surfaces.headless.run_result import DENIED, DONE, FAILED, INTERRUPTED, PARKED, RunResult
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +91,9 @@ async def _headless(
     client: Client, options: argparse.Namespace, app: App, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
     cwd = (await client.get(ShowSession(session))).cwd  # a resumed session may work in another folder
-    run = PromptRun(client, session, open_output(options.output, session), _unattended(options, app, cwd), by)
+    result = RunResult(session)
+    output = open_output(options.output, result, partial(_init_fields, app))
+    run = PromptRun(client, result, output, _unattended(options, app, cwd), by)
     main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
     stopping: list[asyncio.Task[None]] = []
 
@@ -113,7 +120,7 @@ async def _headless(
     try:
         code = await main
     except asyncio.CancelledError:
-        return INTERRUPTED
+        code = INTERRUPTED
     except CoderError as error:
         return await _tell_failure(run, session, error_in_words(error))
     except Exception as error:
@@ -123,19 +130,38 @@ async def _headless(
         await asyncio.gather(*stopping, return_exceptions=True)
     if run.deaf:
         return INTERRUPTED
+    with suppress(BrokenPipeError):  # `finish` turns it into an exit code
+        await _tell_ending(run, session, code)
+    return code
+
+
+async def _tell_ending(run: PromptRun, session: SessionId, code: int) -> None:
+    """Write to stderr how a run ended that was not simply done, and what the person can do."""
+    lines = list(run.unanswered)
     if code == PARKED:
         earlier = t("an earlier question is still open; the prompt is queued")
-        sys.stderr.write(
-            _parked(session, earlier if run.behind_others else t("a question or permission request is open"))
+        asks = await run.open_asks()
+        why = earlier if run.behind_others else t("a question or permission request is open")
+        sys.stderr.write(_parked(session, why, asks))
+    elif code == INTERRUPTED:
+        run.end_early()
+        lines.append(t("interrupted. Resume with: coder resume {session}", session=session))
+    elif code == DENIED and not lines:
+        lines.append(
+            t(
+                "something was denied because nobody could answer. Allow it with --mode or --unattended allow, or "
+                "use --unattended park to answer it later."
+            )
         )
-    for told in run.unanswered:
+    for told in lines:
         sys.stderr.write(f"coder: {told}\n")
-    return code
 
 
 async def _tell_failure(run: PromptRun, session: SessionId, problem: str) -> int:
     """Report the failure and what has become of the prompt: a person who does not know that would send it again."""
     fate = _in_words(await run.give_up(), session)
+    with suppress(BrokenPipeError):  # `finish` turns it into an exit code
+        run.end_early(problem)
     sys.stderr.write("\n".join(filter(None, (f"coder: {problem}", fate))) + "\n")
     return FAILED
 
@@ -176,5 +202,16 @@ def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) ->
             loop.add_signal_handler(number, react)
 
 
-def _parked(session: SessionId, why: str) -> str:
-    return f"coder: {t('parked, {why}', why=why)}\n{t('session {session}', session=session)}\n"
+def _parked(session: SessionId, why: str, asks: Sequence[AskRow] = ()) -> str:
+    lines = [f"coder: {t('parked, {why}', why=why)}", *(f"  {each.ask.id}  {headline(each.ask)}" for each in asks)]
+    if asks:
+        lines.append(t("Answer with: coder answer {ask} allow|deny|stop|TEXT", ask=asks[0].ask.id))
+    lines.append(t("session {session}", session=session))
+    return "\n".join(lines) + "\n"
+
+
+def _init_fields(app: App, model: str, cwd: str) -> dict[str, Any]:
+    """What the init message of `stream-json` says of this process: where the key comes from, and which MCP servers
+    are configured."""
+    servers = app.folders.of(cwd).settings.mcp_servers
+    return {"apiKeySource": app.providers(cwd).key_source(model), "mcp_servers": list(servers)}

@@ -99,8 +99,8 @@ def _messages(recorded: Recorded) -> list[tuple[str, dict[str, Any] | msgspec.Ra
             row = derived_id(session, recorded.seq)
             return [(row, _tool_result(session, row, event))]
         case TurnEnded() as event:
-            row = derived_id(session, recorded.seq)
-            return [(row, _result(session, row, event))]
+            result = result_message(recorded, event)
+            return [(result["uuid"], result)]
         case _:
             return []
 
@@ -115,8 +115,17 @@ def _init(session: SessionId, row: str, event: TurnStarted) -> dict[str, Any]:
         "model": event.model,
         "permissionMode": PERMISSION_MODES[event.mode],
         "tools": [tool_specs().outside_name(tool) for tool in event.tools],
+        "mcp_servers": _servers(event.tools),
+        "slash_commands": [],
+        "apiKeySource": "none",
         "agent": event.agent,
     }
+
+
+def _servers(tools: Sequence[str]) -> list[dict[str, str]]:
+    """The MCP servers whose tools the turn has."""
+    names = dict.fromkeys(tool.split("__", 2)[1] for tool in tools if tool.startswith("mcp__"))
+    return [{"name": name, "status": "connected"} for name in names]
 
 
 def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
@@ -138,9 +147,9 @@ def _assistant(session: SessionId, event: MessageAdded) -> dict[str, Any]:
             "type": "message",
             "role": "assistant",
             "model": event.model,
-            "content": [*said, *map(_tool_use, event.calls)],
+            "content": [*said, *map(tool_use, event.calls)],
             "stop_reason": stop_reason,
-            "usage": _usage(event.usage),
+            "usage": usage_fields(event.usage),
         },
     }
 
@@ -156,7 +165,8 @@ def _proposed(session: SessionId, row: str, call: Call) -> dict[str, Any]:
             "id": row,
             "type": "message",
             "role": "assistant",
-            "content": [_tool_use(call)],
+            "model": "",
+            "content": [tool_use(call)],
             "stop_reason": "tool_use",
         },
     }
@@ -187,7 +197,7 @@ def _compacted(session: SessionId, row: str, event: HistoryCompacted) -> dict[st
     }
 
 
-def _tool_use(call: Call) -> dict[str, Any]:
+def tool_use(call: Call) -> dict[str, Any]:
     try:
         arguments = msgspec.json.decode(call.arguments, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
@@ -224,25 +234,29 @@ _SUBTYPES = {
 }
 
 
-def _result(session: SessionId, row: str, event: TurnEnded) -> dict[str, Any]:
-    error = {"error": event.error} if event.error is not None else {}
+def result_message(recorded: Recorded, event: TurnEnded) -> dict[str, Any]:
+    """The end of a turn. A surface that has followed the turn adds what this event does not say: how long the model
+    took, and what was denied."""
+    error = {"error": event.error, "errors": [event.error]} if event.error is not None else {}
     return {
         "type": "result",
         "subtype": _SUBTYPES[event.ending],
-        "uuid": row,
-        "session_id": session,
+        "uuid": derived_id(recorded.session, recorded.seq),
+        "session_id": recorded.session,
         "is_error": event.ending != "done",
         "duration_ms": event.ms,
+        "duration_api_ms": 0,
         "num_turns": event.steps,
         "result": event.text,
         "stop_reason": event.stop_reason,
-        "usage": _usage(event.usage),
+        "usage": usage_fields(event.usage),
         "total_cost_usd": event.cost or 0.0,
+        "permission_denials": [],
         **error,
     }
 
 
-def _usage(usage: Usage) -> dict[str, int]:
+def usage_fields(usage: Usage) -> dict[str, int]:
     return {
         "input_tokens": usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens,
         "output_tokens": usage.output_tokens,

@@ -5,7 +5,7 @@ Each block is started, grows by deltas and is stopped; then the complete message
 
 from typing import Any
 
-from coderelay.protocol.ids import MessageId, SessionId
+from coderelay.protocol.ids import MessageId, SessionId, new_id
 from coderelay.protocol.live import TextDelta, ThinkingDelta
 
 
@@ -15,6 +15,8 @@ class Partials:
         self._message: MessageId | None = None
         self._open: str | None = None
         self._index = -1
+        self._run = new_id()[:24]
+        self._events = 0
 
     def grow(self, live: TextDelta | ThinkingDelta) -> list[dict[str, Any]]:
         """The events for one more piece. A message that broke off is finished when another one begins."""
@@ -46,8 +48,10 @@ class Partials:
         return [self._event({"type": "content_block_stop", "index": self._index})]
 
     def _event(self, event: dict[str, Any]) -> dict[str, Any]:
+        self._events += 1
         return {
             "type": "stream_event",
+            "uuid": f"{self._run}{self._events:012x}",
             "session_id": self._session,
             "parent_tool_use_id": None,
             "event": event,

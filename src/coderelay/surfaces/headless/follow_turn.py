@@ -11,16 +11,18 @@ from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.surfaces import standard_streams
-from coderelay.surfaces.headless.output import open_output
-from coderelay.surfaces.headless.run_prompt import DONE, ENDINGS, FAILED, PARKED
+from coderelay.surfaces.headless.output import ProgressLines, TextOutput
+from coderelay.surfaces.headless.run_result import DONE, ENDINGS, FAILED, PARKED
 
 
 async def carry_on(client: Client, session: SessionId, after: int) -> int:
     """Print the open and queued turns until they end or an ask is open. Returns the exit code of `coder -p`."""
-    output = open_output("text", session)
+    progress = ProgressLines(sys.stderr)
+    output = TextOutput(sys.stdout, sys.stderr, progress)
     summary = await client.get(ShowSession(session))
     if not summary.turn_open and not summary.queued:
         return DONE
+    await _know_calls(client, session, after, progress)
     asks, events = await join_family(client, session, after)
     async with aclosing(events) as feed:
         if asks:
@@ -44,6 +46,16 @@ async def carry_on(client: Client, session: SessionId, after: int) -> int:
                 case _:
                     pass
     return FAILED
+
+
+async def _know_calls(client: Client, session: SessionId, after: int, progress: ProgressLines) -> None:
+    """Read the calls that were proposed before this process came, so that each is shown by its name."""
+    async with aclosing(client.follow(session, 0)) as feed:
+        async for each in feed:
+            if isinstance(each, Recorded):
+                progress.know(each)
+                if each.seq >= after:
+                    return
 
 
 async def _still_waiting(client: Client, session: SessionId) -> int:

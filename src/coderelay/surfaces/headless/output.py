@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from typing import Any, Literal, Protocol, TextIO
 
@@ -11,7 +12,7 @@ from coderelay.client.client import Client
 from coderelay.client.language import retell
 from coderelay.client.todo_text import lists_in
 from coderelay.client.views import cowork
-from coderelay.protocol.calls import Finished, one_line
+from coderelay.protocol.calls import Denied, Finished, one_line
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import UnknownSession
 from coderelay.protocol.events import (
@@ -30,6 +31,7 @@ from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnI
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces import standard_streams
+from coderelay.surfaces.headless.run_result import RunResult
 
 Form = Literal["text", "json", "stream-json"]
 _FEW_WAITING = standard_streams.MOST_WAITING // 4
@@ -38,42 +40,63 @@ _FEW_WAITING = standard_streams.MOST_WAITING // 4
 class PromptOutput(Protocol):
     def event(self, recorded: Recorded) -> None: ...
     def live(self, live: Live) -> None: ...
+    def child_event(self, recorded: Recorded) -> None:
+        """Called for the events of child sessions. Their results are also the outcomes of the parent's calls."""
+        ...
+
     def finish(self, ended: Recorded) -> None:
         """Called when the turn of this run's prompt has ended."""
         ...
 
+    def cut_short(self, result: dict[str, Any]) -> None:
+        """Called instead of `finish` if the run ends before its turn has ended."""
+        ...
 
-def open_output(form: Form, session: SessionId) -> PromptOutput:
+
+class InitFields(Protocol):
+    def __call__(self, model: str, cwd: str) -> dict[str, Any]:
+        """The fields of the init message that the event of a turn's start does not have."""
+        ...
+
+
+def open_output(form: Form, result: RunResult, init: InitFields, *, verbose: bool = False) -> PromptOutput:
+    progress = ProgressLines(sys.stderr, everything=form == "text" or verbose)
     match form:
         case "text":
-            return TextOutput(sys.stdout, sys.stderr)
+            return TextOutput(sys.stdout, sys.stderr, progress)
         case "json":
-            return JsonOutput(sys.stdout)
+            return JsonOutput(sys.stdout, progress, result)
         case "stream-json":
-            return StreamJsonOutput(sys.stdout, session)
+            return StreamJsonOutput(sys.stdout, progress, result, init)
 
 
-class TextOutput:
-    """Writes the final answer to stdout. Progress (if stderr is a terminal), notices and errors go to stderr."""
+class ProgressLines:
+    """Writes to stderr what happens in a turn, one line for each call and each outcome. What was denied, and a check
+    of the work that failed for good, are always written, the rest only with `everything`."""
 
-    def __init__(self, out: TextIO, err: TextIO) -> None:
-        self._out = out
+    def __init__(self, err: TextIO, *, everything: bool = True) -> None:
         self._err = err
+        self._everything = everything
         self._titles: dict[CallId, str] = {}
         self._lists: dict[CallId, list[str]] = {}
-        self._progress = err.isatty()
+        self._of_workflow: set[CallId] = set()
 
     def event(self, recorded: Recorded) -> None:
         match recorded.event:
             case MessageAdded() as event:
                 self._lists |= lists_in(event)
-                if event.author == "workflow" and (text := text_of(event.blocks)):
-                    self._err.write(f"coder: {text}\n")
+                if event.author == "workflow":
+                    self._of_workflow.update(call.id for call in event.calls)
+                    told = f"coder: {text_of(event.blocks)}" if event.blocks else ""
+                    self._say(told, always=event.verification == "failed")
             case BatchOpened() | CallProposed() as event:
                 titles = {each.call_id: f"{each.need.tool} {each.need.title}" for each in judged_in(event)}
                 self._titles.update(titles)
             case CallStarted() as event:
                 self._say(f"• {_line(self._titles.get(event.call_id, ''))}")
+            case CallEnded(outcome=Denied()) as event:
+                if event.call_id not in self._of_workflow:  # of a check, the workflow says why it was not run
+                    self._say(f"coder: {self._named(event)}", always=True)
             case CallEnded() as event:
                 self._say(f"  {retell(one_line(event.outcome))}")
                 for line in self._lists.pop(event.call_id, ()) if isinstance(event.outcome, Finished) else ():
@@ -83,7 +106,32 @@ class TextOutput:
 
     def live(self, live: Live) -> None:
         if isinstance(live, Notice):
-            self._err.write(f"coder: {retell(live.text, live.said)}\n")
+            self._say(f"coder: {retell(live.text, live.said)}")
+
+    def know(self, recorded: Recorded) -> None:
+        """Remember the calls of an event that is not shown."""
+        self._titles.update(
+            {each.call_id: f"{each.need.tool} {each.need.title}" for each in judged_in(recorded.event)}
+        )
+
+    def _named(self, event: CallEnded) -> str:
+        title, told = self._titles.get(event.call_id, ""), retell(one_line(event.outcome))
+        return f"{_line(title)}: {told}" if title else told
+
+    def _say(self, line: str, *, always: bool = False) -> None:
+        if line and (always or self._everything):
+            self._err.write(line + "\n")
+
+
+class TextOutput:
+    """Writes the final answer to stdout. Progress, notices and errors go to stderr."""
+
+    def __init__(self, out: TextIO, err: TextIO, progress: ProgressLines) -> None:
+        self._out = out
+        self._err = err
+        self._progress = progress
+        self.event = self.child_event = progress.event
+        self.live = progress.live
 
     def finish(self, ended: Recorded) -> None:
         event = ended.event
@@ -94,9 +142,8 @@ class TextOutput:
         if event.error:
             self._err.write(f"coder: {retell(event.error, event.said)}\n")
 
-    def _say(self, line: str) -> None:
-        if self._progress:
-            self._err.write(line + "\n")
+    def cut_short(self, result: dict[str, Any]) -> None:
+        pass  # stderr says why
 
 
 class NullOutput:
@@ -108,51 +155,106 @@ class NullOutput:
     def live(self, live: Live) -> None:
         pass
 
+    def child_event(self, recorded: Recorded) -> None:
+        pass
+
     def finish(self, ended: Recorded) -> None:
         pass
 
+    def cut_short(self, result: dict[str, Any]) -> None:
+        pass
 
-class JsonOutput(NullOutput):
-    """Writes one JSON object, the result, at the end of the turn. The agent may have handed it in before the end."""
 
-    def __init__(self, out: TextIO) -> None:
+class JsonOutput:
+    """Writes one JSON object, the result, at the end of the run. The agent may have handed it in before the end."""
+
+    def __init__(self, out: TextIO, progress: ProgressLines, result: RunResult) -> None:
         self._out = out
-        self._result: list[str] = []
+        self._progress = progress
+        self._result = result
+        self._kept: list[str] = []
 
     def event(self, recorded: Recorded) -> None:
+        self._result.take(recorded)
+        self._progress.event(recorded)
         if isinstance(recorded.event, MessageKept) and recorded.event.is_last:
-            self._result = cowork.lines(recorded)
+            self._kept = cowork.lines(recorded)
+
+    def child_event(self, recorded: Recorded) -> None:
+        self._result.take(recorded)
+        self._progress.event(recorded)
+
+    def live(self, live: Live) -> None:
+        self._progress.live(live)
 
     def finish(self, ended: Recorded) -> None:
-        for line in cowork.lines(ended) or self._result:
+        ours = cowork.lines(ended) or not self._kept
+        for line in [_encoded(self._result.of_turn(ended))] if ours else self._kept:
             _write_line(self._out, line)
+
+    def cut_short(self, result: dict[str, Any]) -> None:
+        _write_line(self._out, _encoded(result))
 
 
 class StreamJsonOutput:
     """Writes one JSON message per line while the turn runs."""
 
-    def __init__(self, out: TextIO, session: SessionId) -> None:
+    def __init__(self, out: TextIO, progress: ProgressLines, result: RunResult, init: InitFields) -> None:
         self._out = out
         from coderelay.client.views.partial_messages import Partials  # of no other output
 
-        self._partials = Partials(session)
+        self._progress = progress
+        self._result = result
+        self._init = init
+        self._partials = Partials(result.session)
 
     def event(self, recorded: Recorded) -> None:
+        self.child_event(recorded)
         if isinstance(recorded.event, MessageAdded | MessageKept | TurnEnded):
             self._write(self._partials.finish())
-        for line in cowork.lines(recorded):
+        for line in self._lines(recorded):
             _write_line(self._out, line)
+
+    def child_event(self, recorded: Recorded) -> None:
+        self._result.take(recorded)
+        self._progress.event(recorded)
 
     def live(self, live: Live) -> None:
         if isinstance(live, TextDelta | ThinkingDelta):
             self._write(self._partials.grow(live))
+        else:
+            self._progress.live(live)
 
     def finish(self, ended: Recorded) -> None:
         pass  # `event` has already written the result
 
+    def cut_short(self, result: dict[str, Any]) -> None:
+        self._write([*self._partials.finish(), result])
+
+    def _lines(self, recorded: Recorded) -> list[str]:
+        """An agent that hands in its own messages has told of the beginning and the end of a turn by itself."""
+        lines = cowork.lines(recorded)
+        match recorded.event:
+            case TurnEnded() if lines:
+                return [_encoded(self._result.of_turn(recorded))]
+            case TurnStarted() as event if lines:
+                init, more = msgspec.json.decode(lines[0]), self._init(event.model, event.cwd)
+                return [_encoded(init | more | {"mcp_servers": _servers(more["mcp_servers"], init["mcp_servers"])})]
+            case _:
+                return lines
+
     def _write(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:
-            _write_line(self._out, msgspec.json.encode(message, enc_hook=encode_plain).decode())
+            _write_line(self._out, _encoded(message))
+
+
+def _servers(configured: Sequence[str], connected: list[dict[str, str]]) -> list[dict[str, str]]:
+    known = [each["name"] for each in connected]
+    return connected + [{"name": each, "status": "pending"} for each in configured if each not in known]
+
+
+def _encoded(message: dict[str, Any]) -> str:
+    return msgspec.json.encode(message, enc_hook=encode_plain).decode()
 
 
 def _write_line(out: TextIO, line: str) -> None:
@@ -180,6 +282,7 @@ class PacedOutput:
         self._last = 0  # sequence number of the last event that the session has recorded
         self._cut: MessageId | None = None  # a message of which a delta was dropped
         self._catching_up: asyncio.Task[None] | None = None
+        self._is_finished = False
 
     def begin(self, after: int) -> None:
         """Show the events after sequence number `after`."""
@@ -189,7 +292,9 @@ class PacedOutput:
         """Show one event or live delta. Raises BrokenPipeError if the reader has closed the pipe."""
         if not isinstance(each, Recorded):
             self._show_live(each)
-        elif each.session == self._session:  # a child's result is shown as the outcome of the parent's call
+        elif each.session != self._session:
+            self._output.child_event(each)
+        else:
             self._last = each.seq
             if self._catching_up is not None and self._catching_up.done():
                 self._catching_up.result()
@@ -204,6 +309,12 @@ class PacedOutput:
         if self._catching_up is not None:
             await self._catching_up
 
+    def cut_short(self, result: dict[str, Any]) -> None:
+        """Write the result of a run that ends before its turn has ended. Nothing is written after that."""
+        if not self._is_finished:
+            self._output.cut_short(result)
+            self.silence()
+
     def silence(self) -> None:
         """Discard all further output."""
         self._output = NullOutput()
@@ -216,6 +327,7 @@ class PacedOutput:
                 self._turn = turn_id
             case TurnEnded(turn_id=turn_id) if turn_id == self._turn:
                 self._output.finish(recorded)
+                self._is_finished = True
             case _:
                 pass
 

@@ -26,10 +26,9 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.queries import ListAsks
+from coderelay.protocol.summary import AskRow
 from coderelay.surfaces.headless.output import PacedOutput, PromptOutput
-
-DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
-ENDINGS = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
+from coderelay.surfaces.headless.run_result import FAILED, INTERRUPTED, PARKED, RunResult
 
 PromptStatus = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
 """The state of a prompt when the process that sent it cannot go on."""
@@ -42,18 +41,17 @@ class PromptRun:
     """
 
     def __init__(
-        self, client: Client, session: SessionId, output: PromptOutput, unattended: Unattended, by: By
+        self, client: Client, result: RunResult, output: PromptOutput, unattended: Unattended, by: By
     ) -> None:
         self._client = client
-        self._session = session
+        self._result = result
+        self._session = session = result.session
         self._by = by
         self._nobody = AutoAnswer(unattended, by)
         self._prompt_id = PromptId(new_id())
         self._output = PacedOutput(client, session, self._prompt_id, output)
         self._sent = False
         self._turn: TurnId | None = None
-        self._refused = False
-        self._stopped = False
         self._admitted = False
         self.unanswered: list[str] = []
         self.behind_others = False
@@ -95,7 +93,7 @@ class PromptRun:
 
         Returns True if the prompt was recalled: then there is nothing more to wait for.
         """
-        self._stopped = True
+        self._result.stopped = True
         if await self._recall():
             return True
         await self._client.send(StopTurn(session=self._session, by=self._by))
@@ -111,6 +109,16 @@ class PromptRun:
                 return "unknown"
             return "waiting" if self._turn is None else "begun"
         return "begun" if self._sent else "not admitted"
+
+    async def open_asks(self) -> list[AskRow]:
+        """The asks that the run leaves open, for which it writes its result."""
+        rows = await self._client.get(ListAsks(self._session))
+        self._output.cut_short(self._result.parked(rows))
+        return rows
+
+    def end_early(self, problem: str | None = None) -> None:
+        """Write the result of a run that ends before its turn has ended: because of a problem, or interrupted."""
+        self._output.cut_short(self._result.interrupted() if problem is None else self._result.failed(problem))
 
     async def _recall(self) -> bool:
         recall = RecallPrompt(session=self._session, prompt_id=self._prompt_id, by=self._by)
@@ -135,9 +143,7 @@ class PromptRun:
             case CallAsked() as event:
                 return await self._decide([event.ask], self._turn)
             case TurnEnded() as event if event.turn_id == self._turn:
-                code = ENDINGS[event.ending]
-                by_us = code == DONE or (code == INTERRUPTED and not self._stopped)
-                return DENIED if by_us and self._refused else code
+                return self._result.exit_code(event.ending)
             case PromptAdmitted(prompt_id=prompt_id) if prompt_id == self._prompt_id:
                 self._admitted = True
             case PromptRecalled(prompt_id=prompt_id) if prompt_id == self._prompt_id:
@@ -166,8 +172,9 @@ class PromptRun:
         for ask in asks:
             answer = self._nobody.answer(ask, session or self._session)
             refused = isinstance(answer.decision, Deny) and not self._nobody.is_afterthought(ask)
-            self._refused = self._refused or refused
+            self._result.refused = self._result.refused or refused
             if isinstance(ask, BudgetAsk):
+                self._result.over_budget = self._result.over_budget or refused
                 self.unanswered.append(unanswered_line(ask))
             await self._client.send(answer)
         return None

@@ -7,7 +7,7 @@ from coderelay.agents.native.workflow.settings import Language
 from coderelay.agents.native.workflow.verify_result import Trouble
 from coderelay.protocol.calls import Call
 from coderelay.protocol.content import Note, Text
-from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import MessageId, TurnId, new_id
 
 Reason = Literal["no command", "refused", "not allowed"]
@@ -95,7 +95,12 @@ def _names(tests: Collection[str]) -> str:
 
 
 def workflow_message(
-    turn_id: TurnId, text: str = "", *, calls: tuple[Call, ...] = (), notes: tuple[Note, ...] = ()
+    turn_id: TurnId,
+    text: str = "",
+    *,
+    calls: tuple[Call, ...] = (),
+    notes: tuple[Note, ...] = (),
+    verification: Verification | None = None,
 ) -> MessageAdded:
     """A message of the workflow. People and the model get the text, only the model gets the notes."""
     return MessageAdded(
@@ -106,4 +111,5 @@ def workflow_message(
         calls=calls,
         notes=notes,
         author="workflow",
+        verification=verification,
     )

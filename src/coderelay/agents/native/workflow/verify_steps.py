@@ -29,7 +29,7 @@ from coderelay.agents.native.workflow.verify_intent import verify_intent
 from coderelay.agents.native.workflow.verify_result import CheckRun, Trouble, run_of, trouble_of
 from coderelay.protocol.calls import Call, Denied, Failed, Finished, Need, Unknown
 from coderelay.protocol.content import text_of
-from coderelay.protocol.events import MessageAdded
+from coderelay.protocol.events import MessageAdded, Verification
 from coderelay.protocol.ids import CallId, new_id
 from coderelay.protocol.session_events import Mode
 from coderelay.session.state import CallState, Entry
@@ -90,7 +90,7 @@ class Checking:
             case Verify(choice):
                 await self._propose(choice)
             case Skip(reason):
-                await self._end_once(not_run(reason, self._settings.language))
+                await self._end_once("not_run", not_run(reason, self._settings.language))
             case None:
                 await self._turn.finish()
 
@@ -117,35 +117,35 @@ class Checking:
         command = msgspec.json.decode(check.call.arguments, type=CheckArguments).command
         language, work = self._settings.language, self._work()
         if isinstance(check.outcome, Denied):
-            await self._end(not_run("not allowed", language))
+            await self._end("not_run", not_run("not allowed", language))
             return
         match after_run(run_of(check.outcome), command, work, self._settings.verification, self._before(command)):
             case Passed():
-                await self._end(passed(command, language))
+                await self._end("passed", passed(command, language))
             case Repair(broken, before):
                 words = repair_prompt(command, language, broken, before)
                 await self._turn.add(workflow_message(self._turn.id, words), [], final=False)
             case FailedBefore(before):
-                await self._end(failing_as_before(command, before, language))
+                await self._end("failed", failing_as_before(command, before, language))
             case StillFailing():
-                await self._end(still_failing(command, work.runs, language))
+                await self._end("failed", still_failing(command, work.runs, language))
             case CannotTell(trouble):
-                await self._end(best_effort(command, trouble, language))
+                await self._end("inconclusive", best_effort(command, trouble, language))
 
     def _before(self, command: str) -> frozenset[str]:
         state = self._turn.state
         assert state.turn is not None
         return failed_before(state.calls.values(), [state.calls[each] for each in state.turn.calls], command)
 
-    async def _end_once(self, words: str) -> None:
+    async def _end_once(self, verification: Verification, words: str) -> None:
         """End the turn, and tell the person why nothing was checked, unless the session has told them before."""
         if any(_says(entry, words) for entry in self._turn.state.history):
             await self._turn.finish()
         else:
-            await self._end(words)
+            await self._end(verification, words)
 
-    async def _end(self, words: str) -> None:
-        await self._turn.add(workflow_message(self._turn.id, words), [], final=True)
+    async def _end(self, verification: Verification, words: str) -> None:
+        await self._turn.add(workflow_message(self._turn.id, words, verification=verification), [], final=True)
 
     def _work(self) -> TurnWork:
         state, settings = self._turn.state, self._turn.settings

@@ -1,0 +1,151 @@
+"""The result of one run of `coder -p`: its exit code, and what its result message says beyond the end of the turn."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from coderelay.client.ask_text import headline
+from coderelay.client.views import cowork
+from coderelay.protocol.asks import Ask
+from coderelay.protocol.calls import Call, Denied
+from coderelay.protocol.content import Usage, plus, text_of
+from coderelay.protocol.events import (
+    CallEnded,
+    CallProposed,
+    Ending,
+    MessageAdded,
+    Recorded,
+    TurnEnded,
+    TurnStarted,
+)
+from coderelay.protocol.ids import CallId, SessionId, new_id
+from coderelay.protocol.summary import AskRow
+
+DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+ENDINGS: dict[Ending, int] = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
+
+_Cut = Literal["error_parked", "error_during_execution"]
+
+
+class RunResult:
+    """Collects what the result is made of, from the events of the turn and from the run itself.
+
+    `refused`: something was denied because nobody could answer. `over_budget`: it was the request for more money.
+    `stopped`: the person interrupted the run.
+    """
+
+    def __init__(self, session: SessionId) -> None:
+        self.session = session
+        self.refused = False
+        self.over_budget = False
+        self.stopped = False
+        self._begin(0)
+
+    def _begin(self, at: int) -> None:
+        self._calls: dict[CallId, Call] = {}
+        self._denials: list[dict[str, Any]] = []
+        self._verification: dict[str, str] | None = None
+        self._started_at = self._last_at = at
+        self._api_ms = 0
+        self._steps = 0
+        self._usage = Usage()
+        self._cost: float | None = None
+
+    def take(self, recorded: Recorded) -> None:
+        """Must be given every event of the session and of its children."""
+        self._collect_denials(recorded)
+        if recorded.session != self.session:
+            return
+        match recorded.event:
+            case TurnStarted():
+                self._begin(recorded.at)
+            case MessageAdded(author="model") as event:
+                self._api_ms += max(0, recorded.at - self._last_at)
+                self._steps += 1
+                self._usage, self._cost = self._usage.plus(event.usage), plus(self._cost, event.cost)
+            case MessageAdded(author="workflow", verification=status) as event if status is not None:
+                self._verification = {"status": status, "message": text_of(event.blocks)}
+            case _:
+                pass
+        self._last_at = max(self._last_at, recorded.at)
+
+    def _collect_denials(self, recorded: Recorded) -> None:
+        match recorded.event:
+            case MessageAdded(author="model") as event:
+                self._calls |= {call.id: call for call in event.calls}
+            case CallProposed() as event:
+                self._calls[event.call.id] = event.call
+            case CallEnded() as event:
+                call = self._calls.pop(event.call_id, None)
+                if call is not None and isinstance(event.outcome, Denied):
+                    self._denials.append(_denial(call))
+            case _:
+                pass
+
+    def exit_code(self, ending: Ending) -> int:
+        code = ENDINGS[ending]
+        by_us = code == DONE or (code == INTERRUPTED and not self.stopped)
+        return DENIED if by_us and self.refused else code
+
+    def of_turn(self, ended: Recorded) -> dict[str, Any]:
+        """The result message of a turn that has ended."""
+        event = ended.event
+        assert isinstance(event, TurnEnded)
+        message = cowork.result_message(ended, event)
+        if self.exit_code(event.ending) == DENIED:
+            message["subtype"] = "error_max_budget_usd" if self.over_budget else "error_permission_denied"
+            message["is_error"] = True
+        return message | self._collected()
+
+    def parked(self, rows: Sequence[AskRow]) -> dict[str, Any]:
+        """The result message of a run that ends while asks are open."""
+        asks = [
+            {"id": each.ask.id, "session_id": each.session, "tool_use_id": each.ask.call_id, "kind": _kind(each.ask)}
+            | {"title": headline(each.ask)}
+            for each in rows
+        ]
+        return self._cut_short("error_parked", "tool_deferred") | {"asks": asks} | self._deferred(rows)
+
+    def failed(self, problem: str) -> dict[str, Any]:
+        """The result message of a run that could not go on."""
+        return self._cut_short("error_during_execution", None) | {"error": problem, "errors": [problem]}
+
+    def interrupted(self) -> dict[str, Any]:
+        """The result message of a run that was interrupted before its turn had ended."""
+        return self._cut_short("error_during_execution", "cancelled")
+
+    def _cut_short(self, subtype: _Cut, stop_reason: str | None) -> dict[str, Any]:
+        return {
+            "type": "result",
+            "subtype": subtype,
+            "uuid": new_id(),
+            "session_id": self.session,
+            "is_error": True,
+            "duration_ms": self._last_at - self._started_at,
+            "num_turns": self._steps,
+            "result": "",
+            "stop_reason": stop_reason,
+            "usage": cowork.usage_fields(self._usage),
+            "total_cost_usd": self._cost or 0.0,
+        } | self._collected()
+
+    def _collected(self) -> dict[str, Any]:
+        verification = {} if self._verification is None else {"verification": self._verification}
+        return {"duration_api_ms": self._api_ms, "permission_denials": self._denials} | verification
+
+    def _deferred(self, rows: Sequence[AskRow]) -> dict[str, Any]:
+        """The call that waits, under the name that programs made for Claude know."""
+        calls = (self._calls.get(row.ask.call_id) for row in rows if row.ask.call_id is not None)
+        call = next(filter(None, calls), None)
+        if call is None:
+            return {}
+        shown = cowork.tool_use(call)
+        return {"deferred_tool_use": {name: shown[name] for name in ("id", "name", "input")}}
+
+
+def _denial(call: Call) -> dict[str, Any]:
+    shown = cowork.tool_use(call)
+    return {"tool_name": shown["name"], "tool_use_id": shown["id"], "tool_input": shown["input"]}
+
+
+def _kind(ask: Ask) -> str:
+    return str(ask.__struct_config__.tag)

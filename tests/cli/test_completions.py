@@ -38,7 +38,7 @@ def offered(coder: Coder, line: str) -> list[str]:
 def test_what_may_follow_is_offered(coder: Coder) -> None:
     assert offered(coder, "coder ") == list(SUBCOMMANDS)
     assert offered(coder, "coder as") == ["asks"]
-    assert offered(coder, "coder --m") == ["--mode", "--model", "--max-steps"]
+    assert offered(coder, "coder --m") == ["--mode", "--model", "--max-steps", "--max-turns"]
     assert offered(coder, "coder --mode ") == [*MODE_NAMES]
     assert offered(coder, "coder -p hi --output s") == ["stream-json"]
     assert offered(coder, "coder -p sessions -") == [each for each in COMMANDS[""] if each[0] == "-"] + ["--help"]
@@ -56,7 +56,7 @@ def test_it_offers_what_help_names_and_nothing_else(coder: Coder, command: str) 
     )
     table = {each for each in COMMANDS[command] if each.startswith("--")} | {"--help"}
     assert {each for each in named if f"  {each}" in told or f", {each}" in told} == table
-    valued = {each for each in table if re.search(rf"{each} [A-Z'{{]", told)}
+    valued = {each for each in table if re.search(rf"{each} \[?[A-Z'{{]", told)}
     assert valued == table & VALUES.keys()
 
 

@@ -44,7 +44,7 @@ def test_the_environment_says_in_which_language_help_is(coder: Coder, env: dict[
 
 def test_chinese_help_is_chinese_throughout(coder: Coder) -> None:
     told = coder.run("--help", env=ZH).out
-    assert "  --resume ID           继续此会话\n" in told
+    assert "继续此会话；不带 ID 则从列表中选择\n" in told
     assert "  coder resume [ID]     重新打开会话（不带 ID 则为当前目录中最新的），并继续被中断的工作\n" in told
     left = [line for line in told.splitlines() if not any(each > "\u2e7f" for each in line)]
     assert [line for line in left if "  " in line.strip() and not line.lstrip().startswith(("[", "-"))] == []
@@ -55,10 +55,11 @@ def test_chinese_help_is_chinese_throughout(coder: Coder) -> None:
     [
         (
             ["--mode", "x"],
-            f"coder：错误：参数 --mode：无效的选择：'x'（可选：{', '.join(map(repr, MODE_NAMES))}）\n",
+            "coder：错误：参数 --mode/--permission-mode：无效的选择：'x'"
+            f"（可选：{', '.join(map(repr, MODE_NAMES))}）\n",
         ),
         (["--fly"], "coder：错误：无法识别的参数：--fly\n"),
-        (["--max-steps", "0"], "coder：错误：参数 --max-steps：必须不小于 1\n"),
+        (["--max-steps", "0"], "coder：错误：参数 --max-steps/--max-turns：必须不小于 1\n"),
         (["--cwd", "gone"], "coder：错误：目录 {folder}/gone 不存在\n"),
         (["answer", "7"], "coder answer：错误：缺少必需的参数：allow|deny|stop|TEXT\n"),
     ],

@@ -39,18 +39,10 @@ SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 COMMANDS: dict[str, tuple[str, ...]] = {
     "": (
         *SUBCOMMANDS,
-        *(
-            "--prompt",
-            "--output",
-            "--mode",
-            "--model",
-            "--agent",
-            "--resume",
-            "--continue",
-            "--here",
-            "--allowed-tools",
-        ),
-        *("--unattended", "--max-steps", "--cwd", "--version"),
+        *("--print", "--prompt", "--output", "--output-format", "--verbose", "--mode", "--permission-mode"),
+        *("--dangerously-skip-permissions", "--model", "--agent", "--resume", "--continue", "--here"),
+        *("--allowed-tools", "--unattended", "--max-steps", "--max-turns", "--append-system-prompt", "--add-dir"),
+        *("--cwd", "--version"),
     ),
     "sessions": ("list", "search", "show", "export", "delete", "backup"),
     "sessions list": ("--here", "--json", "--limit"),
@@ -81,14 +73,15 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "completions": tuple(SCRIPTS),
 }
 VALUES: dict[str, tuple[str, ...]] = {
-    "--output": ("text", "json", "stream-json"),
-    "--mode": MODE_NAMES,
+    **dict.fromkeys(("--output", "--output-format"), ("text", "json", "stream-json")),
+    **dict.fromkeys(("--mode", "--permission-mode"), MODE_NAMES),
     "--model": ("MODEL",),
     "--agent": AGENTS,
-    "--resume": ("SESSION",),
+    **dict.fromkeys(("-r", "--resume"), ("SESSION",)),
     "--session": ("SESSION",),
     "--unattended": ("park", "deny", "allow"),
-    **dict.fromkeys(("-p", "--prompt", "--allowed-tools", "--max-steps", "--cwd", "--limit", "--name"), ()),
+    **dict.fromkeys(("-p", "--print", "--prompt", "--allowed-tools", "--max-steps", "--max-turns"), ()),
+    **dict.fromkeys(("--append-system-prompt", "--add-dir", "--cwd", "--limit", "--name"), ()),
     **dict.fromkeys(("--url", "--env", "--header"), ()),
 }
 

@@ -16,4 +16,4 @@ def main(arguments: list[str]) -> int:
         parser.error(t("--here needs the ID of a session"))
     meant = ["--continue"] if options.session is None else [f"--resume={options.session}"]
     meant += ["--here"] if options.here else []
-    return start.run(start.parser().parse_args(meant), start.folder_of(None), None)
+    return start.run(start.parse(meant)[0], start.folder_of(None), None)

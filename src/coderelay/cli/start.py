@@ -1,14 +1,15 @@
-"""`coder [PATH]` and `coder -p PROMPT`: the command-line options, and the choice of the surface."""
+"""`coder [PATH|PROMPT]` and `coder -p PROMPT`: the command-line options, and the choice of the surface."""
 
 import argparse
 import os
 import sys
 
 from coderelay import __version__
-from coderelay.cli.startup.arguments import AGENTS, SUBCOMMANDS, Arguments, HelpText
+from coderelay.cli.startup.arguments import AGENTS, PICK, SUBCOMMANDS, Arguments, HelpText
 from coderelay.cli.startup.current_folder import folder_gone_message, is_broad, resolved
+from coderelay.cli.startup.piped_input import decoded, piped_input
 from coderelay.client.language import t
-from coderelay.protocol.modes import MODE_NAMES
+from coderelay.protocol.modes import MODE_NAMES, MODES
 
 _EXIT_CODES = """commands:
   coder sessions [list|search TEXT|show ID|export ID|delete ID|backup FILE]   manage sessions
@@ -35,36 +36,68 @@ def parser() -> Arguments:
         formatter_class=HelpText,
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "path", nargs="?", metavar="PATH", help=t("the folder to work in (default: the current folder)")
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("path", nargs="?", metavar="PATH|PROMPT", help=t("the folder to work in, or the prompt to start with"))
+    add(
         "-p",
+        "--print",
         "--prompt",
+        dest="prompt",
+        nargs="?",
+        const="",
         metavar="PROMPT",
-        help=t("run one turn without a terminal and print the answer; - reads the prompt from stdin"),
+        help=t("run one turn without a terminal and print the answer; piped input is added to the prompt"),
     )
-    parser.add_argument("--output", choices=("text", "json", "stream-json"), default="text")
-    parser.add_argument("--mode", choices=MODE_NAMES)
-    parser.add_argument("--model", metavar="PROVIDER:NAME")
-    parser.add_argument("--agent", choices=AGENTS)
-    parser.add_argument("--resume", metavar="ID", help=t("continue this session"))
-    parser.add_argument(
-        "--continue", dest="latest", action="store_true", help=t("continue the newest session in this folder")
+    add("--output", "--output-format", choices=("text", "json", "stream-json"), default="text")
+    add("--verbose", action="store_true", help=t("with -p: also write progress to stderr if the output is JSON"))
+    add(
+        "--mode",
+        "--permission-mode",
+        type=_mode,
+        choices=MODE_NAMES,
+        help=t("what the agent may do without asking; Claude Code's names for the modes are known too"),
     )
-    parser.add_argument(
-        "--here", action="store_true", help=t("with --resume: move the session from another machine to this one")
+    add(
+        "--dangerously-skip-permissions",
+        dest="mode",
+        action="store_const",
+        const="yolo",
+        help=t("the same as --mode yolo: ask nothing, and run commands without a sandbox"),
     )
-    parser.add_argument("--allowed-tools", metavar="A,B", help=t("allow only these tools"))
-    parser.add_argument(
+    add("--model", metavar="PROVIDER:NAME")
+    add("--agent", choices=AGENTS)
+    add(
+        "-r",
+        "--resume",
+        nargs="?",
+        const=PICK,
+        metavar="ID",
+        help=t("continue this session; without an ID, pick one"),
+    )
+    add(
+        "-c",
+        "--continue",
+        dest="latest",
+        action="store_true",
+        help=t("continue the newest session in this folder"),
+    )
+    add("--here", action="store_true", help=t("with --resume: move the session from another machine to this one"))
+    add("--allowed-tools", metavar="A,B", help=t("allow only these tools"))
+    add(
         "--unattended",
         choices=("park", "deny", "allow"),
         help=t("what to do when a call needs permission and nobody can answer (default: deny)"),
     )
-    parser.add_argument(
-        "--max-steps", type=_positive, metavar="N", help=t("end a turn after N steps (answers of the model)")
+    add(
+        "--max-steps",
+        "--max-turns",
+        type=_positive,
+        metavar="N",
+        help=t("end a turn after N steps (answers of the model)"),
     )
-    parser.add_argument("--cwd", metavar="DIR", help=t("the folder to work in"))
+    add("--append-system-prompt", metavar="TEXT", help=t("instructions for the model, kept with the session"))
+    add("--add-dir", action="append", metavar="DIR", help=t("another folder that the session may use"))
+    add("--cwd", metavar="DIR", help=t("the folder to work in"))
     parser.add_argument("-V", "--version", action="version", version=f"coder {__version__}")
     return parser
 
@@ -80,6 +113,8 @@ def run(options: argparse.Namespace, folder: str, prompt: str | None) -> int:
     if not is_named and is_broad(folder) and (problem := _why_not_in(folder)):
         sys.stderr.write(f"coder: {problem}\n")
         return 1
+    if options.resume == PICK and (prompt is not None or not is_terminal()):
+        parser().error(t("--resume needs the ID of a session here; `coder sessions` lists all sessions"))
     if prompt is None and is_terminal():
         from coderelay.cli.startup.interrupts import RaisedInterrupts
         from coderelay.surfaces.terminal.input.typeahead import preserve_typeahead
@@ -112,12 +147,14 @@ def is_terminal() -> bool:
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
-    """The options, the folder, and the prompt if there is one. Exits with 2 if something is wrong."""
+    """The options, the folder, and the prompt of `-p` if there is one. A prompt for the terminal is
+    `options.first_prompt`. Exits with 2 if something is wrong."""
     options = parser().parse_args(arguments)
     if options.resume is not None and options.latest:
         parser().error(t("--resume and --continue cannot be used together"))
-    if options.here and options.resume is None:
+    if options.here and options.resume in (None, PICK):
         parser().error(t("--here needs --resume"))
+    options.first_prompt = _take_prompt(options)
     if options.path and options.cwd:
         parser().error(t("give the folder only once, as PATH or with --cwd"))
     folder = folder_of(options.cwd or options.path)
@@ -125,16 +162,50 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
         parser().error(_no_folder(folder, options.path or ""))
     if not _is_text(folder):
         parser().error(t("coder cannot work in a folder whose name is not UTF-8"))
-    prompt = sys.stdin.buffer.read() if options.prompt == "-" else _bytes(options.prompt)
-    if prompt is not None and not prompt.strip():
+    if options.prompt is None:
+        return options, folder, None
+    options.piped = ""
+    if options.prompt != "-":
+        options.piped = decoded(piped_input())
+        prompt = decoded(os.fsencode(options.prompt))
+    else:
+        prompt = decoded(sys.stdin.buffer.read())
+    if not prompt.strip():
+        prompt, options.piped = options.piped, ""
+    if not prompt.strip():
         parser().error(t("the prompt is empty"))
-    return options, folder, None if prompt is None else _decoded(prompt)
+    return options, folder, prompt
+
+
+def _take_prompt(options: argparse.Namespace) -> str:
+    """The positional argument is a folder if there is one of that name. Otherwise it is the prompt: that of `-p` if
+    that has none, else the first one for the terminal."""
+    given = options.path
+    if given is None or options.prompt or os.path.isdir(folder_of(given)) or not _may_be_prompt(given):
+        return ""
+    options.path = None
+    if options.prompt is None:
+        return decoded(os.fsencode(given))
+    options.prompt = given
+    return ""
+
+
+def _may_be_prompt(given: str) -> bool:
+    """Whether a text that names no folder is meant as a prompt, and not as a path or as a subcommand."""
+    if len(given.split()) > 1 or not given.isascii():
+        return True
+    is_path = os.sep in given or given.startswith((".", "~"))
+    return bool(given.strip()) and not is_path and not _near(given)
+
+
+def _near(given: str) -> list[str]:
+    from difflib import get_close_matches  # needed for a word that is neither a folder nor a subcommand
+
+    return get_close_matches(given, SUBCOMMANDS, 1)
 
 
 def _no_folder(folder: str, given: str) -> str:
-    from difflib import get_close_matches  # needed for this error only
-
-    if near := get_close_matches(given, SUBCOMMANDS, 1):
+    if near := _near(given):
         return t("there is no folder {folder}; did you mean `coder {name}`?", folder=folder, name=near[0])
     return t("there is no folder {folder}", folder=folder)
 
@@ -147,21 +218,13 @@ def folder_of(given: str | None) -> str:
         parser().error(folder_gone_message())
 
 
-def _bytes(argument: str | None) -> bytes | None:
-    """The bytes of an argument as they were typed, whatever the encoding."""
-    return None if argument is None else os.fsencode(argument)
-
-
-def _decoded(text: bytes) -> str:
-    """Text in UTF-8, or else in the encoding of the locale; what is neither is replaced."""
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.decode(sys.getfilesystemencoding(), "replace")
-
-
 def _is_text(name: str) -> bool:
     return name == os.fsencode(name).decode("utf-8", "replace")
+
+
+def _mode(text: str) -> str:
+    """The name of a mode, also for Claude Code's name of it."""
+    return next((each.name for each in MODES if text == each.outside_name), text)
 
 
 def _positive(text: str) -> int:

@@ -13,7 +13,7 @@ from coderelay.protocol.session_events import Mode, Preset, Think, When
 
 class CreateSession(Struct, frozen=True, kw_only=True):
     """Create a session. With a `parent`, it is a child session that works for the call `parent_call` of that
-    session."""
+    session. `instructions` are told to the model besides its own."""
 
     session: SessionId
     cwd: str
@@ -27,6 +27,7 @@ class CreateSession(Struct, frozen=True, kw_only=True):
     folders: tuple[str, ...] = ()
     parent: SessionId | None = None
     parent_call: CallId | None = None
+    instructions: str = ""
 
 
 class ConfigureSession(Struct, frozen=True, kw_only=True):
@@ -45,14 +46,15 @@ class ConfigureSession(Struct, frozen=True, kw_only=True):
     agent: str | None = None
     preset: Preset | None = None
     cwd: str | None = None
+    instructions: str | None = None
     when: When = "now"
 
 
 class SendPrompt(Struct, frozen=True, kw_only=True):
     """Queue a prompt. Sending the same `prompt_id` again changes nothing. With `steer`, the prompt joins the open
-    turn at its next step; if no turn is open any more, it gets a turn of its own. `typed` is the slash command that
-    the person typed, if `text` is its expansion. Questions of the turn wait `answer_within` seconds for an answer;
-    `unanswered` says what happens then."""
+    turn at its next step; if no turn is open any more, it gets a turn of its own. `typed` is what the person typed,
+    if `text` has more: the expansion of a slash command, or input that was piped in. Questions of the turn wait
+    `answer_within` seconds for an answer; `unanswered` says what happens then."""
 
     session: SessionId
     prompt_id: PromptId

@@ -31,7 +31,8 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="ki
 class SessionCreated(Event, frozen=True, tag="session.created"):
     """Always the first event. `cwd` is where commands run and what an undo covers; `folders` may be used besides it.
     A child session works for the call `parent_call` of the session `parent`. Only the `machine` with the session's
-    folder may claim it; in old logs there is none, and any machine may."""
+    folder may claim it; in old logs there is none, and any machine may. `instructions` are told to the model besides
+    its own."""
 
     cwd: str
     agent: str
@@ -46,6 +47,7 @@ class SessionCreated(Event, frozen=True, tag="session.created"):
     parent: SessionId | None = None
     parent_call: CallId | None = None
     machine: MachineIdentity | None = None
+    instructions: str = ""
 
 
 class SessionConfigured(Event, frozen=True, tag="session.configured"):
@@ -64,6 +66,7 @@ class SessionConfigured(Event, frozen=True, tag="session.configured"):
     preset: Preset | None = None
     cwd: str | None = None
     next_turn: bool = False
+    instructions: str | None = None
 
 
 class SessionMoved(Event, frozen=True, tag="session.moved"):
@@ -130,8 +133,8 @@ class PromptAdmitted(Event, frozen=True, tag="prompt.admitted"):
     """A prompt is on disk and waits for its turn. Questions of that turn wait `answer_within` seconds for an answer,
     for ever if it is None; `unanswered` says what happens then. With `steer`, the prompt joins an open turn at its
     next step. With the task `compact` the model gets no prompt: the turn summarises the earlier history. With the
-    task `shell` it gets none either: the turn runs `text` as the person's own command. `typed` is the slash command
-    that the person typed, if `text` is its expansion."""
+    task `shell` it gets none either: the turn runs `text` as the person's own command. `typed` is what the
+    person typed, if `text` has more: the expansion of a slash command, or input that was piped in."""
 
     prompt_id: PromptId
     text: str

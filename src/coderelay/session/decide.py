@@ -84,6 +84,7 @@ def create(
             parent=command.parent,
             parent_call=command.parent_call,
             machine=machine,
+            instructions=command.instructions,
         )
     ]
 

@@ -13,7 +13,7 @@ from coderelay.protocol.session_events import Mode, Preset
 from coderelay.session.decide import require
 from coderelay.session.state import SessionSettings, State
 
-NAMES = ("cwd", "title", "model", "mode", "allowed_tools", "think", "folders", "agent", "preset")
+NAMES = ("cwd", "title", "model", "mode", "allowed_tools", "think", "folders", "agent", "preset", "instructions")
 _STRICTNESS: dict[str, int] = {"plan": 0, **{each: place for place, each in enumerate(get_args(Preset), 1)}}
 
 
@@ -40,6 +40,7 @@ def first_settings(event: SessionCreated) -> SessionSettings:
         parent_call=event.parent_call,
         person=event.by.who,
         machine=event.machine,
+        instructions=event.instructions,
     )
 
 

@@ -29,7 +29,8 @@ from coderelay.protocol.summary import Phase
 
 
 class SessionSettings(Struct, frozen=True):
-    """`person` created the session; `machine` has its folder, None if any machine may have it."""
+    """`person` created the session; `machine` has its folder, None if any machine may have it. `instructions` are
+    told to the model besides its own."""
 
     cwd: str
     agent: str
@@ -45,6 +46,7 @@ class SessionSettings(Struct, frozen=True):
     parent_call: CallId | None = None
     person: str = ""
     machine: MachineIdentity | None = None
+    instructions: str = ""
 
 
 class CallState(Struct):

@@ -150,9 +150,12 @@ def _configured(row: Summary, event: SessionConfigured) -> Summary:
     return replace(_changed(row, event), pending=without(row.pending, event))
 
 
+_NOT_SHOWN = ("preset", "instructions")
+
+
 def _changed(row: Summary, event: SessionConfigured | None) -> Summary:
     changes = {} if event is None else values(event)
-    return replace(row, **{name: value for name, value in changes.items() if name != "preset"})
+    return replace(row, **{name: value for name, value in changes.items() if name not in _NOT_SHOWN})
 
 
 def _title(prompt: str) -> str:

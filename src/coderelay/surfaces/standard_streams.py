@@ -137,8 +137,7 @@ def install() -> None:
     _open_closed_files()
     sys.stdout = _text_stream(sys.stdout, 1)
     sys.stderr = _text_stream(sys.stderr, 2)
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # input in another encoding is no crash
+    _tolerate(sys.stdin)
 
 
 def write_behind() -> None:
@@ -234,6 +233,12 @@ def _text_stream(before: "io.TextIOBase | object", number: int) -> io.TextIOWrap
     before.flush()
     by_lines = before.line_buffering or before.write_through
     return kind(stream, before.encoding, "backslashreplace", line_buffering=by_lines)
+
+
+def _tolerate(stream: "io.TextIOBase | object") -> None:
+    """Input in another encoding than that of the locale is no crash."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
 
 
 def _joined(pieces: "list[tuple[StandardStream, bytes]]") -> "list[tuple[StandardStream, bytes]]":

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 AGENTS = ("native", "guide")
+PICK = "\0"
+"""The value of `--resume` without an ID. Nobody can type it."""
 SUBCOMMANDS = ("sessions", "resume", "asks", "answer", "permissions", "mcp", "model", "doctor", "completions")
 _COLUMNS = 80
 _FIXED = (  # argparse's own texts

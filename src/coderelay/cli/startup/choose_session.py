@@ -6,6 +6,8 @@ import os
 from msgspec import Struct
 
 from coderelay.app import App
+from coderelay.cli.startup.arguments import PICK
+from coderelay.cli.startup.current_folder import real_folder
 from coderelay.client.client import Client
 from coderelay.client.language import retell, t
 from coderelay.client.model_names import GUIDE, agent_for, with_provider
@@ -60,10 +62,18 @@ async def choose_session(
             model=model,
             agent=agent,
             allowed_tools=allowed or None,
+            folders=_more_folders(options, known.cwd, known.folders) or None,
+            instructions=options.append_system_prompt,
         )
     )
     await client.send(OpenSession(session=known.id, by=by))
     return ChosenSession(known.id, outcome.head, problem=problem, newest=_in_words(known) if options.latest else "")
+
+
+def _more_folders(options: argparse.Namespace, cwd: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The folders besides `cwd`: those the session knows already, and those of `--add-dir`."""
+    added = (real_folder(os.path.expanduser(each)) for each in options.add_dir or ())
+    return tuple(each for each in dict.fromkeys((*known, *added)) if each != cwd)
 
 
 async def _new_session(
@@ -84,6 +94,8 @@ async def _new_session(
             mode=options.mode or app.config.settings.mode,
             agent=agent,
             allowed_tools=allowed,
+            folders=_more_folders(options, folder),
+            instructions=options.append_system_prompt or "",
             by=by,
         )
     )
@@ -115,7 +127,7 @@ def restored_files_message(app: App) -> str:
 
 
 async def _known_session(client: Client, options: argparse.Namespace, folder: str) -> Summary | None:
-    if options.resume is not None:
+    if options.resume not in (None, PICK):
         return await find_session(client, options.resume, t("`coder sessions` lists all sessions."))
     if options.latest:
         newest = await client.get(ListSessions(cwd=folder, here=True))

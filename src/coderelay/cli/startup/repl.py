@@ -5,13 +5,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from coderelay.cli.startup.arguments import PICK
 from coderelay.surfaces import standard_streams
 from coderelay.surfaces.terminal.first_prompt import StartupView
 
 
 def run(options: argparse.Namespace, folder: str) -> int:
     standard_streams.write_behind()
-    return asyncio.run(StartupView(folder).run(partial(_work, options, folder)))
+    first = "/resume" if options.resume == PICK else options.first_prompt
+    return asyncio.run(StartupView(folder, first).run(partial(_work, options, folder)))
 
 
 async def _work(options: argparse.Namespace, folder: str, opening: StartupView) -> int:

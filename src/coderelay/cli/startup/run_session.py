@@ -67,7 +67,7 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
 
         client = host.connect(AT_THE_MACHINE)
         loop = PlainRepl(client, chosen.session, by, remember_model, partial(_unattended, options, app))
-        ending = await loop.run(chosen.after, app.config.settings.input_while_running)
+        ending = await loop.run(chosen.after, app.config.settings.input_while_running, options.first_prompt)
         if ending == "parked":
             sys.stderr.write(
                 _parked(loop.session, t("a question or permission request is open; the lines after it were not sent"))
@@ -92,9 +92,11 @@ async def _headless(
 ) -> int:
     cwd = (await client.get(ShowSession(session))).cwd  # a resumed session may work in another folder
     result = RunResult(session)
-    output = open_output(options.output, result, partial(_init_fields, app))
+    output = open_output(options.output, result, partial(_init_fields, app), verbose=options.verbose)
     run = PromptRun(client, result, output, _unattended(options, app, cwd), by)
-    main = asyncio.create_task(run.prompt(prompt, after, options.max_steps))
+    text = f"{prompt}\n\n{options.piped}" if options.piped.strip() else prompt
+    typed = prompt if text != prompt else ""
+    main = asyncio.create_task(run.prompt(text, after, options.max_steps, typed))
     stopping: list[asyncio.Task[None]] = []
 
     async def stop() -> None:

@@ -58,11 +58,19 @@ class PromptRun:
         self.deaf = False
         self.is_over = False
 
-    async def prompt(self, text: str, after: int, max_steps: int | None) -> int:
-        """Send the prompt and follow the session until its turn has ended. Returns the exit code."""
+    async def prompt(self, text: str, after: int, max_steps: int | None, typed: str = "") -> int:
+        """Send the prompt and follow the session until its turn has ended. Returns the exit code. `typed` is what the
+        person typed, if the text has more."""
         waiting = bool(await self._client.get(ListAsks(self._session)))
         await self._client.send(
-            SendPrompt(session=self._session, prompt_id=self._prompt_id, text=text, by=self._by, max_steps=max_steps)
+            SendPrompt(
+                session=self._session,
+                prompt_id=self._prompt_id,
+                text=text,
+                by=self._by,
+                max_steps=max_steps,
+                typed=typed,
+            )
         )
         self._sent = True
         if waiting:

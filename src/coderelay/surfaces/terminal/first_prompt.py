@@ -27,9 +27,9 @@ class StartupView:
 
     is_moving = False
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, first_prompt: str = "") -> None:
         self._folder = folder
-        self._sent: list[str] = []
+        self._sent: list[str] = [first_prompt] if first_prompt else []
         self._code = 0
         self._successor: OpenedRepl | None = None
         self._working: asyncio.Task[int] | None = None

@@ -96,14 +96,16 @@ class PlainRepl:
         self._ending: Ending | None = None
         self._while_running: WhileRunning = "queue"
 
-    async def run(self, after: int, while_running: WhileRunning = "queue") -> Ending:
+    async def run(self, after: int, while_running: WhileRunning = "queue", first_prompt: str = "") -> Ending:
         """Run until the person leaves or the pipe ends; with a pipe, also until a turn is stopped or waits for a
-        person."""
+        person. `first_prompt` is sent before any line is read."""
         self._while_running = while_running
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: asyncio.ensure_future(self._interrupt()))
         sandbox = sandbox_in_words(await self._client.get(ShowPermissions(self.session)))
         self._greet(await self._enter(self.session, after), sandbox)
+        if first_prompt:
+            await self._prompt(first_prompt)
         begin_reading(self._inbox.put_nowait, at_terminal=self._interactive)
         try:
             while self._ending is None:

@@ -21,6 +21,7 @@ from coderelay.workspace.trees.git_head import branch_of
 
 _LOOKED_AT = 200  # only the most recently read files
 TOPIC = "skills"
+GIVEN = "instructions"
 _SHARE = 0.16  # bytes for each token of the window, which is a twenty-fifth of the window
 _SHORTEST = 60
 _OFFER = "Instructions for certain kinds of work. If one fits what is asked, load it with skill before you begin."
@@ -37,6 +38,7 @@ def current_notes(state: State, disk: Disk, home: str, window: int, skills: Sequ
         environment_note(settings.cwd, settings.folders),
         *_file_notes(disk.root, state.told, window),
         *instruction_notes(disk.root, home, state.seen, window),
+        *given_notes(settings.instructions, state.told),
         *_skill_notes(skills, state.told, window),
         mode_note(settings.mode, child=settings.parent is not None),
         *change_notes(state.seen, disk),
@@ -58,6 +60,14 @@ def _file_notes(root: str, told: Mapping[str, str], window: int) -> list[Note]:
         return []
     more = ["(and more)"] if len(names) > _FILES_NAMED else []
     return [Note("files", "\n".join(["<files>", *names[:_FILES_NAMED], *more, "</files>"]))] if names else []
+
+
+def given_notes(instructions: str, told: Mapping[str, str]) -> list[Note]:
+    """What the person wants the model to be told in this session (`--append-system-prompt`)."""
+    if not instructions and GIVEN not in told:
+        return []
+    text = instructions or "The instructions that you were given for this session no longer hold."
+    return [Note(GIVEN, f"<instructions>\n{text}\n</instructions>")]
 
 
 def _skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: int) -> list[Note]:

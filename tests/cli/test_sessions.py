@@ -63,14 +63,14 @@ def test_b25_delete_removes_it_and_says_so_if_there_is_none(serve: Serve, coder_
     assert coder.run("sessions").out == ""
     again = coder.run("sessions", "delete", session)
     assert again.code == 1
-    assert f"Unknown session {session}" in again.err
+    assert f"there is no session {session!r}" in again.err
 
 
 @pytest.mark.parametrize("action", ["show", "export", "delete"])
 def test_an_unknown_session_is_named(serve: Serve, coder_on: CoderOn, action: str) -> None:
     ran = coder_on(serve(script())).run("sessions", action, "nope")
     assert (ran.code, ran.out) == (1, "")
-    assert "Unknown session nope" in ran.err
+    assert "there is no session 'nope'" in ran.err
 
 
 def test_delete_from_another_process_ends_a_running_turn(serve: Serve, coder_on: CoderOn, folder: Path) -> None:

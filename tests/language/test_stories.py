@@ -85,10 +85,10 @@ def test_a_language_that_is_not_spoken_is_refused(coder: Coder) -> None:
 def test_a_refusal_is_told_in_the_language_of_the_settings(coder: Coder) -> None:
     coder.home.mkdir()
     (coder.home / "config.json").write_text('{"lang": "zh"}')
-    told = "coder: 未知会话 none\n`coder sessions list` 列出所有会话。\n"
+    told = "coder: 没有会话 'none'\n`coder sessions` 列出所有会话。\n"
     assert coder.run("sessions", "show", "none").err == told
     assert coder.run("sessions", "show", "none", env={"CODER_LANG": "en"}).err == (
-        "coder: Unknown session none\n`coder sessions list` lists all sessions.\n"
+        "coder: there is no session 'none'\n`coder sessions` lists all sessions.\n"
     )
 
 

@@ -93,7 +93,7 @@ def test_an_outcome_of_the_log_is_told_by_its_template() -> None:
 def test_an_error_of_the_log_is_told_with_its_hint() -> None:
     ended = stored(TurnEnded(turn_id=TurnId("t"), ending="failed", error=str(UnknownSession("s"))))
     assert isinstance(ended, TurnEnded)
-    assert retell(ended.error or "", ended.said) == "未知会话 s\n`coder sessions list` 列出所有会话。"
+    assert retell(ended.error or "", ended.said) == "没有会话 's'\n`coder sessions` 列出所有会话。"
 
 
 def test_a_log_from_before_templates_is_read_and_told() -> None:

@@ -16,6 +16,7 @@ from coderelay.cli.startup.open_app import current_person, run_with_app
 from coderelay.client.ask_text import headline, parse_answer
 from coderelay.client.language import retell, t
 from coderelay.host.host import Host
+from coderelay.protocol.asks import DenyAndStop
 from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ShowSession, WhyNotRun, WhyWaiting
@@ -50,12 +51,15 @@ def main(arguments: list[str]) -> int:
             sys.stdout.write(_too_late(outcome))
             return 1
         sys.stdout.write(t("answered: {ask}", ask=headline(found.ask)) + "\n")
-        if options.no_wait:
+        is_stop = isinstance(command.decision, DenyAndStop)
+        if options.no_wait and not is_stop:
             return 0
         if (reason := await host.get(WhyNotRun(found.session))) is not None:
             sys.stdout.write(t("waiting for a host: {reason}", reason=retell(reason)) + "\n")
             return 0
         code = await carry_on(host, found.session, outcome.head)
+        if options.no_wait:
+            return 0  # to end the turn takes no time, and nobody else may be there to do it
         return await _carry_on_parent(host, found.parent, code) if code != PARKED and found.parent else code
 
     return run_with_app(answer)

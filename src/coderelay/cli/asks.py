@@ -21,7 +21,10 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
 
     async def show(host: Host) -> int:
-        for each in await host.get(ListAsks()):
+        rows = await host.get(ListAsks())
+        if not rows and not options.json:
+            sys.stderr.write(t("nothing waits for your answer") + "\n")
+        for each in rows:
             if options.json:
                 write_json(sys.stdout, msgspec.json.encode(each, enc_hook=encode_plain).decode())
             else:

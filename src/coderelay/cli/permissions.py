@@ -87,6 +87,8 @@ def main(arguments: list[str]) -> int:
         if options.action != "revoke":
             for each in approvals:
                 sys.stdout.write(f"{each.id}  {escaped(approval_in_words(each))}\n")
+            if not approvals:
+                sys.stderr.write(t("no approvals yet; answering `always` adds one") + "\n")
             return 0
         meant = the_id_meant(options.approval, [each.id for each in approvals])
         found = next((each for each in approvals if each.id == meant), None)

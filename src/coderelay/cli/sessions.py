@@ -110,7 +110,10 @@ async def _run(host: Host, options: argparse.Namespace) -> int:
 
 async def _list(host: Host, options: argparse.Namespace) -> None:
     cwd = real_folder() if options.here else None
-    for each in await host.get(ListSessions(cwd=cwd, limit=options.limit, text=" ".join(options.text))):
+    rows = await host.get(ListSessions(cwd=cwd, limit=options.limit, text=" ".join(options.text)))
+    if not rows and not options.json:
+        sys.stderr.write(t("no sessions found") + "\n")
+    for each in rows:
         await _list_one(host, each, options)
         for child in await host.get(ListChildren(each.id)) if each.children else ():
             await _list_one(host, child, options)

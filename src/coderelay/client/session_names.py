@@ -6,7 +6,7 @@ from coderelay.client.client import Client
 from coderelay.client.language import t
 from coderelay.protocol.errors import BadInput, UnknownSession
 from coderelay.protocol.ids import SessionId, ids_meant, the_id_meant
-from coderelay.protocol.queries import ListSessions, ShowSession
+from coderelay.protocol.queries import ListChildren, ListSessions, ShowSession
 from coderelay.protocol.summary import Summary
 
 _ALL = 100_000
@@ -21,6 +21,9 @@ async def session_by_id(client: Client, given: str) -> Summary:
         return await client.get(ShowSession(SessionId(given)))
     except UnknownSession:
         rows = {each.id: each for each in await client.get(ListSessions(limit=_ALL))}
+    if not ids_meant(given, rows):  # it may be the session of a task
+        for parent in [each for each in rows.values() if each.children]:
+            rows |= {each.id: each for each in await client.get(ListChildren(parent.id))}
     meant = the_id_meant(given, rows)
     if meant is None:
         raise UnknownSession(given)

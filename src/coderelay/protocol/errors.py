@@ -44,7 +44,7 @@ class BadInput(Refusal):
 class UnknownSession(Refusal):
     def __init__(self, session: str) -> None:
         super().__init__(
-            say("Unknown session {session}", session=session), "`coder sessions list` lists all sessions."
+            say("there is no session {name}", name=repr(session)), "`coder sessions` lists all sessions."
         )
         self.session = session
 

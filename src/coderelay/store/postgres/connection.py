@@ -7,8 +7,11 @@ import asyncio
 import os
 import random
 import re
+import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from importlib.util import find_spec
+from shlex import quote
 from typing import Any, LiteralString, TypeVar
 
 from coderelay.protocol.errors import (
@@ -20,16 +23,24 @@ from coderelay.protocol.errors import (
     StoreLocked,
     StoreReadOnly,
 )
+from coderelay.protocol.translatable import say
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
+
+
+def _how_to_install() -> str:
+    """The command that installs the driver beside this program, however that was installed."""
+    python = quote(sys.executable)
+    pip = f"{python} -m pip install" if find_spec("pip") is not None else f"uv pip install --python {python}"
+    return f"{pip} 'psycopg[binary]'"
 
 
 try:
     import psycopg
     from psycopg import adapt, conninfo, pq
 except ImportError as error:
-    raise StoreFailed("PostgreSQL needs psycopg", "Install it: pip install 'coderelay[postgres]'") from error
+    raise StoreFailed("PostgreSQL needs psycopg", say("Install it: {command}", command=_how_to_install())) from error
 
 
 Connection = psycopg.AsyncConnection[Row]

@@ -21,7 +21,7 @@ from coderelay.protocol.commands import AnswerAsk, Answered, OpenSession
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import FindAsk, ShowSession, WhyNotRun, WhyWaiting
 from coderelay.surfaces.headless.follow_turn import carry_on
-from coderelay.surfaces.headless.run_result import PARKED
+from coderelay.surfaces.headless.output import PARKED
 
 
 def main(arguments: list[str]) -> int:

@@ -2,12 +2,12 @@
 
 import argparse
 import os
+import stat
 import sys
 
 from coderelay import __version__
 from coderelay.cli.startup.arguments import AGENTS, PICK, SUBCOMMANDS, Arguments, HelpText
 from coderelay.cli.startup.current_folder import folder_gone_message, is_broad, resolved
-from coderelay.cli.startup.piped_input import decoded, piped_input
 from coderelay.client.language import t
 from coderelay.protocol.modes import MODE_NAMES, MODES
 
@@ -166,7 +166,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, str, str | None]:
         return options, folder, None
     options.piped = ""
     if options.prompt != "-":
-        options.piped = decoded(piped_input())
+        options.piped = decoded(_piped_input())
         prompt = decoded(os.fsencode(options.prompt))
     else:
         prompt = decoded(sys.stdin.buffer.read())
@@ -216,6 +216,27 @@ def folder_of(given: str | None) -> str:
         return resolved(given or "")
     except OSError:
         parser().error(folder_gone_message())
+
+
+def _piped_input() -> bytes:
+    """What was piped or redirected to standard input; nothing from a terminal or /dev/null."""
+    try:
+        kind = os.fstat(0).st_mode
+    except OSError:
+        return b""
+    if not (stat.S_ISFIFO(kind) or stat.S_ISREG(kind) or stat.S_ISSOCK(kind)):
+        return b""
+    from coderelay.cli.startup.piped_input import piped_input  # needed for pipes only
+
+    return piped_input()
+
+
+def decoded(text: bytes) -> str:
+    """Text in UTF-8, or else in the encoding of the locale; what is neither is replaced."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode(sys.getfilesystemencoding(), "replace")
 
 
 def _is_text(name: str) -> bool:

@@ -30,9 +30,15 @@ from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ShowSession
 from coderelay.protocol.summary import AskRow
 from coderelay.surfaces import standard_streams
-from coderelay.surfaces.headless.output import open_output
-from coderelay.surfaces.headless.run_prompt import PromptRun, PromptStatus
-from coderelay.surfaces.headless.run_result import DENIED, DONE, FAILED, INTERRUPTED, PARKED, RunResult
+from coderelay.surfaces.headless.output import (
+    DENIED,
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    PARKED,
+    RunState,
+)
+from coderelay.surfaces.headless.run_prompt import PromptRun, PromptStatus, open_output
 
 log = logging.getLogger(__name__)
 
@@ -91,9 +97,9 @@ async def _headless(
     client: Client, options: argparse.Namespace, app: App, session: SessionId, after: int, prompt: str, by: By
 ) -> int:
     cwd = (await client.get(ShowSession(session))).cwd  # a resumed session may work in another folder
-    result = RunResult(session)
-    output = open_output(options.output, result, partial(_init_fields, app), verbose=options.verbose)
-    run = PromptRun(client, result, output, _unattended(options, app, cwd), by)
+    state = RunState()
+    output = open_output(options.output, session, state, partial(_init_fields, app), verbose=options.verbose)
+    run = PromptRun(client, session, state, output, _unattended(options, app, cwd), by)
     text = f"{prompt}\n\n{options.piped}" if options.piped.strip() else prompt
     typed = prompt if text != prompt else ""
     main = asyncio.create_task(run.prompt(text, after, options.max_steps, typed))

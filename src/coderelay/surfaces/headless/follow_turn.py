@@ -11,8 +11,7 @@ from coderelay.protocol.events import Recorded, SessionDeleted, TurnEnded, asks_
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.queries import ListAsks, ShowSession
 from coderelay.surfaces import standard_streams
-from coderelay.surfaces.headless.output import ProgressLines, TextOutput
-from coderelay.surfaces.headless.run_result import DONE, ENDINGS, FAILED, PARKED
+from coderelay.surfaces.headless.output import DONE, ENDINGS, FAILED, PARKED, ProgressLines, TextOutput
 
 
 async def carry_on(client: Client, session: SessionId, after: int) -> int:

@@ -1,7 +1,6 @@
 """Output formats of `coder -p` (text, json, stream-json), and pacing for readers that are slower than the session."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from typing import Any, Literal, Protocol, TextIO
@@ -20,6 +19,7 @@ from coderelay.protocol.events import (
     CallEnded,
     CallProposed,
     CallStarted,
+    Ending,
     MessageAdded,
     MessageKept,
     Recorded,
@@ -29,12 +29,41 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
+from coderelay.protocol.summary import AskRow
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces import standard_streams
-from coderelay.surfaces.headless.run_result import RunResult
 
 Form = Literal["text", "json", "stream-json"]
 _FEW_WAITING = standard_streams.MOST_WAITING // 4
+
+
+DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+ENDINGS: dict[Ending, int] = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
+
+
+class RunState:
+    """What a run did itself, from which its exit code follows.
+
+    `refused`: something was denied because nobody could answer. `over_budget`: it was the request for more money.
+    `stopped`: the person interrupted the run.
+    """
+
+    refused = False
+    over_budget = False
+    stopped = False
+
+    def exit_code(self, ending: Ending) -> int:
+        code = ENDINGS[ending]
+        by_us = code == DONE or (code == INTERRUPTED and not self.stopped)
+        return DENIED if by_us and self.refused else code
+
+
+class CutShort(msgspec.Struct, frozen=True):
+    """Why a run ends before its turn has ended: `asks` are open, or there is a `problem`. It was interrupted if there
+    is neither."""
+
+    asks: tuple[AskRow, ...] | None = None
+    problem: str | None = None
 
 
 class PromptOutput(Protocol):
@@ -48,7 +77,7 @@ class PromptOutput(Protocol):
         """Called when the turn of this run's prompt has ended."""
         ...
 
-    def cut_short(self, result: dict[str, Any]) -> None:
+    def cut_short(self, cut: CutShort) -> None:
         """Called instead of `finish` if the run ends before its turn has ended."""
         ...
 
@@ -59,15 +88,14 @@ class InitFields(Protocol):
         ...
 
 
-def open_output(form: Form, result: RunResult, init: InitFields, *, verbose: bool = False) -> PromptOutput:
-    progress = ProgressLines(sys.stderr, everything=form == "text" or verbose)
-    match form:
-        case "text":
-            return TextOutput(sys.stdout, sys.stderr, progress)
-        case "json":
-            return JsonOutput(sys.stdout, progress, result)
-        case "stream-json":
-            return StreamJsonOutput(sys.stdout, progress, result, init)
+class ResultMessages(Protocol):
+    """Makes the result message of a run. It is given every event of the session and of its children."""
+
+    session: SessionId
+
+    def take(self, recorded: Recorded) -> None: ...
+    def of_turn(self, ended: Recorded) -> dict[str, Any]: ...
+    def of_cut(self, cut: CutShort) -> dict[str, Any]: ...
 
 
 class ProgressLines:
@@ -142,7 +170,7 @@ class TextOutput:
         if event.error:
             self._err.write(f"coder: {retell(event.error, event.said)}\n")
 
-    def cut_short(self, result: dict[str, Any]) -> None:
+    def cut_short(self, cut: CutShort) -> None:
         pass  # stderr says why
 
 
@@ -161,14 +189,14 @@ class NullOutput:
     def finish(self, ended: Recorded) -> None:
         pass
 
-    def cut_short(self, result: dict[str, Any]) -> None:
+    def cut_short(self, cut: CutShort) -> None:
         pass
 
 
 class JsonOutput:
     """Writes one JSON object, the result, at the end of the run. The agent may have handed it in before the end."""
 
-    def __init__(self, out: TextIO, progress: ProgressLines, result: RunResult) -> None:
+    def __init__(self, out: TextIO, progress: ProgressLines, result: ResultMessages) -> None:
         self._out = out
         self._progress = progress
         self._result = result
@@ -192,14 +220,14 @@ class JsonOutput:
         for line in [_encoded(self._result.of_turn(ended))] if ours else self._kept:
             _write_line(self._out, line)
 
-    def cut_short(self, result: dict[str, Any]) -> None:
-        _write_line(self._out, _encoded(result))
+    def cut_short(self, cut: CutShort) -> None:
+        _write_line(self._out, _encoded(self._result.of_cut(cut)))
 
 
 class StreamJsonOutput:
     """Writes one JSON message per line while the turn runs."""
 
-    def __init__(self, out: TextIO, progress: ProgressLines, result: RunResult, init: InitFields) -> None:
+    def __init__(self, out: TextIO, progress: ProgressLines, result: ResultMessages, init: InitFields) -> None:
         self._out = out
         from coderelay.client.views.partial_messages import Partials  # of no other output
 
@@ -228,8 +256,8 @@ class StreamJsonOutput:
     def finish(self, ended: Recorded) -> None:
         pass  # `event` has already written the result
 
-    def cut_short(self, result: dict[str, Any]) -> None:
-        self._write([*self._partials.finish(), result])
+    def cut_short(self, cut: CutShort) -> None:
+        self._write([*self._partials.finish(), self._result.of_cut(cut)])
 
     def _lines(self, recorded: Recorded) -> list[str]:
         """An agent that hands in its own messages has told of the beginning and the end of a turn by itself."""
@@ -309,10 +337,10 @@ class PacedOutput:
         if self._catching_up is not None:
             await self._catching_up
 
-    def cut_short(self, result: dict[str, Any]) -> None:
+    def cut_short(self, cut: CutShort) -> None:
         """Write the result of a run that ends before its turn has ended. Nothing is written after that."""
         if not self._is_finished:
-            self._output.cut_short(result)
+            self._output.cut_short(cut)
             self.silence()
 
     def silence(self) -> None:

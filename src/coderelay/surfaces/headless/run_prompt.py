@@ -1,5 +1,6 @@
 """Runs one prompt until its turn ends, answering asks by policy because no person is present (`coder -p`)."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Literal
@@ -27,11 +28,38 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import PromptId, SessionId, TurnId, new_id
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.summary import AskRow
-from coderelay.surfaces.headless.output import PacedOutput, PromptOutput
-from coderelay.surfaces.headless.run_result import FAILED, INTERRUPTED, PARKED, RunResult
+from coderelay.surfaces.headless.output import (
+    FAILED,
+    INTERRUPTED,
+    PARKED,
+    CutShort,
+    Form,
+    InitFields,
+    JsonOutput,
+    PacedOutput,
+    ProgressLines,
+    PromptOutput,
+    RunState,
+    StreamJsonOutput,
+    TextOutput,
+)
 
 PromptStatus = Literal["not admitted", "taken back", "waiting", "begun", "unknown"]
 """The state of a prompt when the process that sent it cannot go on."""
+
+
+def open_output(
+    form: Form, session: SessionId, run: RunState, init: InitFields, *, verbose: bool = False
+) -> PromptOutput:
+    progress = ProgressLines(sys.stderr, everything=form == "text" or verbose)
+    if form == "text":
+        return TextOutput(sys.stdout, sys.stderr, progress)
+    from coderelay.surfaces.headless.run_result import RunResult  # text has no result message
+
+    result = RunResult(session, run)
+    if form == "json":
+        return JsonOutput(sys.stdout, progress, result)
+    return StreamJsonOutput(sys.stdout, progress, result, init)
 
 
 class PromptRun:
@@ -41,11 +69,17 @@ class PromptRun:
     """
 
     def __init__(
-        self, client: Client, result: RunResult, output: PromptOutput, unattended: Unattended, by: By
+        self,
+        client: Client,
+        session: SessionId,
+        state: RunState,
+        output: PromptOutput,
+        unattended: Unattended,
+        by: By,
     ) -> None:
         self._client = client
-        self._result = result
-        self._session = session = result.session
+        self._session = session
+        self._state = state
         self._by = by
         self._nobody = AutoAnswer(unattended, by)
         self._prompt_id = PromptId(new_id())
@@ -101,7 +135,7 @@ class PromptRun:
 
         Returns True if the prompt was recalled: then there is nothing more to wait for.
         """
-        self._result.stopped = True
+        self._state.stopped = True
         if await self._recall():
             return True
         await self._client.send(StopTurn(session=self._session, by=self._by))
@@ -121,12 +155,12 @@ class PromptRun:
     async def open_asks(self) -> list[AskRow]:
         """The asks that the run leaves open, for which it writes its result."""
         rows = await self._client.get(ListAsks(self._session))
-        self._output.cut_short(self._result.parked(rows))
+        self._output.cut_short(CutShort(asks=tuple(rows)))
         return rows
 
     def end_early(self, problem: str | None = None) -> None:
         """Write the result of a run that ends before its turn has ended: because of a problem, or interrupted."""
-        self._output.cut_short(self._result.interrupted() if problem is None else self._result.failed(problem))
+        self._output.cut_short(CutShort(problem=problem))
 
     async def _recall(self) -> bool:
         recall = RecallPrompt(session=self._session, prompt_id=self._prompt_id, by=self._by)
@@ -151,7 +185,7 @@ class PromptRun:
             case CallAsked() as event:
                 return await self._decide([event.ask], self._turn)
             case TurnEnded() as event if event.turn_id == self._turn:
-                return self._result.exit_code(event.ending)
+                return self._state.exit_code(event.ending)
             case PromptAdmitted(prompt_id=prompt_id) if prompt_id == self._prompt_id:
                 self._admitted = True
             case PromptRecalled(prompt_id=prompt_id) if prompt_id == self._prompt_id:
@@ -180,9 +214,9 @@ class PromptRun:
         for ask in asks:
             answer = self._nobody.answer(ask, session or self._session)
             refused = isinstance(answer.decision, Deny) and not self._nobody.is_afterthought(ask)
-            self._result.refused = self._result.refused or refused
+            self._state.refused = self._state.refused or refused
             if isinstance(ask, BudgetAsk):
-                self._result.over_budget = self._result.over_budget or refused
+                self._state.over_budget = self._state.over_budget or refused
                 self.unanswered.append(unanswered_line(ask))
             await self._client.send(answer)
         return None

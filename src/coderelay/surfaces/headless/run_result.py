@@ -1,4 +1,4 @@
-"""The result of one run of `coder -p`: its exit code, and what its result message says beyond the end of the turn."""
+"""The result message of one run of `coder -p`: the end of its turn, and what only a follower of the turn knows."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -11,7 +11,6 @@ from coderelay.protocol.content import Usage, plus, text_of
 from coderelay.protocol.events import (
     CallEnded,
     CallProposed,
-    Ending,
     MessageAdded,
     Recorded,
     TurnEnded,
@@ -19,25 +18,17 @@ from coderelay.protocol.events import (
 )
 from coderelay.protocol.ids import CallId, SessionId, new_id
 from coderelay.protocol.summary import AskRow
-
-DONE, FAILED, USAGE, DENIED, STEP_LIMIT, PARKED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
-ENDINGS: dict[Ending, int] = {"done": DONE, "failed": FAILED, "step_limit": STEP_LIMIT, "stopped": INTERRUPTED}
+from coderelay.surfaces.headless.output import DENIED, CutShort, RunState
 
 _Cut = Literal["error_parked", "error_during_execution"]
 
 
 class RunResult:
-    """Collects what the result is made of, from the events of the turn and from the run itself.
+    """Collects what the result is made of, from the events of the turn and from the run itself."""
 
-    `refused`: something was denied because nobody could answer. `over_budget`: it was the request for more money.
-    `stopped`: the person interrupted the run.
-    """
-
-    def __init__(self, session: SessionId) -> None:
+    def __init__(self, session: SessionId, run: RunState) -> None:
         self.session = session
-        self.refused = False
-        self.over_budget = False
-        self.stopped = False
+        self._run = run
         self._begin(0)
 
     def _begin(self, at: int) -> None:
@@ -81,37 +72,32 @@ class RunResult:
             case _:
                 pass
 
-    def exit_code(self, ending: Ending) -> int:
-        code = ENDINGS[ending]
-        by_us = code == DONE or (code == INTERRUPTED and not self.stopped)
-        return DENIED if by_us and self.refused else code
-
     def of_turn(self, ended: Recorded) -> dict[str, Any]:
         """The result message of a turn that has ended."""
         event = ended.event
         assert isinstance(event, TurnEnded)
         message = cowork.result_message(ended, event)
-        if self.exit_code(event.ending) == DENIED:
-            message["subtype"] = "error_max_budget_usd" if self.over_budget else "error_permission_denied"
+        if self._run.exit_code(event.ending) == DENIED:
+            message["subtype"] = "error_max_budget_usd" if self._run.over_budget else "error_permission_denied"
             message["is_error"] = True
         return message | self._collected()
 
-    def parked(self, rows: Sequence[AskRow]) -> dict[str, Any]:
-        """The result message of a run that ends while asks are open."""
+    def of_cut(self, cut: CutShort) -> dict[str, Any]:
+        """The result message of a run that ends before its turn has ended."""
+        if cut.asks is not None:
+            return self._parked(cut.asks)
+        if cut.problem is None:
+            return self._cut_short("error_during_execution", "cancelled")
+        failed = self._cut_short("error_during_execution", None)
+        return failed | {"error": cut.problem, "errors": [cut.problem]}
+
+    def _parked(self, rows: Sequence[AskRow]) -> dict[str, Any]:
         asks = [
             {"id": each.ask.id, "session_id": each.session, "tool_use_id": each.ask.call_id, "kind": _kind(each.ask)}
             | {"title": headline(each.ask)}
             for each in rows
         ]
         return self._cut_short("error_parked", "tool_deferred") | {"asks": asks} | self._deferred(rows)
-
-    def failed(self, problem: str) -> dict[str, Any]:
-        """The result message of a run that could not go on."""
-        return self._cut_short("error_during_execution", None) | {"error": problem, "errors": [problem]}
-
-    def interrupted(self) -> dict[str, Any]:
-        """The result message of a run that was interrupted before its turn had ended."""
-        return self._cut_short("error_during_execution", "cancelled")
 
     def _cut_short(self, subtype: _Cut, stop_reason: str | None) -> dict[str, Any]:
         return {

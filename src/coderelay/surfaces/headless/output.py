@@ -108,6 +108,8 @@ class ProgressLines:
         self._titles: dict[CallId, str] = {}
         self._lists: dict[CallId, list[str]] = {}
         self._of_workflow: set[CallId] = set()
+        self._started: set[CallId] = set()
+        self._last_problem = ""
 
     def event(self, recorded: Recorded) -> None:
         match recorded.event:
@@ -121,12 +123,13 @@ class ProgressLines:
                 titles = {each.call_id: f"{each.need.tool} {each.need.title}" for each in judged_in(event)}
                 self._titles.update(titles)
             case CallStarted() as event:
+                self._started.add(event.call_id)
                 self._say(f"• {_line(self._titles.get(event.call_id, ''))}")
             case CallEnded(outcome=Denied()) as event:
                 if event.call_id not in self._of_workflow:  # of a check, the workflow says why it was not run
                     self._say(f"coder: {self._named(event)}", always=True)
             case CallEnded() as event:
-                self._say(f"  {retell(one_line(event.outcome))}")
+                self._say_outcome(event.call_id, retell(one_line(event.outcome)))
                 for line in self._lists.pop(event.call_id, ()) if isinstance(event.outcome, Finished) else ():
                     self._say(f"  {line}")
             case _:
@@ -141,6 +144,18 @@ class ProgressLines:
         self._titles.update(
             {each.call_id: f"{each.need.tool} {each.need.title}" for each in judged_in(recorded.event)}
         )
+
+    def _say_outcome(self, call_id: CallId, told: str) -> None:
+        """A call that could not be started has not been named yet. The same problem of many calls is said once."""
+        if call_id in self._started:
+            self._started.discard(call_id)
+            self._last_problem = ""
+        elif told == self._last_problem:
+            return
+        else:
+            self._last_problem = told
+            self._say(f"• {_line(self._titles.get(call_id, ''))}")
+        self._say(f"  {told}")
 
     def _named(self, event: CallEnded) -> str:
         title, told = self._titles.get(event.call_id, ""), retell(one_line(event.outcome))

@@ -19,7 +19,6 @@ from coderelay.cli.startup.choose_session import (
 )
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
-from coderelay.client.ask_text import headline
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.errors import error_in_words
@@ -211,6 +210,8 @@ def _on_signals(interrupt: Callable[[], object], leave: Callable[[], object]) ->
 
 
 def _parked(session: SessionId, why: str, asks: Sequence[AskRow] = ()) -> str:
+    from coderelay.client.ask_text import headline  # few runs are parked
+
     lines = [f"coder: {t('parked, {why}', why=why)}", *(f"  {each.ask.id}  {headline(each.ask)}" for each in asks)]
     if asks:
         lines.append(t("Answer with: coder answer {ask} allow|deny|stop|TEXT", ask=asks[0].ask.id))

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from coderelay.client.ask_text import headline
 from coderelay.client.views import cowork
 from coderelay.protocol.asks import Ask
 from coderelay.protocol.calls import Call, Denied
@@ -92,6 +91,8 @@ class RunResult:
         return failed | {"error": cut.problem, "errors": [cut.problem]}
 
     def _parked(self, rows: Sequence[AskRow]) -> dict[str, Any]:
+        from coderelay.client.ask_text import headline  # few runs are parked
+
         asks = [
             {"id": each.ask.id, "session_id": each.session, "tool_use_id": each.ask.call_id, "kind": _kind(each.ask)}
             | {"title": headline(each.ask)}

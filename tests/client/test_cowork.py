@@ -120,6 +120,9 @@ def test_b53_b55_a_turn_starts_with_the_prompt_and_init() -> None:
         "model": "openai:m",
         "permissionMode": "default",
         "tools": ["Read", "Bash", "mcp__git__log"],
+        "mcp_servers": [{"name": "git", "status": "connected"}],
+        "slash_commands": [],
+        "apiKeySource": "none",
         "agent": "native",
     }
 
@@ -217,12 +220,14 @@ def test_x12_b31_the_result_of_each_ending(
         "session_id": "s",
         "is_error": is_error,
         "duration_ms": 70,
+        "duration_api_ms": 0,
         "num_turns": 2,
         "result": "t",
         "stop_reason": reason,
         "usage": WIRE_USAGE,
         "total_cost_usd": 0.0,
-        **({} if error is None else {"error": error}),
+        "permission_denials": [],
+        **({} if error is None else {"error": error, "errors": [error]}),
     }
 
 

@@ -10,7 +10,8 @@ from coderelay.client.views.message_blocks import blocks_of, read_message, resul
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, MessageKept, Recorded, TurnEnded
 from coderelay.protocol.ids import MessageId, SessionId, TurnId
-from coderelay.surfaces.headless.output import JsonOutput
+from coderelay.surfaces.headless.output import JsonOutput, ProgressLines, RunState
+from coderelay.surfaces.headless.run_result import RunResult
 
 pytestmark = pytest.mark.quick
 
@@ -47,15 +48,23 @@ def test_b56_half_a_character_is_readable() -> None:
 
 
 def test_b56_the_result_of_the_agent_is_the_json_output() -> None:
-    turn, out = TurnId("t1"), io.StringIO()
+    turn = TurnId("t1")
     result = '{ "type": "result",\n "uuid": "m1" }'
     kept = MessageKept(turn_id=turn, message_id=MessageId("m1"), data=result, is_last=True)
-    output = JsonOutput(out)
-    output.event(recorded(kept))
-    output.finish(recorded(TurnEnded(turn_id=turn, ending="done", verbatim=True)))
-    assert out.getvalue() == '{ "type": "result",  "uuid": "m1" }\n'
-    JsonOutput(out := io.StringIO()).finish(recorded(TurnEnded(turn_id=turn, ending="done")))
-    assert json.loads(out.getvalue())["subtype"] == "success"
+    events = [recorded(kept), recorded(TurnEnded(turn_id=turn, ending="done", verbatim=True))]
+    assert json_output(*events) == b'{ "type": "result",  "uuid": "m1" }\n'
+    ended = recorded(TurnEnded(turn_id=turn, ending="done"))
+    assert json.loads(json_output(ended))["subtype"] == "success"
+
+
+def json_output(*events: Recorded) -> bytes:
+    written = io.BytesIO()
+    out = io.TextIOWrapper(written, encoding="utf-8")
+    output = JsonOutput(out, ProgressLines(io.StringIO()), RunResult(SessionId("s"), RunState()))
+    for each in events:
+        output.event(each)
+    output.finish(events[-1])
+    return written.getvalue()
 
 
 def recorded(event: AnyEvent) -> Recorded:

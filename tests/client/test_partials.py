@@ -60,11 +60,10 @@ def test_b57_a_message_that_broke_off_does_not_run_into_the_next() -> None:
 
 def test_b55_every_partial_names_its_session() -> None:
     partials = Partials(SessionId("s"))
-    shells = [
-        {name: value for name, value in each.items() if name != "event"}
-        for each in [*partials.grow(TextDelta(ONE, "a")), *partials.finish()]
-    ]
+    every = [*partials.grow(TextDelta(ONE, "a")), *partials.finish()]
+    shells = [{name: value for name, value in each.items() if name not in ("event", "uuid")} for each in every]
     assert shells == [{"type": "stream_event", "session_id": "s", "parent_tool_use_id": None}] * 3
+    assert len({each["uuid"] for each in every}) == 3
 
 
 def test_b57_what_a_front_end_builds_from_them_is_the_text() -> None:

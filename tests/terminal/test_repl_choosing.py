@@ -144,3 +144,14 @@ def test_enter_that_sent_a_prompt_does_not_answer_the_ask_that_follows(serve: Se
         terminal.press("c-d")
         terminal.wait()
     assert answers_in(coder) == []
+
+
+def test_c35_no_answer_is_offered_before_its_ask_is_on_the_screen(serve: Serve, coder_on: CoderOn) -> None:
+    coder = coder_on(serve(script(*(proposes(write(name, "text")) for name in "abc"), says("done"))))
+    with repl(coder) as terminal:
+        terminal.enter("go")
+        for name in "abc":
+            seen = terminal.wait_until(lambda seen, name=name: f"write: {name}" in seen.text, f"the menu of {name}")
+            assert f"asks for permission: {name}" in seen.all_text
+            terminal.type("y")
+        settle(terminal, "done")

@@ -36,6 +36,7 @@ class Region:
         self.answering = Answering()
         self.waiting = WaitingPrompts()
         self.picker: Picker | None = None
+        self.ask_on_screen: AskId | None = None  # answers are offered only below what they are about
         self._menu: tuple[tuple[AskId, tuple[int, int]], AskMenu] | None = None
         self.hint = ""
         self.busy_since: float | None = None
@@ -120,7 +121,10 @@ class Region:
 
     def _ask_lines(self, width: int, rows: int) -> list[str]:
         menu = self.menu
-        return [] if menu is None or self.asks is None else menu.lines(width, rows, len(self.asks.batch))
+        if menu is None or self.asks is None or self.asks.first is None:
+            return []
+        is_on_screen = self.asks.first.ask.id == self.ask_on_screen
+        return menu.lines(width, rows, len(self.asks.batch)) if is_on_screen else []
 
 
 def _one_line(text: str) -> str:

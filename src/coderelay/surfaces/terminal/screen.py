@@ -140,6 +140,13 @@ class Screen:
         if self._flush_at is None:
             self._flush_at = asyncio.get_running_loop().call_later(_PRINT_SECONDS, self._flush)
 
+    def print_at_once(self, text: str) -> None:
+        """Print together with the region as it is from now on: neither is seen without the other."""
+        self.print(text)
+        if self._flush_at is not None:
+            self._flush_at.cancel()
+        self._flush()
+
     def write(self, text: str) -> None:
         """Replace the text of the input."""
         self.buffer.document = Document(text, len(text))

@@ -324,7 +324,8 @@ class SessionView:
         if together > 1:
             self._screen.print(drawn.batch_list([each.ask for each in self.asks.batch], self._screen.width))
         current = self._region.answering.current(asked.ask)
-        self._screen.print(drawn.ask_card(current, self._screen.width, task=asked.task))
+        self._region.ask_on_screen = asked.ask.id
+        self._screen.print_at_once(drawn.ask_card(current, self._screen.width, task=asked.task))
         self._card_end = self._screen.rows_printed
         if asked.session == self.session and (call := asked.ask.call_id) is not None:
             self._conversation.was_asked(call)

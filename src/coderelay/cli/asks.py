@@ -9,6 +9,7 @@ from coderelay.cli.startup.open_app import run_with_app
 from coderelay.client.ask_text import headline
 from coderelay.client.language import t
 from coderelay.client.visible import visible
+from coderelay.config.display_path import display_path
 from coderelay.host.host import Host
 from coderelay.protocol.queries import ListAsks
 from coderelay.protocol.translatable import encode_plain
@@ -33,7 +34,7 @@ def main(arguments: list[str]) -> int:
                     if each.parent
                     else each.title
                 )
-                where = " ".join(f"{title}, {each.cwd}".splitlines())
+                where = " ".join(f"{title}, {display_path(each.cwd)}".splitlines())
                 sys.stdout.write(f"{each.ask.id}  {headline(each.ask)}  ({visible(where)})\n")
         return 0
 

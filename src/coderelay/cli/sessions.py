@@ -19,6 +19,7 @@ from coderelay.client.session_names import session_by_id
 from coderelay.client.todo_text import background_line
 from coderelay.client.views.message_blocks import blocks_of, read_message, result_content
 from coderelay.client.visible import padded, visible
+from coderelay.config.display_path import display_path
 from coderelay.config.load import load
 from coderelay.host.host import Host
 from coderelay.protocol.commands import DeleteSession, Unchanged
@@ -128,12 +129,14 @@ async def _list_one(host: Host, each: Summary, options: argparse.Namespace) -> N
         reason = await host.get(WhyWaiting(each.id)) if each.phase == "running" else None
         note = f"  ({t('waiting for a host: {reason}', reason=retell(reason))})" if reason else ""
         title = f"{'└ ' if each.parent else ''}{_title(each) or t('(no prompt yet)')}"
-        _print(f"{each.id}  {when}  {padded(_state(each), 9)} {title}  {each.cwd}{note}")
+        _print(f"{each.id}  {when}  {padded(_state(each), 9)} {title}  {display_path(each.cwd)}{note}")
 
 
 async def _show(host: Host, session: SessionId) -> None:
     summary = await host.get(ShowSession(session))
-    _print(f"{_title(summary) or session}\n{summary.cwd}  {summary.model}  {summary.mode}  {_state(summary)}")
+    _print(
+        f"{_title(summary) or session}\n{display_path(summary.cwd)}  {summary.model}  {summary.mode}  {_state(summary)}"
+    )
     if summary.parent is not None:
         _print(f"{t('parent session')}  {summary.parent}")
     for child in await host.get(ListChildren(session)):

@@ -2,11 +2,10 @@
 
 import sqlite3
 from contextlib import closing
-from typing import Any
 
 from tests.asks.scene import Scene
 from tests.coder_process import Started
-from tests.log_checker import check_effects, check_settled, read_logs
+from tests.log_checker import Event, check_effects, check_settled, read_logs
 
 PARK = ("--unattended", "park")
 AGENT = ("--agent", "blocking", "--mode", "default")
@@ -28,10 +27,12 @@ class BlockingScene(Scene):
     def prompt(self, *arguments: str, **env: str) -> Started:
         return self.start("-p", *arguments, *AGENT, **env)
 
-    def log(self) -> list[dict[str, Any]]:
+    def logs(self) -> dict[str, list[Event]]:
         database = self.coder.home / "sessions.db"
-        logs = read_logs(database) if database.exists() else {}
-        found = [log for session, log in logs.items() if session != "approvals"]
+        return read_logs(database) if database.exists() else {}
+
+    def log(self) -> list[Event]:
+        found = [log for session, log in self.logs().items() if session != "approvals"]
         return found[0] if found else []
 
     def asks(self) -> list[str]:
@@ -50,7 +51,7 @@ class BlockingScene(Scene):
         return [*still_open]
 
     def session(self) -> str:
-        return next(each for each in read_logs(self.coder.home / "sessions.db") if each != "approvals")
+        return next(each for each in self.logs() if each != "approvals")
 
     def is_at_rest(self) -> bool:
         kinds = [event["kind"] for event in self.log()]

@@ -75,13 +75,17 @@ def test_b56_killed_where_a_message_is_kept(killed: BlockingScene, arrow: str) -
 
 @pytest.mark.parametrize("arrow", ANSWERING)
 def test_x24_x25_killed_while_it_goes_on_with_the_answers(killed: BlockingScene, arrow: str) -> None:
+    answer_until_killed(killed, arrow)
+    killed.finish()
+    killed.check()
+
+
+def answer_until_killed(killed: BlockingScene, arrow: str) -> None:
     assert killed.prompt("do first", *PARK).wait().code == 5
     codes = [killed.answer(killed.asks()[0], "allow", CODER_CRASH=arrow).code]
     while codes[-1] != -9:
         assert codes[-1] == 5, f"nobody came to {arrow}"
         codes.append(killed.answer(killed.asks()[0], "allow", CODER_CRASH=arrow).code)
-    killed.finish()
-    killed.check()
 
 
 @pytest.mark.quick
@@ -103,6 +107,10 @@ RUNS = int(os.environ.get("CODER_SOAK", "4"))
 
 @pytest.mark.parametrize("seed", range(RUNS))
 def test_x24_x25_killed_at_random_moments_each_effect_once(killed: BlockingScene, seed: int) -> None:
+    kill_at_random_moments(killed, seed)
+
+
+def kill_at_random_moments(killed: BlockingScene, seed: int) -> None:
     chance = random.Random(seed)
     run_or_kill(killed.prompt("do first", *PARK), chance)
     for _ in range(40):

@@ -134,9 +134,8 @@ async def _list_one(host: Host, each: Summary, options: argparse.Namespace) -> N
 
 async def _show(host: Host, session: SessionId) -> None:
     summary = await host.get(ShowSession(session))
-    _print(
-        f"{_title(summary) or session}\n{display_path(summary.cwd)}  {summary.model}  {summary.mode}  {_state(summary)}"
-    )
+    folder = display_path(summary.cwd)
+    _print(f"{_title(summary) or session}\n{folder}  {summary.model}  {summary.mode}  {_state(summary)}")
     if summary.parent is not None:
         _print(f"{t('parent session')}  {summary.parent}")
     for child in await host.get(ListChildren(session)):

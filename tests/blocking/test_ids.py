@@ -1,14 +1,16 @@
 """Agents with sessions of their own: their ids come late, or never (X-09, B-43, B-52)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from coderelay.protocol.commands import ClearHistory
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AgentAttached
-from coderelay.testing.blocking_agent import Attaches, Fails, Says
+from coderelay.testing.blocking_agent import Attaches, Fails, Says, Step
 from tests.blocking.scene import begin, blocking_house, steps
-from tests.house import story
+from tests.house import ME, story
 
 pytestmark = pytest.mark.quick
 
@@ -64,3 +66,24 @@ async def test_x09_a_session_of_an_agent_without_ids_can_always_be_continued(tmp
         assert known.agent_session_id == coder.session
         await coder.prompt("go on")
         assert (await coder.ended(2)).ending == "failed"
+
+
+@story
+async def test_x09_a59_after_a_cleared_history_the_agent_begins_a_session_of_its_own_anew(tmp_path: Path) -> None:
+    ids = iter(["theirs-1", "theirs-2"])
+
+    def job(prompt: str) -> Sequence[Step]:
+        return (Attaches(next(ids)), Says("hello"))
+
+    async with blocking_house(tmp_path, job, brings_id=True) as coder:
+        await begin(coder)
+        await coder.ended()
+        await coder.host.send(ClearHistory(session=coder.session, by=ME))
+        cleared = await coder.summary()
+        assert cleared is not None
+        assert cleared.agent_session_id is None
+        await coder.prompt("begin again")
+        assert (await coder.ended(2)).ending == "done"
+        known = await coder.summary()
+        assert known is not None
+        assert known.agent_session_id == "theirs-2"

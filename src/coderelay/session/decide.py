@@ -97,7 +97,7 @@ def move(state: State, command: MoveSession, machine: MachineIdentity) -> list[A
 
 def send_prompt(state: State, command: SendPrompt, *, brings_id: bool = False) -> list[AnyEvent]:
     """`brings_id`: the agent continues in a session of its own. If its first turn failed before it had one, nothing
-    can be continued."""
+    can be continued; without any history, nothing need be."""
     settings = require(state)
     if not command.text.strip() and not command.images:
         raise BadInput("the prompt is empty")
@@ -109,7 +109,7 @@ def send_prompt(state: State, command: SendPrompt, *, brings_id: bool = False) -
         raise BadInput(f"the time limit for an answer must be at least one second, not {command.answer_within}")
     if command.prompt_id in state.prompt_ids:
         return []
-    if brings_id and settings.agent_session_id is None and state.turn is None and state.last_ending is not None:
+    if brings_id and settings.agent_session_id is None and state.turn is None and state.history:
         raise BadInput(NO_RESUME_ID)
     return [
         PromptAdmitted(

@@ -97,7 +97,7 @@ def apply(state: State, recorded: Recorded) -> None:
         case HistoryCompacted() as event:
             _compact(state, event)
         case HistoryCleared():
-            clear(state)
+            clear(state, recorded.session)
         case TurnStarted() as event:
             _start_turn(state, event, recorded.at)
         case TurnEnded() as event:

@@ -1,8 +1,10 @@
 """What the model knows: how calls show it files, and how an undone turn leaves its history."""
 
+from msgspec.structs import replace
+
 from coderelay.protocol.calls import Finished
 from coderelay.protocol.events import HistoryCompacted, MessageAdded, TurnUndone
-from coderelay.protocol.ids import TurnId
+from coderelay.protocol.ids import SessionId, TurnId
 from coderelay.session.background import background_topic, over_topic
 from coderelay.session.state import Entry, State, calls_of
 
@@ -47,8 +49,11 @@ def see(state: State, outcome: Finished) -> None:
         state.told[over_topic(outcome.over)] = ""
 
 
-def clear(state: State) -> None:
-    """Forget the history and all that the model knows from it. It hears again of background commands that run."""
+def clear(state: State, session: SessionId) -> None:
+    """Forget the history and all that the model knows from it. It hears again of background commands that run. An
+    agent that keeps a history of its own begins a new one."""
+    if state.settings is not None and state.settings.agent_session_id != session:
+        state.settings = replace(state.settings, agent_session_id=None)
     for command in state.background.values():
         command.old = command.old or command.end is not None
     for call in state.calls.values():

@@ -86,8 +86,11 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return replace(row, background=row.background - 1)
         case StopRequested():
             return replace(row, open_asks=0, asks=(), phase="running" if row.turn_open else row.phase)
-        case TurnUndone() | HistoryCleared():
+        case TurnUndone():
             return replace(row, context_tokens=0)
+        case HistoryCleared():
+            own_id = row.agent_session_id if row.agent_session_id == row.id else None
+            return replace(row, context_tokens=0, agent_session_id=own_id)
         case TurnEnded():
             phase: Phase = "failed" if event.ending == "step_limit" else event.ending
             row = replace(_changed(row, row.pending), pending=None, blocking=False)

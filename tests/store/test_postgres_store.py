@@ -330,7 +330,7 @@ except StoreFailed as error:
     print(error.hint)
 """
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert "pip install 'coderelay[postgres]'" in ran.stdout
+    assert "pip install 'psycopg[binary]'" in ran.stdout
 
 
 @story

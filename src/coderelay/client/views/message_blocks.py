@@ -1,6 +1,5 @@
 """What stands in a message of the Cowork contract, whoever made the message: nothing about its form is certain."""
 
-import json
 from typing import Any, cast
 
 import msgspec
@@ -15,6 +14,8 @@ def read_message(data: str) -> dict[str, Any]:
         return msgspec.json.decode(data, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         pass  # halves of characters are no reason to refuse it
+    import json  # seldom needed
+
     try:
         message: object = json.loads(data, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:

@@ -106,10 +106,8 @@ def test_x36_a_folders_commands_count_only_as_the_person_has_seen_them(shelf: Sh
     shelf.put(shelf.folder / ".claude/commands/git/pr.md", "Open a PR.")
     assert find(shelf) == CustomCommands(
         (),
-        (
-            "commands that do not count until you trust the folder: "
-            ".coder/commands/ship.md, .claude/commands/git/pr.md",
-        ),
+        ("commands not trusted yet (review them with /trust): .coder/commands/ship.md, .claude/commands/git/pr.md",),
+        ("ship", "git:pr"),
     )
     seen = shelf.trusted()
     found = find(shelf, seen)

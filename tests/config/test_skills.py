@@ -49,9 +49,10 @@ def test_x36_c34_a_folders_skills_count_only_as_the_person_has_seen_them(shelf: 
     assert find(shelf) == Skills(
         (),
         (
-            "skills that do not count until you trust the folder: "
+            "skills not trusted yet (review them with /trust): "
             ".coder/skills/deploy/SKILL.md, .claude/skills/review/SKILL.md",
         ),
+        ("deploy", "review"),
     )
     seen = shelf.trusted()
     found = find(shelf, seen)
@@ -63,7 +64,7 @@ def test_x36_c34_a_folders_skills_count_only_as_the_person_has_seen_them(shelf: 
     assert found.load("deploy").text == ""
     again = find(shelf, seen)
     assert [each.name for each in again.found] == ["review"]
-    assert again.notes == ("skills that do not count until you trust the folder: .coder/skills/deploy/SKILL.md",)
+    assert again.notes == ("skills not trusted yet (review them with /trust): .coder/skills/deploy/SKILL.md",)
 
 
 def test_c34_an_untrusted_skill_does_not_hide_the_persons_own(shelf: Shelf) -> None:

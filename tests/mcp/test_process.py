@@ -133,7 +133,7 @@ def test_x36_a_repository_starts_no_server_before_it_is_trusted(
     listed = coder.run("mcp", "list")
     doctor = coder.run("doctor")
     assert not (tmp_path / "owned").exists()
-    assert "sets mcp_servers.evil, mcp_servers.far, which is ignored until" in ran.err
+    assert "not trusted yet, so not used: .coder/config.json (mcp_servers.evil, mcp_servers.far)" in ran.err
     assert "this folder also configures evil, far, which is ignored" in listed.out
     assert "mcp evil" not in doctor.out
     assert offered(server.requests[0]) == []

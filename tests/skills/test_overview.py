@@ -78,10 +78,10 @@ async def test_c24_skills_are_listed_with_their_files_and_why_others_are_not(tmp
     broken = put_skill(tmp_path / "home", "torn", description="")
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
-        untrusted = "skills that do not count until you trust the folder: .coder/skills/deploy/SKILL.md"
+        untrusted = "skills not trusted yet (review them with /trust): .coder/skills/deploy/SKILL.md"
         wrong = f"{broken} is not used: it needs a description, which says what it is for and when to use it"
         assert await coder.host.get(ListSkills(coder.session)) == SkillsShown(
-            (SkillShown("pdf", "reads PDF files", str(file)),), (untrusted, wrong)
+            (SkillShown("pdf", "reads PDF files", str(file)),), (untrusted, wrong), ("deploy",)
         )
         assert await commands(coder).run(Slash("skills")) == (
             f"/pdf  reads PDF files\n  your own: {file}\n({untrusted})\n({wrong})"

@@ -25,6 +25,7 @@ TOLD = {
     "default": "mode: default",
     "permissions": "preset: balanced",
     "permissions strict": "strict",
+    "trust": "nothing to trust",
     "think high": "think: high",
     "steer": "/steer TEXT",
     "queue": "nothing is queued",

@@ -3,8 +3,8 @@
 import argparse
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from itertools import groupby
 
 import msgspec
 
@@ -19,17 +19,8 @@ from coderelay.client.permission_ask_text import approval_in_words
 from coderelay.client.session_names import session_by_id
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.load import home_of
-from coderelay.config.paths import folder_file
-from coderelay.config.skills_and_commands.folder_texts import folder_texts
-from coderelay.config.trust import (
-    agree_to_broad,
-    is_agreed_to,
-    is_trusted,
-    trust,
-    trusted_texts,
-    untrust,
-    wishes,
-)
+from coderelay.config.trust import agree_to_broad, is_agreed_to, trust, untrust
+from coderelay.config.trust_review import review_folder
 from coderelay.host.command_facts import facts_about
 from coderelay.host.host import Host
 from coderelay.policy.shell.command_verdict import ShellVerdict, judge_command
@@ -40,6 +31,7 @@ from coderelay.protocol.ids import APPROVALS, the_id_meant
 from coderelay.protocol.modes import MODE_NAMES
 from coderelay.protocol.queries import ListApprovals
 from coderelay.protocol.session_events import Mode
+from coderelay.protocol.session_info import UntrustedSetting, UntrustedText
 from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces.standard_streams import write_json
 
@@ -182,51 +174,48 @@ def _change_trust(options: argparse.Namespace) -> int:
 
 
 def _trust(home: str, folder: str, yes: bool) -> int:
-    wanted = wishes(home, folder)
-    texts = folder_texts(home=home, user_home=os.path.expanduser("~"), folder=folder)
-    known = trusted_texts(home, folder)
-    news = {path: digest for path, digest in texts.items() if known.get(path) != digest}
+    found = review_folder(home, os.path.expanduser("~"), folder)
+    shown = found.shown
     is_new_broad = is_broad(folder) and not is_agreed_to(home, folder)
-    if not wanted and not texts and not is_broad(folder):
+    if not found.wanted and not found.texts and not is_broad(folder):
         sys.stdout.write(
             t("nothing to trust: {folder} does not loosen any of your settings", folder=display_path(folder)) + "\n"
         )
         return 0
-    trusts_keys = not wanted or is_trusted(home, folder, wanted)
-    if trusts_keys and not news and not is_new_broad:
+    if not shown.settings and not shown.texts and not is_new_broad:
         sys.stdout.write(t("{folder} is already trusted", folder=display_path(folder)) + "\n")
         return 0
     if os.environ.get("CODER"):
         raise BadInput(t("a command that an agent runs cannot trust a folder"))
     if is_new_broad:
         sys.stdout.write(f"{broad_in_words(folder)}\n")
-    if not trusts_keys:
-        _show_wishes(folder, wanted)
-    if news:
-        _show_texts(folder, {path: t("changed") if path in known else t("new") for path in news})
+    _show_settings(folder, shown.settings)
+    if shown.texts:
+        _show_texts(folder, shown.texts)
     if not yes and not _agrees():
         return 1
-    trust(home, folder, wanted, texts)
+    trust(home, folder, found.wanted, found.texts)
     if is_new_broad:
         agree_to_broad(home, folder)
     sys.stdout.write(t("trusted {folder}", folder=display_path(folder)) + "\n")
     return 0
 
 
-def _show_wishes(folder: str, wanted: Mapping[str, Any]) -> None:
-    sys.stdout.write(t("{file} sets:", file=display_path(folder_file(folder))) + "\n")
-    for key, value in wanted.items():  # in full, as written there: a hidden part could be a command
-        sys.stdout.write(escaped(f"  {key} = {msgspec.json.encode(value).decode()}") + "\n")
+def _show_settings(folder: str, settings: Iterable[UntrustedSetting]) -> None:
+    for file, group in groupby(settings, lambda each: each.file):
+        sys.stdout.write(t("{file} sets:", file=display_path(os.path.join(folder, file))) + "\n")
+        for each in group:
+            sys.stdout.write(escaped(f"  {each.key} = {each.value}") + "\n")
 
 
-def _show_texts(folder: str, news: Mapping[str, str]) -> None:
+def _show_texts(folder: str, texts: Iterable[UntrustedText]) -> None:
     told = t(
         "{folder} has skills and commands that tell an agent what to do; read them first:",
         folder=display_path(folder),
     )
     sys.stdout.write(f"{told}\n")
-    for path, what in sorted(news.items()):
-        sys.stdout.write(f"  {escaped(path)}  ({what})\n")
+    for each in texts:
+        sys.stdout.write(f"  {escaped(each.path)}  ({t('changed') if each.changed else t('new')})\n")
 
 
 def _agrees() -> bool:

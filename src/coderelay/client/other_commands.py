@@ -35,6 +35,8 @@ async def resolve(client: Client, session: SessionId, built_in: Sequence[SlashCo
     name = slash.name.removeprefix(_AGENTS)
     found = next((each for each in known.found if each.name == name and (each.origin == "agent" or not forced)), None)
     line = f"/{name} {slash.rest}".rstrip()
+    if found is None and not forced and name in known.untrusted:
+        raise BadInput(t("/{name} is not trusted yet", name=name), t("Review it with /trust."))
     if found is None and (forced or not _begins_with_path(line)):
         raise _unknown(slash.name, built_in, known, forced)
     if found is None or found.origin == "agent":

@@ -5,12 +5,13 @@ from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.folder_limits import Path, keys_in, rule_of
-from coderelay.config.mcp_json import mcp_json_file, mcp_json_servers
+from coderelay.config.mcp_json import MCP_FILE, mcp_json_file, mcp_json_servers
 from coderelay.config.parse_config import read_document
-from coderelay.config.paths import OWN_FOLDER, folder_file, person_file
+from coderelay.config.paths import FILE, OWN_FOLDER, folder_file, person_file
 from coderelay.config.read_config import read_folder_file, read_person_file
 from coderelay.config.settings import TO_COME, Settings
 from coderelay.protocol.errors import BadInput
@@ -28,11 +29,13 @@ def person_settings(home: str) -> Settings | None:
 
 class LayeredSettings(Struct, frozen=True):
     """The settings that count in a folder if it is `untrusted`, and if it is `trusted`. `loosening` holds the keys of
-    the folder's file, as written there, that count only if the folder is trusted."""
+    the folder's files, as written there, that count only if the folder is trusted; `files` has the file of each of
+    them, as a path in the folder."""
 
     untrusted: Settings
     trusted: Settings
     loosening: Tree
+    files: dict[str, str] = {}
 
 
 def folder_settings(home: str, folder: str, mine: Settings) -> LayeredSettings | None:
@@ -42,9 +45,18 @@ def folder_settings(home: str, folder: str, mine: Settings) -> LayeredSettings |
         return None
     content = read_folder_file(folder)
     tree = {} if content is None else _available(content, folder_file(folder))[0]
+    own = tree.get("mcp_servers", {})
     if os.path.lexists(mcp_json_file(folder)) and (servers := mcp_json_servers(folder)):
-        tree["mcp_servers"] = servers | tree.get("mcp_servers", {})
-    return layer(mine, tree) if tree or content is not None else None
+        tree["mcp_servers"] = servers | own
+    if not tree and content is None:
+        return None
+    layered = layer(mine, tree)
+    return replace(layered, files={key: _file_of(key, own) for key in layered.loosening})
+
+
+def _file_of(key: str, own_servers: Tree) -> str:
+    kind, _, name = key.partition(".")
+    return MCP_FILE if kind == "mcp_servers" and name not in own_servers else os.path.join(OWN_FOLDER, FILE)
 
 
 def _available(content: bytes, path: str) -> tuple[Tree, Settings]:

@@ -23,7 +23,8 @@ Marks = tuple[tuple[int, int, int] | None, ...]
 class Config(Struct, frozen=True):
     """The configuration that counts in `folder`, or outside of any folder if that is None. `model` is None if nobody
     has set one; then `detect` finds one. `untrusted` holds the settings that the folder wants and does not get, by
-    key, with secrets hidden. `files` are the files that were read; `marks` describe them as they were just before."""
+    key, with secrets hidden; `untrusted_files` has the file of each, as a path in the folder. `files` are the files
+    that were read; `marks` describe them as they were just before."""
 
     home: str
     model: str | None
@@ -31,6 +32,7 @@ class Config(Struct, frozen=True):
     lang: Language = "en"
     settings: Settings = Settings()
     untrusted: dict[str, Any] = {}
+    untrusted_files: dict[str, str] = {}
     files: tuple[str, ...] = ()
     folder: str | None = None
     marks: Marks = ()
@@ -85,10 +87,12 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
     files = () if mine is None else (person_file(home),)
     settings = mine or Settings()
     untrusted: dict[str, Any] = {}
+    untrusted_files: dict[str, str] = {}
     if cwd is not None and (layered := folder_settings(home, cwd, settings)) is not None:
         trusted = bool(layered.loosening) and is_trusted(home, cwd, layered.loosening)
         settings = layered.trusted if trusted else layered.untrusted
         untrusted = {} if trusted else hide_secrets(layered.loosening)
+        untrusted_files = {} if trusted else layered.files
         files = (*files, *(path for path in (folder_file(cwd), mcp_json_file(cwd)) if os.path.lexists(path)))
     return Config(
         home=home,
@@ -97,6 +101,7 @@ def _load(home: str, env: Mapping[str, str], cwd: str | None) -> Config:
         lang=language_of(env, settings),
         settings=settings,
         untrusted=untrusted,
+        untrusted_files=untrusted_files,
         files=files,
         folder=cwd,
         marks=marks,

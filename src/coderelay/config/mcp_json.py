@@ -14,13 +14,14 @@ from coderelay.config.read_config import read_beneath
 from coderelay.config.settings import McpServerConfig, Name
 from coderelay.protocol.errors import BadInput
 
+MCP_FILE = ".mcp.json"
 _DEEPEST = 32
 _FIELDS = ("command", "args", "env", "url", "headers")
 _TRANSPORTS = ("stdio", "http", "streamable-http", "streamableHttp")
 
 
 def mcp_json_file(folder: str) -> str:
-    return os.path.join(folder, ".mcp.json")
+    return os.path.join(folder, MCP_FILE)
 
 
 def mcp_json_servers(folder: str) -> Tree:

@@ -29,6 +29,7 @@ from coderelay.protocol.commands import (
     SendPrompt,
     StopBackground,
     StopTurn,
+    TrustFolder,
     Unchanged,
     UndoTurn,
     WriteSnapshot,
@@ -87,7 +88,7 @@ async def carry_out(
             return await answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
-        case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession():
+        case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession() | TrustFolder():
             raise AssertionError("the host does this one itself")
         case OpenSession():
             decide.require(record.state)

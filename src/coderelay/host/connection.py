@@ -27,7 +27,7 @@ class Connection:
         return await self._host.send(command, self.capabilities)
 
     async def get(self, query: Query[Value]) -> Value:
-        return await self._host.get(query)
+        return await self._host.get(query, self.capabilities)
 
     async def follow(self, session: SessionId, after: int = 0) -> AsyncGenerator[Recorded | Live, None]:
         async with aclosing(self._host.follow(session, after)) as events:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coderelay.client.tool_specs import tool_specs
 from coderelay.config.load import Config, CurrentConfig
@@ -15,8 +16,9 @@ from coderelay.policy.judge import Policy, judge
 from coderelay.policy.rules import Rule, Rules, is_about_paths, read_rules
 from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
+from coderelay.protocol.errors import BadInput
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import SkillsShown
+from coderelay.protocol.session_info import SkillsShown, TrustShown
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
@@ -123,7 +125,32 @@ class ConfiguredFolders:
         if not any(map(os.path.isdir, (*theirs, *own))):
             return SkillsShown()
         shown = self.texts(path).skills()
-        return SkillsShown(tuple(each for each in shown.found if not each.by_name_only), shown.notes)
+        return replace(shown, found=tuple(each for each in shown.found if not each.by_name_only))
+
+    def untrusted_names(self, path: str) -> dict[str, tuple[str, ...]]:
+        """The names of the folder's texts that the person does not trust, by their kind. Where a folder has no texts,
+        as most have none, no code for them is loaded."""
+        kinds = [
+            kind
+            for kind in ("commands", "skills")
+            if any(map(os.path.isdir, text_folders(kind, home="", user_home="", folder=path)[0]))
+        ]
+        return {} if not kinds else self.texts(path).untrusted()
+
+    def untrusted(self, path: str) -> TrustShown:
+        """What the person would trust in a folder. Raises BadInput if its configuration is wrong."""
+        from coderelay.config.trust_review import review_folder  # imported late: people do this once in a folder
+
+        return review_folder(self._configs.home, self._user_home, path).shown
+
+    def trust(self, path: str, digest: str) -> bool:
+        """Trust what `untrusted` has shown with this digest. Returns whether there was anything. Raises BadInput if
+        it has changed, or if an agent started this process: only a person may agree."""
+        from coderelay.config.trust_review import trust_reviewed
+
+        if self._env.get("CODER"):
+            raise BadInput("a command that an agent runs cannot trust a folder")
+        return trust_reviewed(self._configs.home, self._user_home, path, digest)
 
     @property
     def _user_home(self) -> str:

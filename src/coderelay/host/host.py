@@ -33,12 +33,13 @@ from coderelay.protocol.commands import (
     RevokeApproval,
     StopBackground,
     StopTurn,
+    TrustFolder,
     Unchanged,
     Undone,
     UndoTurn,
     WriteSnapshot,
 )
-from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
+from coderelay.protocol.errors import BadInput, CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, AskId, SessionId
 from coderelay.protocol.live import Live
@@ -74,6 +75,7 @@ from coderelay.protocol.queries import (
     ShowHost,
     ShowPermissions,
     ShowSession,
+    ShowTrust,
     SuggestTitle,
     Value,
     WhyNotRun,
@@ -125,6 +127,10 @@ class Host:
             if not is_elsewhere(decide.require(record.state), self.context):
                 await write_snapshot(record, self.context.agents)
             return Unchanged(record.state.head)
+        if isinstance(command, TrustFolder):
+            folder = await self._folder_to_trust(command.session, capabilities)
+            is_new = self.context.folders.trust(folder, command.digest)
+            return (Accepted if is_new else Unchanged)(record.state.head)
         if isinstance(command, MoveSession):
             return await self._move(record, command)
         if isinstance(command, DeleteSession) and tasks(record.state):
@@ -150,12 +156,15 @@ class Host:
         self._wakeups.wake(record)
         return outcome
 
-    async def get(self, query: Query[Value]) -> Value:
+    async def get(self, query: Query[Value], capabilities: Capabilities = NO_CAPABILITIES) -> Value:
         self._refuse_when_closed()
-        return cast("Value", await self._answer(cast("AnyQuery", query)))  # the query's type says what its answer is
+        answer = await self._answer(cast("AnyQuery", query), capabilities)
+        return cast("Value", answer)  # the query's type says what its answer is
 
-    async def _answer(self, query: AnyQuery) -> object:
+    async def _answer(self, query: AnyQuery, capabilities: Capabilities) -> object:
         match query:
+            case ShowTrust():
+                return self.context.folders.untrusted(await self._folder_to_trust(query.session, capabilities))
             case ListSessions():
                 here = self.context.machine.identity if query.here else None
                 return await without_children(self.store, query, None if here is None else here.id)
@@ -283,6 +292,13 @@ class Host:
 
     async def _folder(self, session: SessionId) -> str:
         return require_folder(decide.require((await self.record(session)).state), self.context)
+
+    async def _folder_to_trust(self, session: SessionId, capabilities: Capabilities) -> str:
+        """The folder of a session, for a person at this machine: nobody else may trust it, or see all that is in its
+        files."""
+        if not capabilities.all_commands:
+            raise BadInput("a folder can only be trusted at the machine itself, in a terminal")
+        return await self._folder(session)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
         from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this

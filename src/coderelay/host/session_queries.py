@@ -1,5 +1,7 @@
 """Answers queries about a session: its tools, skills, commands and past turns, and how full its context window is."""
 
+from msgspec.structs import replace
+
 from coderelay.agents.agent import Agent, Description
 from coderelay.client.tool_specs import tool_specs
 from coderelay.host.context import HostContext
@@ -7,7 +9,7 @@ from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.errors import CoderError
 from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ListTurns, ShowContext
-from coderelay.protocol.session_info import CommandsShown, ContextShown, ToolShown, TurnShown
+from coderelay.protocol.session_info import ContextShown, ToolShown, TurnShown
 from coderelay.session.context_usage import context_of
 from coderelay.session.state import PastTurn, SessionSettings, State
 
@@ -28,7 +30,7 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
             return context.folders.texts(settings.cwd).skills()
         case ListCommands():
             found = context.folders.texts(settings.cwd).commands()
-            return CommandsShown((*_describe(agent, settings).commands, *found.found), found.notes)
+            return replace(found, found=(*_describe(agent, settings).commands, *found.found))
         case ExpandCommand():
             return context.folders.texts(settings.cwd).expand(query.name, query.arguments)
         case ListTurns():

@@ -165,6 +165,15 @@ class MoveSession(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class TrustFolder(Struct, frozen=True, kw_only=True):
+    """Trust what a ShowTrust with this digest has shown of the session's folder. It is refused if anything of that
+    has changed, and for a client that may not use all commands. The log does not change."""
+
+    session: SessionId
+    digest: str
+    by: By
+
+
 class WriteSnapshot(Struct, frozen=True, kw_only=True):
     """Write the session's snapshot file now, as happens at the end of every turn. Nothing is written on another
     machine than the session's. The log does not change."""
@@ -194,6 +203,7 @@ Command = (
     | UndoTurn
     | OpenSession
     | MoveSession
+    | TrustFolder
     | WriteSnapshot
     | DeleteSession
 )

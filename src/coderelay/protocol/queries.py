@@ -27,6 +27,7 @@ from coderelay.protocol.session_info import (
     ServerRow,
     SkillsShown,
     ToolShown,
+    TrustShown,
     TurnShown,
 )
 from coderelay.protocol.summary import AskRow, MessageRow, Summary
@@ -182,6 +183,13 @@ class ExpandCommand(Query[str], frozen=True):
     arguments: str = ""
 
 
+class ShowTrust(Query[TrustShown], frozen=True):
+    """What the person would trust in a session's folder. Only a host that has the folder can answer, and only a
+    client that may use all commands: the values are not masked."""
+
+    session: SessionId
+
+
 class ShowContext(Query[ContextShown], frozen=True):
     """What fills the context window of a session's model. Only a host can answer, because only it knows what its
     agent would send."""
@@ -301,6 +309,7 @@ AnyQuery = (
     | ListSkills
     | ListCommands
     | ExpandCommand
+    | ShowTrust
     | ShowContext
     | ListModels
     | ListAgents

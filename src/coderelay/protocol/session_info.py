@@ -36,10 +36,12 @@ class SkillShown(Struct, frozen=True, omit_defaults=True):
 
 
 class SkillsShown(Struct, frozen=True, omit_defaults=True):
-    """The available skills. `notes` say which skills are not available, and why."""
+    """The available skills. `notes` say which skills are not available, and why; `untrusted` are the names of those
+    that the person does not trust yet."""
 
     found: tuple[SkillShown, ...] = ()
     notes: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
 
 
 class CommandShown(Struct, frozen=True, omit_defaults=True):
@@ -53,10 +55,37 @@ class CommandShown(Struct, frozen=True, omit_defaults=True):
 
 class CommandsShown(Struct, frozen=True, omit_defaults=True):
     """The available slash commands. Of two with the same name, the first is used. `notes` say which are not
-    available, and why."""
+    available, and why; `untrusted` are the names of those that the person does not trust yet."""
 
     found: tuple[CommandShown, ...] = ()
     notes: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
+
+
+class UntrustedSetting(Struct, frozen=True):
+    """A key that a folder's `file` sets, and its value as JSON, in full."""
+
+    file: str
+    key: str
+    value: str
+
+
+class UntrustedText(Struct, frozen=True):
+    """A file of a folder that tells an agent what to do. `changed` means that the person trusted it as it was
+    before."""
+
+    path: str
+    text: str
+    changed: bool = False
+
+
+class TrustShown(Struct, frozen=True):
+    """What would be trusted in a folder and is not yet, in full. The `digest` stands for exactly this."""
+
+    folder: str
+    digest: str
+    settings: tuple[UntrustedSetting, ...] = ()
+    texts: tuple[UntrustedText, ...] = ()
 
 
 class ContextShown(Struct, frozen=True, omit_defaults=True):

@@ -102,17 +102,6 @@ async def _new_session(
     return ChosenSession(session, outcome.head, detected=found)
 
 
-def untrusted_words(app: App) -> str:
-    """A message that names the folder's untrusted settings and how to put them in force; empty if it has none."""
-    if not app.config.untrusted:
-        return ""
-    return t(
-        "this folder's .coder/config.json sets {keys}, which is ignored until you trust the folder; review it "
-        "with `coder permissions trust`",
-        keys=", ".join(app.config.untrusted),
-    )
-
-
 def restored_files_message(app: App) -> str:
     """A message about files that git obeys, which commands of a killed process had changed and which were now put
     back or moved aside; usually empty."""

@@ -10,9 +10,9 @@ from coderelay.cli.startup.choose_session import (
     ChosenSession,
     choose_session,
     restored_files_message,
-    untrusted_words,
 )
 from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.cli.startup.untrusted import untrusted_everything
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.errors import error_in_words
 from coderelay.client.language import retell
@@ -53,7 +53,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: StartupView, 
             session=chosen.session,
             by=by,
             remember_model=remember_model,
-            told=_startup_messages(chosen, app),
+            told=_startup_messages(chosen, app, folder),
             is_known=chosen.detected is None,
             while_running=app.config.settings.input_while_running,
             history=os.path.join(app.config.home, "history"),
@@ -90,8 +90,9 @@ async def _choose_when_there_is_room(
         await asyncio.sleep(_ROOM_SECONDS)
 
 
-def _startup_messages(chosen: ChosenSession, app: App) -> tuple[str, ...]:
+def _startup_messages(chosen: ChosenSession, app: App, folder: str) -> tuple[str, ...]:
     found = chosen.detected
     why = retell(found.line) if found is not None else ""
-    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted_words(app), restored_files_message(app))
+    untrusted = untrusted_everything(app, folder)
+    words = (why, chosen.newest, retell(chosen.problem or ""), untrusted, restored_files_message(app))
     return tuple(filter(None, words))

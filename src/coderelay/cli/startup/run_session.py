@@ -15,10 +15,10 @@ from coderelay.cli.startup.choose_session import (
     ChosenSession,
     choose_session,
     restored_files_message,
-    untrusted_words,
 )
 from coderelay.cli.startup.interrupts import is_ignored, run_loop
 from coderelay.cli.startup.open_app import current_person, new_app
+from coderelay.cli.startup.untrusted import untrusted_everything, untrusted_settings
 from coderelay.client.auto_answer import Unattended
 from coderelay.client.client import AT_THE_MACHINE, Client
 from coderelay.client.errors import error_in_words
@@ -58,7 +58,8 @@ async def _run(options: argparse.Namespace, folder: str, prompt: str | None, app
     host = await app.open_patiently()
     try:
         by = current_person("terminal" if prompt is None else "headless")
-        for told in filter(None, (untrusted_words(app), restored_files_message(app))):
+        untrusted = untrusted_everything(app, folder) if prompt is None else untrusted_settings(app)
+        for told in filter(None, (untrusted, restored_files_message(app))):
             sys.stderr.write(f"coder: {told}\n")
         await host.check()
         chosen = await choose_session(host, options, folder, app, by)

@@ -74,10 +74,12 @@ class CustomCommand(Struct, frozen=True):
 
 
 class CustomCommands(Struct, frozen=True):
-    """`notes` tell people which commands are left out, and why."""
+    """`notes` tell people which commands are left out, and why. `untrusted` are the names of those that the person
+    does not trust."""
 
     found: tuple[CustomCommand, ...] = ()
     notes: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
 
 
 def find_commands(places: Sequence[TextFolder], seen: Mapping[str, str], taken: Collection[str]) -> CustomCommands:
@@ -87,8 +89,8 @@ def find_commands(places: Sequence[TextFolder], seen: Mapping[str, str], taken: 
     def make(place: TextFolder, text: FoundText) -> CustomCommand:
         return _command(place, text, taken)
 
-    found, notes = gather("commands", places, seen, command_texts, make)
-    return CustomCommands(tuple(sorted(found, key=lambda each: each.name)), notes)
+    found, notes, untrusted = gather("commands", places, seen, command_texts, _name, make)
+    return CustomCommands(tuple(sorted(found, key=lambda each: each.name)), notes, untrusted)
 
 
 def command_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
@@ -131,7 +133,7 @@ def _paths(place: TextFolder, notes: list[str]) -> Iterator[str]:
 
 
 def _command(place: TextFolder, text: FoundText, taken: Collection[str]) -> CustomCommand:
-    name = os.path.relpath(text.path, place.path).removesuffix(_SUFFIX).replace(os.sep, ":")
+    name = _name(place, text.path)
     if not _NAME.fullmatch(name):
         raise BadInput("its name may contain only letters, digits and . _ -, and at most 64 characters")
     if name in taken:
@@ -150,6 +152,10 @@ def _command(place: TextFolder, text: FoundText, taken: Collection[str]) -> Cust
         model=_line(head.text("model")),
         own=place.folder is None,
     )
+
+
+def _name(place: TextFolder, path: str) -> str:
+    return os.path.relpath(path, place.path).removesuffix(_SUFFIX).replace(os.sep, ":")
 
 
 def _description(head: FrontMatter, body: str) -> str:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from coderelay.config.display_path import display_path, escaped
 from coderelay.config.paths import text_folders
 from coderelay.protocol.errors import BadInput, ToolFailed
+from coderelay.protocol.translatable import say
 from coderelay.workspace.files.disk import Disk, FolderEntry
 
 TextKind = Literal["skills", "commands"]
@@ -20,6 +21,10 @@ TextKind = Literal["skills", "commands"]
 MOST_BYTES = 64 * 1024
 MOST_TEXTS = 100  # in one place
 _MOST_NOTES = 20
+_NOT_TRUSTED: dict[TextKind, str] = {
+    "skills": "skills not trusted yet (review them with /trust): {paths}",
+    "commands": "commands not trusted yet (review them with /trust): {paths}",
+}
 
 
 class TextFolder(Struct, frozen=True):
@@ -129,17 +134,19 @@ def gather(
     places: Sequence[TextFolder],
     seen: Mapping[str, str],
     texts: Callable[[TextFolder, list[str]], Iterator[FoundText]],
+    name_of: Callable[[TextFolder, str], str],
     make: Callable[[TextFolder, FoundText], T],
-) -> tuple[tuple[T, ...], tuple[str, ...]]:
-    """Make skills or commands of the texts that count, for each name of the nearest one; and notes for people about
-    the others. `make` raises BadInput if a text is wrong."""
+) -> tuple[tuple[T, ...], tuple[str, ...], tuple[str, ...]]:
+    """Make skills or commands of the texts that count, for each name of the nearest one; notes for people about the
+    others; and the names of those that the person does not trust, by their paths (`name_of`): nobody has read what
+    is in them. `make` raises BadInput if a text is wrong."""
     found: dict[str, T] = {}
     notes: list[str] = []
-    untrusted: list[str] = []
+    untrusted: dict[str, str] = {}
     for place in places:
         for text in texts(place, notes):
             if not text.counts(seen):
-                untrusted.append(text.key)
+                untrusted[text.key] = name_of(place, text.path)
                 continue
             try:
                 made = make(place, text)
@@ -150,8 +157,9 @@ def gather(
             if os.path.realpath(nearer.file) != os.path.realpath(made.file):
                 notes.append(f"{made.name}: {display_path(nearer.file)} is used, not {display_path(made.file)}")
     if untrusted:
-        notes.insert(0, f"{what} that do not count until you trust the folder: {', '.join(_bounded(untrusted))}")
-    return tuple(found.values()), _bounded(notes)
+        paths = ", ".join(_bounded([*untrusted]))
+        notes.insert(0, say(_NOT_TRUSTED[what], paths=paths))
+    return tuple(found.values()), _bounded(notes), tuple(dict.fromkeys(untrusted.values()))
 
 
 def complaint_about(text: FoundText, problem: BadInput) -> str:

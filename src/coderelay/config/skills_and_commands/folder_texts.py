@@ -7,7 +7,7 @@ gone at once.
 from collections.abc import Callable, Collection
 
 from coderelay.config.skills_and_commands.custom_commands import CustomCommands, command_texts, find_commands
-from coderelay.config.skills_and_commands.discovery import TextFolder, TextKind, places_of
+from coderelay.config.skills_and_commands.discovery import FoundText, TextFolder, TextKind, places_of
 from coderelay.config.skills_and_commands.skills import Skill, find_skills, skill_texts
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
@@ -26,7 +26,7 @@ class FolderTexts:
 
     def skills(self) -> SkillsShown:
         found = find_skills(self._places("skills"), self._trusted())
-        return SkillsShown(tuple(map(_shown, found.found)), found.notes)
+        return SkillsShown(tuple(map(_shown, found.found)), found.notes, found.untrusted)
 
     def commands(self) -> CommandsShown:
         found, skills = self._commands(), self.skills()
@@ -36,7 +36,16 @@ class FolderTexts:
                 *(CommandShown(each.name, "skill", each.description) for each in skills.found),
             ),
             (*found.notes, *skills.notes),
+            (*found.untrusted, *skills.untrusted),
         )
+
+    def untrusted(self) -> dict[str, tuple[str, ...]]:
+        """The names of the texts that the person does not trust, by their kind."""
+        found = {
+            "commands": self._commands().untrusted,
+            "skills": find_skills(self._places("skills"), self._trusted()).untrusted,
+        }
+        return {kind: names for kind, names in found.items() if names}
 
     def expand(self, name: str, arguments: str) -> str:
         """The prompt that `/name arguments` stands for. Raises BadInput."""
@@ -82,11 +91,15 @@ def _shown(skill: Skill) -> SkillShown:
 def folder_texts(*, home: str, user_home: str, folder: str) -> dict[str, str]:
     """The digests of the folder's texts as they are now, by their paths in it, for the person to trust. A file that
     is changed or added later is not covered."""
+    return {text.key: text.digest for text in texts_of_folder(home=home, user_home=user_home, folder=folder)}
+
+
+def texts_of_folder(*, home: str, user_home: str, folder: str) -> list[FoundText]:
+    """The folder's texts as they are now, trusted or not."""
     unread: list[str] = []  # dropped: a text that cannot be read is not used either, and the lookup says so
     skills = places_of("skills", home=home, user_home=user_home, folder=folder)
     commands = places_of("commands", home=home, user_home=user_home, folder=folder)
-    texts = [
+    return [
         *(text for place in skills if place.folder for text in skill_texts(place, unread)),
         *(text for place in commands if place.folder for text in command_texts(place, unread)),
     ]
-    return {text.key: text.digest for text in texts}

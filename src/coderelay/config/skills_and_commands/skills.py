@@ -66,10 +66,12 @@ class Skill(Struct, frozen=True):
 
 
 class Skills(Struct, frozen=True):
-    """`notes` tell people which skills are left out, and why."""
+    """`notes` tell people which skills are left out, and why. `untrusted` are the names of those that the person does
+    not trust."""
 
     found: tuple[Skill, ...] = ()
     notes: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
 
     def load(self, name: str) -> SkillText:
         skill = next((each for each in self.found if each.name == name), None)
@@ -81,7 +83,7 @@ class Skills(Struct, frozen=True):
 
 def find_skills(places: Sequence[TextFolder], seen: Mapping[str, str]) -> Skills:
     """`places` begin with the nearest. `seen` has the digests of the texts that the person trusts in the folder."""
-    return Skills(*gather("skills", places, seen, skill_texts, _skill))
+    return Skills(*gather("skills", places, seen, skill_texts, _folder_name, _skill))
 
 
 def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
@@ -98,6 +100,10 @@ def skill_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
             yield read_text(place, os.path.join(folder, FILE), folder)
         except BadInput as refused:
             notes.append(str(refused))
+
+
+def _folder_name(_: TextFolder, path: str) -> str:
+    return os.path.basename(os.path.dirname(path))
 
 
 def _skill(place: TextFolder, text: FoundText) -> Skill:

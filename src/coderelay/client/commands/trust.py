@@ -1,0 +1,63 @@
+"""`/trust`: show what the folder brings that is not trusted yet, and trust exactly what was shown."""
+
+from coderelay.client.commands.command import MODEL, Context, SlashCommand
+from coderelay.client.language import t
+from coderelay.client.trust_text import trust_in_words
+from coderelay.protocol.commands import TrustFolder
+from coderelay.protocol.localized import Localized
+from coderelay.protocol.queries import ShowTrust
+from coderelay.protocol.session_info import TrustShown
+
+_CODE_LENGTH = 6
+
+
+async def trust(here: Context, code: str) -> str:
+    """The code only says what the person means. What counts is the whole digest that was shown here before: an agent
+    that writes files could find others with the same code."""
+    shown = await here.client.get(ShowTrust(here.session))
+    seen = here.numbered.get("trust", [])
+    if not code:
+        return _review(here, shown)
+    if seen != [shown.digest]:
+        told = t("this has changed since it was shown, or was not shown yet; nothing was trusted")
+        return f"{told}\n\n{_review(here, shown)}"
+    if code != _code(shown):
+        return t("{code} is not the code; nothing was trusted. /trust shows the code", code=code)
+    await here.client.send(TrustFolder(session=here.session, digest=shown.digest, by=here.by))
+    return t("trusted {folder}", folder=shown.folder)
+
+
+def _review(here: Context, shown: TrustShown) -> str:
+    here.numbered["trust"] = [shown.digest]
+    if not shown.settings and not shown.texts:
+        return t("nothing to trust: everything in {folder} that counts is in use", folder=shown.folder)
+    how = t(
+        "If you trust it, its commands and rules apply like your own. To trust exactly this: /trust {code}",
+        code=_code(shown),
+    )
+    return f"{trust_in_words(shown)}\n\n{how}"
+
+
+def _code(shown: TrustShown) -> str:
+    return shown.digest[:_CODE_LENGTH]
+
+
+COMMANDS = (
+    SlashCommand(
+        name="trust",
+        group=MODEL,
+        text=Localized(
+            "review the settings, commands, skills and MCP servers of this folder, and trust them",
+            "查看本目录的设置、命令、技能和 MCP 服务器，并信任它们",
+        ),
+        run=trust,
+        hint="[CODE]",
+        detail=Localized(
+            "Without CODE, it shows everything that would be trusted, and the code for it. With the code, exactly "
+            "what was shown is trusted. `coder permissions untrust` takes it back.",
+            "不带 CODE 时显示将被信任的全部内容及其代码；带上代码则信任所显示的内容。"
+            "用 `coder permissions untrust` 撤销。",
+        ),
+        example="/trust 3f9a1c",
+    ),
+)

@@ -121,6 +121,7 @@ class App:
             secrets=self.secrets,
             workflow=self.workflow_settings(settings),
             skills=skills.found,
+            subagents=self.folders.subagents(cwd).found,
             tools=(self.skill_tool(),) if skills.found else (),
             notes=("some skills are not used; /skills says why",) if skills.notes else (),
         )

@@ -117,7 +117,7 @@ def test_x36_a_folders_command_counts_when_it_is_trusted(serve: Serve, coder_on:
     put_command(folder / ".coder", "build", "Build it with make.")
     with terminal(coder) as screen:
         screen.wait_for("> ")
-        assert told(screen, "/build") == "unknown command /build; /help lists all commands"
+        assert told(screen, "/build") == "/build is not trusted yet\nReview it with /trust."
         trust_all(coder.home, folder)
         assert told(screen, "/build") == "built"
     assert asked(server) == ["Build it with make."]

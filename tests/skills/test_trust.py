@@ -24,7 +24,7 @@ def test_x36_trusting_lists_every_file_before_it_asks(coder: Coder, folder: Path
         screen.type("n\n")
         assert screen.wait() == 1
     assert shown == (
-        f"{folder} has skills and commands that tell an agent what to do; read them first:\n"
+        f"{folder} has files that tell an agent what to do; read them first:\n"
         "  .claude/commands/build.md  (new)\n"
         "  .coder/skills/deploy/SKILL.md  (new)\n"
         "If you trust it, its commands and rules apply like your own. Trust it? [y/N] "
@@ -39,7 +39,7 @@ def test_x36_trusting_lists_every_file_before_it_asks(coder: Coder, folder: Path
     skill.write_text(skill.read_text() + "More.\n")
     put_command(folder / ".coder", "other", "Another.")
     assert coder.run("permissions", "trust", "--yes").out == (
-        f"{folder} has skills and commands that tell an agent what to do; read them first:\n"
+        f"{folder} has files that tell an agent what to do; read them first:\n"
         "  .coder/commands/other.md  (new)\n"
         "  .coder/skills/deploy/SKILL.md  (changed)\n"
         f"trusted {folder}\n"

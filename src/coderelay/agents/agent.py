@@ -59,8 +59,9 @@ class Turn(Protocol):
         """The background commands of this session."""
         ...
 
-    async def give_task(self, call: CallId, description: str, prompt: str) -> Finished:
-        """Open a child session for a call that has started, and wait for its answer. Raises ToolFailed."""
+    async def give_task(self, call: CallId, description: str, prompt: str, subagent: str = "") -> Finished:
+        """Open a child session for a call that has started, and wait for its answer. `subagent` is the name of the
+        one that is meant, if it is one in particular. Raises ToolFailed."""
         ...
 
     def listener(self, call: CallId) -> Callable[[bytes], None]:

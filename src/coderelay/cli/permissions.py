@@ -210,7 +210,7 @@ def _show_settings(folder: str, settings: Iterable[UntrustedSetting]) -> None:
 
 def _show_texts(folder: str, texts: Iterable[UntrustedText]) -> None:
     told = t(
-        "{folder} has skills and commands that tell an agent what to do; read them first:",
+        "{folder} has files that tell an agent what to do; read them first:",
         folder=display_path(folder),
     )
     sys.stdout.write(f"{told}\n")

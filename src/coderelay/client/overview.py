@@ -3,7 +3,15 @@
 from coderelay.client.language import retell, t
 from coderelay.client.visible import padded, visible, width_of
 from coderelay.protocol.calls import Kind, first_sentence
-from coderelay.protocol.session_info import AgentShown, ContextShown, SkillShown, SkillsShown, ToolShown
+from coderelay.protocol.session_info import (
+    AgentShown,
+    ContextShown,
+    SkillShown,
+    SkillsShown,
+    SubagentShown,
+    SubagentsShown,
+    ToolShown,
+)
 
 _LINE = 100
 _KINDS: dict[Kind, str] = {
@@ -42,6 +50,18 @@ def _skill(skill: SkillShown) -> list[str]:
     whose = t("your own") if skill.own else t("this folder's")
     chosen = t(", only started with /{name}", name=skill.name) if skill.by_name_only else ""
     return [f"/{visible(skill.name)}  {_line(skill.description)}", f"  {whose}{chosen}: {visible(skill.file)}"]
+
+
+def subagents_in_words(shown: SubagentsShown) -> str:
+    """The subagents with a name; empty if there is nothing to say of any."""
+    lines = [line for each in shown.found for line in _subagent(each)]
+    notes = [t("({text})", text=retell(note)) for note in shown.notes]
+    return "\n".join([*([t("Subagents that the agent can give tasks to:")] if lines else []), *lines, *notes])
+
+
+def _subagent(subagent: SubagentShown) -> list[str]:
+    whose = t("your own") if subagent.own else t("this folder's")
+    return [f"{visible(subagent.name)}  {_line(subagent.description)}", f"  {whose}: {visible(subagent.file)}"]
 
 
 def context_in_words(shown: ContextShown) -> str:

@@ -4,6 +4,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from msgspec.structs import replace
+
+from coderelay.client.model_names import with_provider
 from coderelay.client.tool_specs import tool_specs
 from coderelay.host.allowed_tools import tools_in_both
 from coderelay.host.context import HostContext, Send
@@ -27,7 +30,7 @@ from coderelay.protocol.translatable import join_texts, say, with_template
 from coderelay.session import background
 from coderelay.session.children import AGENT, TASK, children, is_at_rest, open_tasks, task_prompt
 from coderelay.session.settings import Facts, configure
-from coderelay.session.state import BackgroundCommand, State
+from coderelay.session.state import BackgroundCommand, SessionSettings, State
 
 MOST_AT_WORK = 8
 TOO_MANY_TASKS = f"{MOST_AT_WORK} tasks are at work already, and that is the most; give this one when they have ended"
@@ -43,26 +46,30 @@ class Children:
         self._records = context.records
         self._ownership = context.ownership
         self._send = send
+        self._context = context
 
-    async def open(self, parent: State, call: CallId, description: str) -> SessionId:
-        """Create the child session; what needs no asking in its parent needs none in it. Raises ToolFailed in a
-        session that is a child itself, and for more tasks than may be at work together."""
+    async def open(self, parent: State, call: CallId, description: str, subagent: str = "") -> SessionId:
+        """Create the child session; what needs no asking in its parent needs none in it. With the name of a
+        `subagent`, it gets the instructions and at most the tools of that one. Raises ToolFailed in a session that is
+        a child itself, for more tasks than may be at work together, and for an unknown name."""
         settings = parent.settings
         assert settings is not None
         if settings.parent is not None:
             raise ToolFailed(tool_specs().spec_of(TASK).not_for_children)
         if all(each.call.id != call for each in open_tasks(parent)[:MOST_AT_WORK]):
             raise ToolFailed(TOO_MANY_TASKS)
+        chosen = self._context.folders.texts(settings.cwd).subagent(subagent) if subagent else None
         child = child_id(parent.session, call)
         await self._send(
             CreateSession(
                 session=child,
                 cwd=settings.cwd,
-                model=settings.model,
+                model=settings.model if chosen is None else self._model(chosen.model, settings),
                 mode=mode_spec(settings.mode).child,
                 agent=settings.agent,
                 title=description,
-                allowed_tools=settings.allowed_tools,
+                allowed_tools=tools_in_both(() if chosen is None else chosen.tools, settings.allowed_tools),
+                instructions="" if chosen is None else chosen.instructions,
                 think=settings.think,
                 folders=settings.folders,
                 parent=parent.session,
@@ -73,6 +80,13 @@ class Children:
         granted = [ApprovalGranted(approval=each, by=AGENT) for each in parent.approvals.values()]
         await (await self._records.record(child)).append(lambda state: [] if state.deleted else [*granted])
         return child
+
+    def _model(self, wanted: str, settings: SessionSettings) -> str:
+        """The model that a subagent names, if it can be used here; else that of its parent."""
+        model = with_provider(wanted, settings.model) if wanted else settings.model
+        agent = self._context.agents.get(settings.agent)
+        usable = agent is not None and agent.cannot_run(replace(settings, model=model)) is None
+        return model if usable else settings.model
 
     async def work(self, child: SessionId, prompt: str, parent: State) -> Finished:
         """Give the child its task and wait until it rests, which may be only after a person has answered it. Raises

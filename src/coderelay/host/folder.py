@@ -18,7 +18,7 @@ from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import SkillsShown, TrustShown
+from coderelay.protocol.session_info import SkillsShown, SubagentsShown, TrustShown
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
@@ -127,12 +127,18 @@ class ConfiguredFolders:
         shown = self.texts(path).skills()
         return replace(shown, found=tuple(each for each in shown.found if not each.by_name_only))
 
+    def subagents(self, path: str) -> SubagentsShown:
+        """The subagents that a task can be given to by name. If there are none, as for most people, no code for them
+        is loaded."""
+        theirs, own = text_folders("agents", home=self._configs.home, user_home=self._user_home, folder=path)
+        return self.texts(path).subagents() if any(map(os.path.isdir, (*theirs, *own))) else SubagentsShown()
+
     def untrusted_names(self, path: str) -> dict[str, tuple[str, ...]]:
         """The names of the folder's texts that the person does not trust, by their kind. Where a folder has no texts,
         as most have none, no code for them is loaded."""
         kinds = [
             kind
-            for kind in ("commands", "skills")
+            for kind in ("commands", "skills", "agents")
             if any(map(os.path.isdir, text_folders(kind, home="", user_home="", folder=path)[0]))
         ]
         return {} if not kinds else self.texts(path).untrusted()

@@ -62,6 +62,7 @@ from coderelay.protocol.queries import (
     ListServers,
     ListSessions,
     ListSkills,
+    ListSubagents,
     ListTodos,
     ListTools,
     ListTurns,
@@ -206,7 +207,9 @@ class Host:
                 return self.context.judging.shown(
                     (await self.record(query.session)).state, await self._records.approvals()
                 )
-            case ListTools() | ListSkills() | ListCommands() | ExpandCommand() | ShowContext() | ListTurns():
+            case ListTools() | ListSkills() | ListSubagents() | ListCommands() | ExpandCommand():
+                return await self._answer_about_session(query)
+            case ShowContext() | ListTurns():
                 return await self._answer_about_session(query)
             case ListModels() | ListAgents() | ShowDefaults() | SuggestTitle() | ShowDiff() | ShowHost():
                 return await self._answer_about_machine(query)

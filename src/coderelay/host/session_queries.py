@@ -8,12 +8,20 @@ from coderelay.host.context import HostContext
 from coderelay.host.turn_files import TurnFiles
 from coderelay.protocol.calls import ToolSpec
 from coderelay.protocol.errors import CoderError
-from coderelay.protocol.queries import ExpandCommand, ListCommands, ListSkills, ListTools, ListTurns, ShowContext
+from coderelay.protocol.queries import (
+    ExpandCommand,
+    ListCommands,
+    ListSkills,
+    ListSubagents,
+    ListTools,
+    ListTurns,
+    ShowContext,
+)
 from coderelay.protocol.session_info import ContextShown, ToolShown, TurnShown
 from coderelay.session.context_usage import context_of
 from coderelay.session.state import PastTurn, SessionSettings, State
 
-SessionQuery = ListTools | ListSkills | ListCommands | ExpandCommand | ShowContext | ListTurns
+SessionQuery = ListTools | ListSkills | ListSubagents | ListCommands | ExpandCommand | ShowContext | ListTurns
 
 
 async def answer_session_query(query: SessionQuery, state: State, context: HostContext) -> object:
@@ -28,6 +36,8 @@ async def answer_session_query(query: SessionQuery, state: State, context: HostC
             return _context(state, _describe(agent, settings), settings)
         case ListSkills():
             return context.folders.texts(settings.cwd).skills()
+        case ListSubagents():
+            return context.folders.subagents(settings.cwd)
         case ListCommands():
             found = context.folders.texts(settings.cwd).commands()
             return replace(found, found=(*_describe(agent, settings).commands, *found.found))

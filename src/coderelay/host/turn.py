@@ -68,13 +68,13 @@ class HostTurn:
         self._background = self._context.backgrounds.of(self._record)
         return self._background
 
-    async def give_task(self, call: CallId, description: str, prompt: str) -> Finished:
+    async def give_task(self, call: CallId, description: str, prompt: str, subagent: str = "") -> Finished:
         """Run a task in a child session. If this process merely shuts down, the child is left as it is, and the next
         owner reads from its log how it ended."""
         from coderelay.host.children import Children  # imported late: most turns give no task
 
         children = Children(self._context, self._send)
-        child = await children.open(self.state, call, description)
+        child = await children.open(self.state, call, description, subagent)
         self._tasks.add(call)
         try:
             await self._write(lambda state: [ChildOpened(call_id=call, child=child)])

@@ -26,6 +26,7 @@ from coderelay.protocol.session_info import (
     PermissionsShown,
     ServerRow,
     SkillsShown,
+    SubagentsShown,
     ToolShown,
     TrustShown,
     TurnShown,
@@ -164,6 +165,13 @@ class ListTools(Query[list[ToolShown]], frozen=True):
 
 class ListSkills(Query[SkillsShown], frozen=True):
     """The skills available in a session's folder, and notes about those that are not. Only a host can answer."""
+
+    session: SessionId
+
+
+class ListSubagents(Query[SubagentsShown], frozen=True):
+    """The subagents with a name in a session's folder, and notes about those that are not available. Only a host can
+    answer."""
 
     session: SessionId
 
@@ -307,6 +315,7 @@ AnyQuery = (
     | ReadFromServer
     | ListTools
     | ListSkills
+    | ListSubagents
     | ListCommands
     | ExpandCommand
     | ShowTrust

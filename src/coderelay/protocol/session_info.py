@@ -44,6 +44,23 @@ class SkillsShown(Struct, frozen=True, omit_defaults=True):
     untrusted: tuple[str, ...] = ()
 
 
+class SubagentShown(Struct, frozen=True, omit_defaults=True):
+    """A subagent that the agent can give tasks to by name. `own` means that it belongs to the person and not to the
+    folder."""
+
+    name: str
+    description: str
+    file: str = ""
+    own: bool = True
+
+
+class SubagentsShown(Struct, frozen=True, omit_defaults=True):
+    """The available subagents. `notes` say which are not available, and why."""
+
+    found: tuple[SubagentShown, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class CommandShown(Struct, frozen=True, omit_defaults=True):
     """A slash command."""
 

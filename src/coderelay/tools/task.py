@@ -7,11 +7,13 @@ from coderelay.protocol.errors import ToolFailed
 from coderelay.workspace.workspace import Workspace
 
 _LONGEST = 80
+_ANY = "general-purpose"
 
 
 class TaskArguments(Struct, frozen=True, forbid_unknown_fields=True):
     description: str
     prompt: str
+    subagent_type: str = ""
 
 
 class Task:
@@ -26,6 +28,7 @@ class Task:
             "properties": {
                 "description": {"type": "string", "description": "a few words, for the person"},
                 "prompt": {"type": "string", "description": "the whole task"},
+                "subagent_type": {"type": "string", "description": "the agent for it, if you were told of any"},
             },
             "required": ["description", "prompt"],
             "additionalProperties": False,
@@ -46,10 +49,22 @@ class Task:
         session."""
         if not arguments.description.strip() or not arguments.prompt.strip():
             raise ToolFailed("a task needs a description and a prompt")
-        return Need(tool="task", kind="read", title=_line(arguments.description))
+        return Need(tool="task", kind="read", title=_title(arguments))
 
     async def run(self, arguments: TaskArguments, workspace: Workspace) -> Finished:
-        return await workspace.give_task(_line(arguments.description), arguments.prompt)
+        return await workspace.give_task(_title(arguments), arguments.prompt, _subagent(arguments))
+
+
+def _title(arguments: TaskArguments) -> str:
+    name = _subagent(arguments)
+    return _line(f"{name}: {arguments.description}" if name else arguments.description)
+
+
+def _subagent(arguments: TaskArguments) -> str:
+    """The name of the subagent that is meant; empty for the one that models know from elsewhere and that is like any
+    of ours."""
+    name = arguments.subagent_type.strip()
+    return "" if name == _ANY else name
 
 
 def _line(text: str) -> str:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Hidden = Callable[[Iterable[str]], set[str]]
 """Returns those of the given files whose content must not be shown without asking a person first."""
 _NO_VARIABLES: Mapping[str, str] = {}
-GiveTask = Callable[[str, str], Awaitable[Finished]]
-"""Gives a task to another agent. Takes a description for people and the prompt for the agent; returns the agent's
-answer. Raises ToolFailed."""
+GiveTask = Callable[[str, str, str], Awaitable[Finished]]
+"""Gives a task to another agent. Takes a description for people, the prompt for the agent, and the name of the
+subagent that is meant, empty for none in particular; returns the agent's answer. Raises ToolFailed."""
 
 
 def nothing_hidden(paths: Iterable[str]) -> set[str]:
@@ -84,5 +84,5 @@ class Workspace:
         return there
 
 
-async def no_tasks(description: str, prompt: str) -> Finished:
+async def no_tasks(description: str, prompt: str, subagent: str) -> Finished:
     raise ToolFailed("there is no other agent here to give a task to; do it yourself")

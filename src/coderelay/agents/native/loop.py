@@ -64,7 +64,16 @@ class NativeAgent:
         return Description(system, enabled.specs, disabled, card.context)
 
     def _tools_of(self, settings: SessionSettings) -> Toolbox:
-        return self._toolbox if settings.parent is None else self._toolbox.for_child()
+        """A subagent with a name is not even offered the tools that it does not have. In other sessions the list of
+        allowed tools may change, and requests would then begin differently; there, calls are denied."""
+        if settings.parent is None:
+            return self._toolbox
+        toolbox, allowed = self._toolbox.for_child(), settings.allowed_tools
+        if not settings.instructions:
+            return toolbox
+        from coderelay.tools.all_tools import SPECS  # imported late: most sessions are no subagents
+
+        return toolbox.without([each.name for each in toolbox.specs if not SPECS.is_allowed(each.name, allowed)])
 
     async def suggest_title(self, settings: SessionSettings, prompt: str) -> str:
         models = self._models(settings.cwd)

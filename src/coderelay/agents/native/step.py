@@ -13,7 +13,7 @@ from coderelay.agents.agent import Turn
 from coderelay.agents.native import compaction
 from coderelay.agents.native.compaction import CompactionSettings
 from coderelay.agents.native.loop_detection import REPEATED, find_repeated, was_warned
-from coderelay.agents.native.prompt.notes import current_notes, new_notes
+from coderelay.agents.native.prompt.notes import Offered, current_notes, new_notes
 from coderelay.agents.native.prompt.system import system_prompt
 from coderelay.agents.native.turn_tools import TurnTools
 from coderelay.agents.native.workflow.prefilter import has_edited, may_be_complex
@@ -28,7 +28,7 @@ from coderelay.protocol.errors import ModelFailed
 from coderelay.protocol.events import HistoryCompacted, MessageAdded
 from coderelay.protocol.ids import CallId, MessageId, new_id
 from coderelay.protocol.live import Notice, TextDelta, ThinkingDelta
-from coderelay.protocol.session_info import SkillShown
+from coderelay.protocol.session_info import SkillShown, SubagentShown
 from coderelay.protocol.translatable import say
 from coderelay.session.state import State
 from coderelay.session.transcript import Message, Transcript, UserMessage, with_notes
@@ -48,8 +48,8 @@ _SUMMARY_WINDOW = 0.5  # the largest share of its context window that the summar
 
 class NativeSettings(Struct, frozen=True):
     """`home` is the folder with the person's own instructions. `retry_seconds` is the first pause before a failed
-    request is retried, 0 for no retries. `skills` are those the model may choose from, `tools` are extra tools of
-    this folder, and `notes` are messages for people."""
+    request is retried, 0 for no retries. `skills` are those the model may choose from, `subagents` those it may give
+    tasks to by name, `tools` are extra tools of this folder, and `notes` are messages for people."""
 
     home: str
     disabled_tools: tuple[str, ...] = ()
@@ -58,6 +58,7 @@ class NativeSettings(Struct, frozen=True):
     secrets: Secrets = field(default_factory=Secrets)
     workflow: WorkflowSettings = WorkflowSettings()
     skills: tuple[SkillShown, ...] = ()
+    subagents: tuple[SubagentShown, ...] = ()
     tools: tuple[Tool[Any], ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -172,7 +173,7 @@ class Steps:
     async def _run(self, call: Call) -> Outcome:
         proposed = self._turn.state.calls[call.id]
         workspace = self._workspace.with_tasks(
-            lambda description, prompt: self._turn.give_task(call.id, description, prompt)
+            lambda description, prompt, subagent: self._turn.give_task(call.id, description, prompt, subagent)
         )
         if proposed.judged.need.kind == "command":
             workspace = workspace.heard_by(self._turn.listener(call.id))
@@ -261,7 +262,8 @@ class Steps:
             raise ModelFailed(say("the model repeats the same call of {tool} again and again", tool=calls[0].name))
 
     def _notes(self, state: State, model: Model) -> list[Note]:
-        known = current_notes(state, self._workspace.disk, self._settings.home, model.card.context, self._skills())
+        offered = Offered(self._skills(), self._settings.subagents if self._toolbox.has("task") else ())
+        known = current_notes(state, self._workspace.disk, self._settings.home, model.card.context, offered)
         hide = self._settings.secrets.hide
         return new_notes([replace(note, text=hide(note.text)) for note in known], state.told)
 

@@ -9,7 +9,7 @@ from coderelay.config.mcp_json import MCP_FILE
 from coderelay.protocol.errors import BadInput
 
 _SHOWN = 8
-_KINDS = {"commands": "commands {names}", "skills": "skills {names}"}
+_KINDS = {"commands": "commands {names}", "skills": "skills {names}", "agents": "agents {names}"}
 _MARKS = {"commands": "/"}
 
 
@@ -19,8 +19,8 @@ def untrusted_settings(app: App) -> str:
 
 
 def untrusted_everything(app: App, folder: str) -> str:
-    """Names the folder's untrusted settings, commands and skills, for a person who can type `/trust`; empty if it has
-    none."""
+    """Names the folder's untrusted settings, commands, skills and agents, for a person who can type `/trust`; empty
+    if it has none."""
     try:
         texts = app.folders.untrusted_names(folder)
     except BadInput:  # the list of trusted folders cannot be read; whoever uses it says so

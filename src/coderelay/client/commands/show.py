@@ -6,7 +6,13 @@ from coderelay.client.commands.command import ONLY_SHOWS, SHOW, Context, SlashCo
 from coderelay.client.commands.modes import unconfined_note
 from coderelay.client.language import retell, t
 from coderelay.client.other_commands import help_of, help_text
-from coderelay.client.overview import agents_in_words, context_in_words, skills_in_words, tools_in_words
+from coderelay.client.overview import (
+    agents_in_words,
+    context_in_words,
+    skills_in_words,
+    subagents_in_words,
+    tools_in_words,
+)
 from coderelay.client.permission_ask_text import sandbox_in_words
 from coderelay.client.slash_line import PromptToSend
 from coderelay.client.todo_text import background_line, todo_lines
@@ -21,6 +27,7 @@ from coderelay.protocol.queries import (
     ListChildren,
     ListServers,
     ListSkills,
+    ListSubagents,
     ListTodos,
     ListTools,
     ReadFromServer,
@@ -49,7 +56,9 @@ async def status(here: Context, _: str) -> str:
 
 async def agents(here: Context, _: str) -> str:
     current = (await here.client.get(ShowSession(here.session))).agent
-    return agents_in_words(await here.client.get(ListAgents(here.session)), current)
+    told = agents_in_words(await here.client.get(ListAgents(here.session)), current)
+    subagents = subagents_in_words(await here.client.get(ListSubagents(here.session)))
+    return "\n\n".join(filter(None, (told, subagents)))
 
 
 async def tools(here: Context, _: str) -> str:

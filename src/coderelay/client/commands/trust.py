@@ -47,8 +47,8 @@ COMMANDS = (
         name="trust",
         group=MODEL,
         text=Localized(
-            "review the settings, commands, skills and MCP servers of this folder, and trust them",
-            "查看本目录的设置、命令、技能和 MCP 服务器，并信任它们",
+            "review this folder's settings, MCP servers, commands, skills and agents, and trust them",
+            "查看本目录的设置、MCP 服务器、命令、技能和 agent，并信任它们",
         ),
         run=trust,
         hint="[CODE]",

@@ -97,7 +97,7 @@ def command_texts(place: TextFolder, notes: list[str]) -> Iterator[FoundText]:
     """Every Markdown file of a place that can be read, whether it is a valid command or not."""
     paths = list(islice(_paths(place, notes), MOST_TEXTS + 1))
     if len(paths) > MOST_TEXTS:
-        notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} commands; the rest is not used")
+        notes.append(f"{display_path(place.path)} has more than {MOST_TEXTS} files; the rest is not used")
     for path in paths[:MOST_TEXTS]:
         try:
             yield read_text(place, path)

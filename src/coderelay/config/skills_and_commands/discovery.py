@@ -1,4 +1,4 @@
-"""Find and read the texts for agents (skills and custom commands) of a person and of a folder, nearest first.
+"""Find and read the texts for agents (skills, custom commands, subagents) of a person and of a folder, nearest first.
 
 The person's own texts count as they are, and their links may lead anywhere. Those of a folder count only as the
 person has seen them, by the digest of each file, and no link may lead out of the folder.
@@ -16,7 +16,7 @@ from coderelay.protocol.errors import BadInput, ToolFailed
 from coderelay.protocol.translatable import say
 from coderelay.workspace.files.disk import Disk, FolderEntry
 
-TextKind = Literal["skills", "commands"]
+TextKind = Literal["skills", "commands", "agents"]
 
 MOST_BYTES = 64 * 1024
 MOST_TEXTS = 100  # in one place
@@ -24,6 +24,7 @@ _MOST_NOTES = 20
 _NOT_TRUSTED: dict[TextKind, str] = {
     "skills": "skills not trusted yet (review them with /trust): {paths}",
     "commands": "commands not trusted yet (review them with /trust): {paths}",
+    "agents": "agents not trusted yet (review them with /trust): {paths}",
 }
 
 

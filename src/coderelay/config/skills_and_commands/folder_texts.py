@@ -1,4 +1,4 @@
-"""The skills and custom commands of one folder: the person's own, and the folder's that the person trusts.
+"""The skills, custom commands and subagents of one folder: the person's own, and the folder's that the person trusts.
 
 They are looked up anew each time, since people change them while they work; so a text that is no longer trusted is
 gone at once.
@@ -9,9 +9,18 @@ from collections.abc import Callable, Collection
 from coderelay.config.skills_and_commands.custom_commands import CustomCommands, command_texts, find_commands
 from coderelay.config.skills_and_commands.discovery import FoundText, TextFolder, TextKind, places_of
 from coderelay.config.skills_and_commands.skills import Skill, find_skills, skill_texts
+from coderelay.config.skills_and_commands.subagents import Subagent, Subagents, find_subagents
 from coderelay.config.trust import trusted_texts
 from coderelay.protocol.errors import BadInput, ToolFailed
-from coderelay.protocol.session_info import CommandShown, CommandsShown, SkillShown, SkillsShown
+from coderelay.protocol.session_info import (
+    CommandShown,
+    CommandsShown,
+    SkillShown,
+    SkillsShown,
+    SubagentShown,
+    SubagentsShown,
+)
+from coderelay.protocol.translatable import say
 
 
 class FolderTexts:
@@ -44,6 +53,7 @@ class FolderTexts:
         found = {
             "commands": self._commands().untrusted,
             "skills": find_skills(self._places("skills"), self._trusted()).untrusted,
+            "agents": self._subagents().untrusted,
         }
         return {kind: names for kind, names in found.items() if names}
 
@@ -54,6 +64,22 @@ class FolderTexts:
             return command.expand(arguments)
         text = self._load(name, by_name=True)
         return "\n\n".join(filter(None, (f'<skill name="{name}">\n{text}\n</skill>', arguments.strip())))
+
+    def subagents(self) -> SubagentsShown:
+        found = self._subagents()
+        return SubagentsShown(
+            tuple(SubagentShown(each.name, each.description, each.file, each.own) for each in found.found),
+            found.notes,
+        )
+
+    def subagent(self, name: str) -> Subagent:
+        """The subagent with this name, as its file is now. Raises ToolFailed."""
+        found = self._subagents().found
+        chosen = next((each for each in found if each.name == name), None)
+        if chosen is None:
+            there = ", ".join(each.name for each in found) or "none"
+            raise ToolFailed(say("there is no agent {name}; there are: {names}", name=repr(name), names=there))
+        return chosen
 
     def load_skill(self, name: str) -> str:
         """The text of a skill that an agent chose. Raises ToolFailed."""
@@ -74,6 +100,9 @@ class FolderTexts:
 
     def _commands(self) -> CustomCommands:
         return find_commands(self._places("commands"), self._trusted(), self._taken())
+
+    def _subagents(self) -> Subagents:
+        return find_subagents(self._places("agents"), self._trusted())
 
     def _places(self, kind: TextKind) -> list[TextFolder]:
         return places_of(kind, home=self._home, user_home=self._user_home, folder=self._folder)
@@ -99,7 +128,8 @@ def texts_of_folder(*, home: str, user_home: str, folder: str) -> list[FoundText
     unread: list[str] = []  # dropped: a text that cannot be read is not used either, and the lookup says so
     skills = places_of("skills", home=home, user_home=user_home, folder=folder)
     commands = places_of("commands", home=home, user_home=user_home, folder=folder)
+    agents = places_of("agents", home=home, user_home=user_home, folder=folder)
     return [
         *(text for place in skills if place.folder for text in skill_texts(place, unread)),
-        *(text for place in commands if place.folder for text in command_texts(place, unread)),
+        *(text for place in (*commands, *agents) if place.folder for text in command_texts(place, unread)),
     ]

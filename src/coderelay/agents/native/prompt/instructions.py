@@ -13,7 +13,7 @@ NAMES = ("AGENTS.md", "CLAUDE.md")
 _BYTES = 32 * 1024
 _SHARE = 0.8  # bytes for each token of the window, which is a fifth of the window
 _TAG = (  # the tags of coderelay's own notes; a file must not be able to imitate such a note
-    r"(?i)<(/?(?:instructions|environment|mode|skills?|hook|reminder|file-changed|background|summary)\b)"
+    r"(?i)<(/?(?:instructions|environment|mode|skills?|agents|hook|reminder|file-changed|background|summary)\b)"
 )
 _LOOKED_AT = 200  # only the most recently read files
 

@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+from msgspec import Struct
+
 from coderelay.agents.native.prompt.instructions import instruction_notes
 from coderelay.agents.native.prompt.system import READS_ONLY
 from coderelay.models.model_card import SMALL_CONTEXT
@@ -13,7 +15,7 @@ from coderelay.protocol.content import Note
 from coderelay.protocol.events import MessageAdded
 from coderelay.protocol.modes import mode_spec
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import Item, SkillShown
+from coderelay.protocol.session_info import Item, SkillShown, SubagentShown
 from coderelay.session.background import background_topic, over_topic, status_text
 from coderelay.session.state import BackgroundCommand, State, is_list, items_of, last_list
 from coderelay.workspace.files.disk import Disk
@@ -27,10 +29,20 @@ _SHORTEST = 60
 _OFFER = "Instructions for certain kinds of work. If one fits what is asked, load it with skill before you begin."
 _GONE = "<skills>The skills you were told of are not there any more.</skills>"
 _FILES_NAMED = 60
+AGENTS = "agents"
+_TASK_OFFER = "Agents for certain kinds of tasks. If one fits, name it as the subagent_type when you call task."
+_NO_AGENTS = "<agents>The agents you were told of are not there any more.</agents>"
 _STEPS = 10  # steps without a change of the todo list before a reminder
 
 
-def current_notes(state: State, disk: Disk, home: str, window: int, skills: Sequence[SkillShown]) -> list[Note]:
+class Offered(Struct, frozen=True):
+    """The skills that the model may choose from, and the subagents that it may give tasks to by name."""
+
+    skills: tuple[SkillShown, ...] = ()
+    subagents: tuple[SubagentShown, ...] = ()
+
+
+def current_notes(state: State, disk: Disk, home: str, window: int, offered: Offered) -> list[Note]:
     """All notes that hold now. `window` is the model's context window in tokens; a small window gets short notes."""
     settings = state.settings
     assert settings is not None
@@ -39,7 +51,8 @@ def current_notes(state: State, disk: Disk, home: str, window: int, skills: Sequ
         *_file_notes(disk.root, state.told, window),
         *instruction_notes(disk.root, home, state.seen, window),
         *given_notes(settings.instructions, state.told),
-        *_skill_notes(skills, state.told, window),
+        *_skill_notes(offered.skills, state.told, window),
+        *subagent_notes(offered.subagents, state.told, window),
         mode_note(settings.mode, child=settings.parent is not None),
         *change_notes(state.seen, disk),
         *todo_notes(state),
@@ -135,6 +148,14 @@ def skill_notes(skills: Sequence[SkillShown], told: Mapping[str, str], window: i
     most = max(_SHORTEST, int(window * _SHARE) // len(skills))
     lines = [f"- {each.name}: {_cut(each.description, most)}" for each in skills]
     return [Note(TOPIC, "\n".join(["<skills>", _OFFER, *lines, "</skills>"]))]
+
+
+def subagent_notes(subagents: Sequence[SubagentShown], told: Mapping[str, str], window: int) -> list[Note]:
+    if not subagents:
+        return [Note(AGENTS, _NO_AGENTS)] if AGENTS in told else []
+    most = max(_SHORTEST, int(window * _SHARE) // len(subagents))
+    lines = [f"- {each.name}: {_cut(each.description, most)}" for each in subagents]
+    return [Note(AGENTS, "\n".join(["<agents>", _TASK_OFFER, *lines, "</agents>"]))]
 
 
 def _cut(text: str, most: int) -> str:

@@ -33,7 +33,14 @@ from coderelay.models.open_model import Providers
 from coderelay.policy.secrets.masking import Secrets, passwords_in, secret_values, worth_hiding
 from coderelay.protocol.ids import OwnerId, new_id
 from coderelay.protocol.machine import MachineIdentity
-from coderelay.protocol.session_info import DefaultsShown, FileShown, FilesShown, FoldersShown, ModelShown
+from coderelay.protocol.session_info import (
+    DefaultsShown,
+    FileShown,
+    FilesShown,
+    FoldersShown,
+    ModelShown,
+    ServedModels,
+)
 from coderelay.store.backends import open_owners, open_store
 from coderelay.store.live import LiveFile
 from coderelay.store.sqlite.open_file import when_unlocked
@@ -208,6 +215,11 @@ class App:
         from coderelay.models.list_models import offered_models  # loaded only when a person asks
 
         return await offered_models(self.providers(cwd), self.env, self.config.home)
+
+    async def served_models(self, cwd: str, model: str) -> ServedModels:
+        from coderelay.models.list_models import served_models  # loaded only when a person asks
+
+        return await served_models(self.providers(cwd), model)
 
     async def files_in(self, folder: str) -> FilesShown:
         from coderelay.tools.search.listing import list_folder  # loaded only when a person asks

@@ -604,7 +604,7 @@ async def test_c21_the_model_in_use_is_listed_first_and_taking_it_again_writes_n
     async with house(tmp_path, script()) as coder:
         await coder.create("default")
         typist = Typist(coder)
-        assert (await typist.reads("/model")).splitlines()[1].split() == ["*", "1.", "openai:scripted"]
+        assert (await typist.reads("/model")).splitlines()[1].split()[:3] == ["*", "1.", "openai:scripted"]
         assert not [
             each for each in await coder.host.get(ListModels(coder.session)) if each.name == "openai:scripted"
         ]

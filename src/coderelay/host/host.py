@@ -59,6 +59,7 @@ from coderelay.protocol.queries import (
     ListModels,
     ListPrompts,
     ListRecentFolders,
+    ListServedModels,
     ListServers,
     ListSessions,
     ListSkills,
@@ -211,7 +212,9 @@ class Host:
                 return await self._answer_about_session(query)
             case ShowContext() | ListTurns():
                 return await self._answer_about_session(query)
-            case ListModels() | ListAgents() | ShowDefaults() | SuggestTitle() | ShowDiff() | ShowHost():
+            case ListModels() | ListServedModels() | ListAgents() | ShowDefaults() | SuggestTitle():
+                return await self._answer_about_machine(query)
+            case ShowDiff() | ShowHost():
                 return await self._answer_about_machine(query)
             case ListFiles() | ListFolders() | ListRecentFolders() | ReadFile():
                 return await self._answer_about_machine(query)

@@ -18,6 +18,7 @@ from coderelay.protocol.queries import (
     ListFolders,
     ListModels,
     ListRecentFolders,
+    ListServedModels,
     ReadFile,
     ShowDefaults,
     ShowDiff,
@@ -33,6 +34,7 @@ from coderelay.protocol.session_info import (
     FoldersShown,
     HostShown,
     ModelShown,
+    ServedModels,
 )
 from coderelay.protocol.translatable import say
 from coderelay.session.state import SessionSettings, State
@@ -41,6 +43,7 @@ from coderelay.workspace.files.disk import Disk
 
 MachineQuery = (
     ListModels
+    | ListServedModels
     | ListAgents
     | ShowDefaults
     | SuggestTitle
@@ -72,6 +75,11 @@ class Machine(Protocol):
         """The models that can be used in a folder. Raises BadInput if its configuration is wrong."""
         ...
 
+    async def served_models(self, cwd: str, model: str) -> ServedModels:
+        """The models that the server of a model says it has, by the configuration of a folder. Raises BadInput if
+        that is wrong."""
+        ...
+
     async def defaults(self, cwd: str) -> DefaultsShown:
         """What a new session in a folder gets. Raises BadInput if its configuration is wrong."""
         ...
@@ -101,6 +109,10 @@ async def answer_machine_query(query: MachineQuery, state: State | None, context
     match query:
         case ListModels():
             return await machine.offered_models(_folder(query.cwd, state))
+        case ListServedModels():
+            assert state is not None
+            assert state.settings is not None
+            return await machine.served_models(state.settings.cwd, state.settings.model)
         case ListAgents():
             return _agents(await _settings(query.cwd, state, context), context)
         case ShowDefaults():

@@ -50,6 +50,13 @@ class Endpoint:
             yield lines.end()
             await response.finish(_END_SECONDS)
 
+    async def fetch(self, path: str, most_bytes: int) -> bytes:
+        """The body of an answer to a request without one. Raises ModelFailed."""
+        async with self._client.get(path, self._headers | {"accept": "application/json"}) as response:
+            if response.status != 200:
+                raise await refusal(response, self.secret)
+            return await response.read(most_bytes)
+
     async def close(self) -> None:
         await self._client.close()
 

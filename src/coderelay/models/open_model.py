@@ -30,14 +30,18 @@ class Providers:
         """A model for one turn; its connections are shared and outlive it. Raises CannotRun, saying what to do."""
         if self._is_local(model):
             return self._local_models().open(model)
+        kind, endpoint = self.endpoint_of(model)
+        card = self.card(model)
+        return _form(kind, card)(model, card, endpoint)
+
+    def endpoint_of(self, model: str) -> tuple[Kind, Endpoint]:
+        """Where a model that does not run from weights is served, and the wire format there. Raises CannotRun."""
         name, provider = self._find(model)
         kind, base_url = self._kind_and_address(name, provider)
         try:
-            endpoint = self._endpoint(name, provider, kind, base_url, model)
+            return kind, self._endpoint(name, provider, kind, base_url, model)
         except ModelFailed as failed:  # a proxy that cannot be used
             raise CannotRun(failed.message, failed.hint) from failed
-        card = self.card(model)
-        return _form(kind, card)(model, card, endpoint)
 
     def why_not(self, model: str) -> str | None:
         """Why this model cannot be used here, or None."""
@@ -100,6 +104,10 @@ class Providers:
             await endpoint.close()
         if self._local is not None:
             await self._local.close()
+
+    def is_served(self, model: str) -> bool:
+        """Whether a server answers for this model, and not the guide or weights on this machine."""
+        return ":" in model and not self._is_local(model)
 
     def _is_local(self, model: str) -> bool:
         """Whether the model runs here from weights, which is not so if the person named a server of their own

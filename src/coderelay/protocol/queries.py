@@ -24,6 +24,7 @@ from coderelay.protocol.session_info import (
     Item,
     ModelShown,
     PermissionsShown,
+    ServedModels,
     ServerRow,
     SkillsShown,
     SubagentsShown,
@@ -213,6 +214,13 @@ class ListModels(Query[list[ModelShown]], frozen=True):
     cwd: str | None = None
 
 
+class ListServedModels(Query[ServedModels], frozen=True):
+    """The models that the server of a session's model says it has. It is asked over the network, which may take three
+    seconds. Only a host can answer."""
+
+    session: SessionId
+
+
 class ListAgents(Query[list[AgentShown]], frozen=True):
     """The agents that could run a session, or a new one in the folder `cwd`, and installed agent programs that this
     version cannot drive. Only a host can answer, and only for itself."""
@@ -321,6 +329,7 @@ AnyQuery = (
     | ShowTrust
     | ShowContext
     | ListModels
+    | ListServedModels
     | ListAgents
     | ShowDefaults
     | ListTurns

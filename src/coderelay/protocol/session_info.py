@@ -126,6 +126,13 @@ class ModelShown(Struct, frozen=True, omit_defaults=True):
     output_price: float | None = None
 
 
+class ServedModels(Struct, frozen=True, omit_defaults=True):
+    """The models that a server says it has. `problem` says why that is not known."""
+
+    found: tuple[ModelShown, ...] = ()
+    problem: str = ""
+
+
 class AgentShown(Struct, frozen=True, omit_defaults=True):
     """An agent. `problem` says why it cannot run this session, and is empty if it can."""
 

@@ -4,14 +4,14 @@ from difflib import get_close_matches
 
 from coderelay.client.client import Client
 from coderelay.client.commands.command import MODEL, Context, SlashCommand
-from coderelay.client.language import t
+from coderelay.client.language import retell, t
 from coderelay.client.model_names import GUIDE, NATIVE, agent_for, with_provider
 from coderelay.client.visible import padded, width_of
 from coderelay.protocol.commands import ConfigureSession
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId
 from coderelay.protocol.localized import Localized
-from coderelay.protocol.queries import ListModels, ShowSession, WhyNotRun
+from coderelay.protocol.queries import ListModels, ListServedModels, ShowSession, WhyNotRun
 from coderelay.protocol.session_info import ModelShown
 
 _NEAREST = 3
@@ -20,7 +20,8 @@ _NEAREST = 3
 async def model(here: Context, name: str) -> str:
     current = await here.client.get(ShowSession(here.session))
     if not name:
-        return _listed(here, await offered(here.client, here.session), current.model)
+        models, problem = await everything_offered(here.client, here.session)
+        return "\n".join(filter(None, (_listed(here, models, current.model), problem)))
     wanted = await _numbered(here, int(name)) if name.isdecimal() else with_provider(name, current.model)
     agent = agent_for(wanted, current.agent)
     if (wanted, agent) == (current.model, current.agent):
@@ -32,7 +33,10 @@ async def model(here: Context, name: str) -> str:
     if agent not in (NATIVE, GUIDE):  # only that agent knows its models, and they are none for other sessions
         await here.client.send(change)
         return t("model: {model}", model=wanted)
-    doubt = _doubt(wanted, [each.name for each in await offered(here.client, here.session)])
+    known = [each.name for each in await offered(here.client, here.session)]
+    if wanted not in known:
+        known += [each.name for each in (await here.client.get(ListServedModels(here.session))).found]
+    doubt = _doubt(wanted, known)
     await here.client.send(change)
     warning = here.remember_model(current.cwd, wanted)
     return "\n".join(filter(None, (doubt, t("model: {model}", model=wanted), warning)))
@@ -44,6 +48,15 @@ async def offered(client: Client, session: SessionId) -> list[ModelShown]:
     found = {each.name: each for each in (*await client.get(ListModels(session)), guide)}
     current = (await client.get(ShowSession(session))).model
     return [found.pop(current, ModelShown(current, "")), *found.values()]
+
+
+async def everything_offered(client: Client, session: SessionId) -> tuple[list[ModelShown], str]:
+    """The models that a person may choose from, with those that the server of the model in use lists; and why these
+    are not known, if they are not."""
+    known, served = await offered(client, session), await client.get(ListServedModels(session))
+    found = {each.name: each for each in (*known[:-1], *served.found, known[-1])}  # the guide stays last
+    problem = t("(only known models: {problem})", problem=retell(served.problem)) if served.problem else ""
+    return [*found.values()], problem
 
 
 def _doubt(wanted: str, known: list[str]) -> str:
@@ -63,7 +76,9 @@ def _doubt(wanted: str, known: list[str]) -> str:
 
 
 async def _numbered(here: Context, number: int) -> str:
-    shown = here.numbered.get("model") or [each.name for each in await offered(here.client, here.session)]
+    shown = here.numbered.get("model")
+    if not shown:
+        shown = [each.name for each in (await everything_offered(here.client, here.session))[0]]
     if not 1 <= number <= len(shown):
         raise BadInput(t("there is no model {number} in the list; /model lists the models", number=number))
     return shown[number - 1]
@@ -107,9 +122,11 @@ COMMANDS = (
         run=model,
         hint="[NAME or N]",
         detail=Localized(
-            "Takes effect at once and is saved in `.coder/config.json` for later sessions. Choosing the "
-            "current model changes nothing.",
-            "立即生效，并写入 `.coder/config.json` 供后续会话沿用。选择当前模型则不作改动。",
+            "The list has the known models and those that the server of the current model offers. A choice takes "
+            "effect at once and is saved in `.coder/config.json` for later sessions. Choosing the current model "
+            "changes nothing.",
+            "列表包括已知的模型以及当前模型的服务器所提供的模型。选择立即生效，并写入 `.coder/config.json` "
+            "供后续会话沿用。选择当前模型则不作改动。",
         ),
         example="/model deepseek:deepseek-flash",
         completes="model",

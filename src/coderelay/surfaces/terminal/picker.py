@@ -8,7 +8,7 @@ from msgspec import Struct
 from coderelay.client.changed_files import changed_line
 from coderelay.client.client import Client
 from coderelay.client.commands.command import SESSIONS
-from coderelay.client.commands.models import offered
+from coderelay.client.commands.models import everything_offered
 from coderelay.client.language import localize, retell, t
 from coderelay.client.session_names import is_known
 from coderelay.client.slash_line import Slash
@@ -87,7 +87,8 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
     """The picker that a slash command opens, or None if it opens none or there is nothing to pick."""
     match slash:
         case Slash("model", ""):
-            heading, choices = t("Models"), await _models(client, session)
+            choices, problem = await _models(client, session)
+            heading = " ".join(filter(None, (t("Models"), problem)))
         case Slash("resume", ""):
             cwd = (await client.get(ShowSession(session))).cwd
             heading, choices = t("Sessions here"), await _sessions(client, session, ListSessions(cwd=cwd))
@@ -100,12 +101,12 @@ async def picker_for(client: Client, session: SessionId, slash: Slash) -> Picker
     return Picker(heading, choices) if choices else None
 
 
-async def _models(client: Client, session: SessionId) -> list[PickerChoice]:
-    """The model in use comes first, so that Enter alone changes nothing."""
-    current, *others = await offered(client, session)
+async def _models(client: Client, session: SessionId) -> tuple[list[PickerChoice], str]:
+    """The models, and why some may be missing. The one in use comes first, so that Enter alone changes nothing."""
+    (current, *others), problem = await everything_offered(client, session)
     marked = " · ".join(filter(None, (t("in use"), _of_model(current))))
     choices = [PickerChoice(f"/model {each.name}", each.name, _of_model(each)) for each in others]
-    return [PickerChoice(f"/model {current.name}", current.name, marked), *choices]
+    return [PickerChoice(f"/model {current.name}", current.name, marked), *choices], problem
 
 
 def _of_model(model: ModelShown) -> str:

@@ -52,6 +52,15 @@ SlashResult = str | ChangedFiles | PromptToSend | SwitchedSession | OutputLines 
 session, another display, or leaving."""
 
 
+_BARE_WORDS = {"exit": Slash("exit"), "quit": Slash("exit"), "?": Slash("help", "keys")}
+
+
+def bare_command(text: str) -> Slash | None:
+    """The command that a word alone stands for, as in other programs. Not while a question is open: there it is an
+    answer."""
+    return _BARE_WORDS.get(text.strip())
+
+
 def classify(line: str) -> ShellLine | Slash | PromptToSend:
     text = line.strip()
     if text.startswith("!"):

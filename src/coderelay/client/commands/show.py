@@ -44,6 +44,8 @@ _TOOLS_SHOWN = 20
 
 
 async def show_help(here: Context, name: str) -> str:
+    if name == "keys" and here.keys:
+        return here.keys
     if name:
         return await help_of(here.client, here.session, here.commands, name)
     told = await help_text(here.client, here.session, here.commands)

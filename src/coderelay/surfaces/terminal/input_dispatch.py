@@ -15,6 +15,7 @@ from coderelay.client.slash_line import (
     ShellLine,
     Slash,
     SwitchedSession,
+    bare_command,
     classify,
 )
 from coderelay.protocol.commands import RunShell, SendPrompt, StopTurn
@@ -78,7 +79,10 @@ class InputDispatch:
         prepared = await self._attachments.prepare(sent.text, self._region.folder)
         for each in prepared.notes:
             self._note(each)
-        match said := classify(prepared.text):
+        said = classify(prepared.text)
+        if isinstance(said, PromptToSend) and not len(self._view.asks):
+            said = bare_command(said.text) or said
+        match said:
             case Slash():
                 return await self._take_command(said, prepared)
             case ShellLine():

@@ -30,6 +30,7 @@ from coderelay.client.slash_line import (
     Slash,
     SlashResult,
     SwitchedSession,
+    bare_command,
     classify,
 )
 from coderelay.protocol.asks import By, PlanAsk
@@ -200,6 +201,8 @@ class PlainRepl:
 
     async def _take_line(self, line: str) -> None:
         said = classify(line)
+        if isinstance(said, PromptToSend) and self._asks.first is None:
+            said = bare_command(said.text) or said
         is_command = isinstance(said, ShellLine) or (isinstance(said, Slash) and said.name in NAMES)
         if self._asks.first is not None and self._interactive and not is_command:  # a piped line is never an answer
             await self._take_answer(line)

@@ -68,7 +68,9 @@ class Repl:
     async def run(self, sent: Iterable[str]) -> int:
         """Run until the person leaves. `sent` are the lines that they sent while the session was being opened."""
         await self._view.begin()
-        await self._show(self._opened.told, with_past=self._opened.is_known)
+        hint = t("? shortcuts · / commands · @ files · Shift+Tab changes the mode")
+        told = self._opened.told if self._opened.is_known else (*self._opened.told, hint)
+        await self._show(told, with_past=self._opened.is_known)
         self._screen.equip(
             self._region,
             make_bindings(self, self._attachments, self._screen.lend),

@@ -26,6 +26,11 @@ from coderelay.surfaces.terminal.input.paste import harmless, take_paste
 
 ANSWER_KEYS = "yneas123456789 "
 _OTHERS = ("editor", "nano", "vim", "vi")
+_SHORTCUTS = (
+    "? shortcuts · / commands · @ files · ! your own shell command",
+    "Shift+Tab changes the mode · Ctrl+R searches the history · Ctrl+O opens your editor",
+    "Alt+Enter starts a new line · Esc stops the turn · Ctrl+D exits · ? and Enter lists all keys",
+)
 Lend = Callable[[Callable[[], Awaitable[object]]], Awaitable[object]]
 """A function that gives the whole terminal to some work until that is done."""
 
@@ -66,6 +71,11 @@ class Actions(Protocol):
     def move(self, by: int) -> bool:
         """Move the selection of an open picker. Returns False if none is open."""
         ...
+
+
+def shortcuts() -> str:
+    """The most useful keys, a few lines."""
+    return "\n".join(t(_SHORTCUTS[line]) for line in range(len(_SHORTCUTS)))
 
 
 async def lend_terminal(work: Callable[[], Awaitable[object]]) -> None:
@@ -162,6 +172,12 @@ def _bind_sending(keys: KeyBindings, actions: Actions) -> None:
 
     for key in ANSWER_KEYS:
         keys.add(key, filter=typing & is_empty)(answer)
+
+    @keys.add("?", filter=typing & is_empty)
+    def _(event: KeyPressEvent) -> None:
+        """Show the shortcuts until the next key; a prompt may begin with a question mark, too."""
+        event.current_buffer.insert_text(event.data)
+        actions.hint(shortcuts())
 
 
 def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:

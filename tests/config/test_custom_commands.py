@@ -178,7 +178,7 @@ def test_their_number_is_bounded(shelf: Shelf) -> None:
     found = find(shelf)
     assert (len(found.found), found.notes) == (
         100,
-        (f"{shelf.home / 'commands'} has more than 100 commands; the rest is not used",),
+        (f"{shelf.home / 'commands'} has more than 100 files; the rest is not used",),
     )
 
 

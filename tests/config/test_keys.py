@@ -58,6 +58,7 @@ KEYS: list[tuple[str, Any, list[Any], str]] = [
     ("display.output_lines", 12, [-1, 1.5, "full"], COUNT),
     ("input_while_running", "steer", ["drop"], "ignore, queue, steer or stop"),
     ("persist_partials", "always", [True], "always or until_final"),
+    ("editor.vim", True, ["on", 1], SWITCH),
     ("batch.release", "each", ["one"], "each or together"),
     ("bash.timeout_s", 0.5, [0, -1, "120"], "a number above 0"),
     ("bash.output_bytes", 1, [0, 1.5], AT_LEAST_ONE),

@@ -188,7 +188,7 @@ UNTOUCHED: dict[str, Callable[[Settings], Any]] = {
     "feishu": lambda now: now.feishu,
     "web": lambda now: now.web,
     "disk": lambda now: now.bash.free_bytes,
-    "habits": lambda now: (now.input_while_running, now.persist_partials, now.display),
+    "habits": lambda now: (now.input_while_running, now.persist_partials, now.display, now.editor),
     "agents": lambda now: {
         name: replace(agent, tools=ToolsConfig())
         for name, agent in now.agents.items()

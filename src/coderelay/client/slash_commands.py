@@ -10,7 +10,20 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from coderelay.client.client import Capabilities, Client
-from coderelay.client.commands import display, export, files, models, modes, prompts, sessions, show, trust, turns
+from coderelay.client.commands import (
+    copy,
+    display,
+    export,
+    files,
+    models,
+    modes,
+    prompts,
+    sessions,
+    show,
+    trust,
+    turns,
+    vim,
+)
 from coderelay.client.commands.command import GROUPS, Context, RememberModel, SlashCommand
 from coderelay.client.language import speaking, t
 from coderelay.client.other_commands import resolve
@@ -22,7 +35,7 @@ from coderelay.protocol.ids import PromptId, SessionId
 
 __all__ = ["COMMANDS", "NAMES", "REMOTE_NAMES", "RememberModel", "SessionCommands", "names_for"]
 
-_FILES = (models, modes, trust, turns, sessions, export, files, show, display, prompts)
+_FILES = (models, modes, trust, turns, sessions, export, copy, files, show, display, vim, prompts)
 COMMANDS: tuple[SlashCommand, ...] = tuple(
     sorted((each for file in _FILES for each in file.COMMANDS), key=lambda each: GROUPS.index(each.group))
 )

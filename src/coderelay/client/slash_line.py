@@ -43,13 +43,25 @@ class OutputLines(Struct, frozen=True):
     lines: int | None
 
 
+class TextToCopy(Struct, frozen=True):
+    """A text for the clipboard of the person's machine."""
+
+    text: str
+
+
+class ViKeys(Struct, frozen=True):
+    """The person wants to type with vi's keys (`on`), or without; None means the other way than now."""
+
+    on: bool | None
+
+
 class LeftSession(Struct, frozen=True):
     """The person wants to leave; the session stays."""
 
 
-SlashResult = str | ChangedFiles | PromptToSend | SwitchedSession | OutputLines | LeftSession
+SlashResult = str | ChangedFiles | PromptToSend | SwitchedSession | OutputLines | TextToCopy | ViKeys | LeftSession
 """The result of a command: a text for the person, changed files, a prompt for the surface to send, a move to another
-session, another display, or leaving."""
+session, something for the terminal to do, or leaving."""
 
 
 _BARE_WORDS = {"exit": Slash("exit"), "quit": Slash("exit"), "?": Slash("help", "keys")}

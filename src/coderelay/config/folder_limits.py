@@ -79,6 +79,7 @@ RULES: dict[str, tuple[Rule, Rule]] = {
     "display.output_lines": (mine, theirs),
     "input_while_running": (mine, theirs),
     "persist_partials": (mine, theirs),
+    "editor.vim": (mine, theirs),
     "batch.release": (stricter("together", "each"), theirs),
     "bash.timeout_s": (lower_to(5), theirs),
     "bash.output_bytes": (lower, theirs),

@@ -81,6 +81,12 @@ class SkillsConfig(Struct, frozen=True, forbid_unknown_fields=True):
     auto_approve: Literal["load", "run"] = "load"
 
 
+class EditorConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """The line that a person types into. `vim`: with vi's keys."""
+
+    vim: bool = False
+
+
 class BatchConfig(Struct, frozen=True, forbid_unknown_fields=True):
     release: Literal["together", "each"] = "together"
 
@@ -196,6 +202,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     display: DisplayConfig = DisplayConfig()
     input_while_running: Literal["queue", "steer", "stop", "ignore"] = "queue"
     persist_partials: Literal["until_final", "always"] = "until_final"
+    editor: EditorConfig = EditorConfig()
     batch: BatchConfig = BatchConfig()
     bash: BashConfig = BashConfig()
     budget: BudgetConfig = BudgetConfig()

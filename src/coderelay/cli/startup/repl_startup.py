@@ -59,6 +59,7 @@ async def _show(options: argparse.Namespace, folder: str, opening: StartupView, 
             history=os.path.join(app.config.home, "history"),
             max_steps=options.max_steps,
             output_lines=app.config.settings.display.output_lines,
+            vi_keys=app.config.settings.editor.vim,
         )
         starting = asyncio.create_task(_start_servers(opened.client, chosen.session))
         try:

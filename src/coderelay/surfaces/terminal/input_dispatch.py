@@ -15,6 +15,8 @@ from coderelay.client.slash_line import (
     ShellLine,
     Slash,
     SwitchedSession,
+    TextToCopy,
+    ViKeys,
     bare_command,
     classify,
 )
@@ -166,6 +168,12 @@ class InputDispatch:
                 self._screen.print(echo + (plain(told.text, width) if told.text else "") + diff)
             case OutputLines():
                 self._screen.print(echo + plain(self._show_lines(told.lines), width))
+            case TextToCopy():
+                self._screen.print(echo + plain(await self._copy(told.text), width))
+            case ViKeys():
+                self._screen.has_vi_keys = not self._screen.has_vi_keys if told.on is None else told.on
+                on = t("vi keys: on; Esc leaves insert mode, i enters it")
+                self._screen.print(echo + plain(on if self._screen.has_vi_keys else t("vi keys: off"), width))
             case str():
                 self._screen.print(echo + (plain(told, width) if told else ""))
         return None
@@ -175,6 +183,14 @@ class InputDispatch:
         if count := self._view.output_lines:
             return t("output is shortened to {count} lines; Ctrl+T shows the last one in full", count=count)
         return t("output is shown in full")
+
+    async def _copy(self, text: str) -> str:
+        from coderelay.surfaces.terminal.input.copying import copy_with_program, terminal_sequence
+
+        self._screen.send_sequence(sequence := terminal_sequence(text))
+        if await copy_with_program(text) or sequence:
+            return t("copied {count} characters to the clipboard", count=f"{len(text):,}")
+        return t("not copied: it is too long for the terminal; install wl-copy or xclip, or use /export")
 
     async def _take_answer(self, typed: PreparedPrompt, sent: SentLine) -> ReturnedLine | None:
         first = self._view.asks.first

@@ -15,7 +15,7 @@ WhileRunning = Literal["queue", "steer", "stop", "ignore"]
 class OpenedSession(Struct, frozen=True):
     """An opened session. `told` are messages for the person; `is_known` says that the session has earlier events to
     show; `history` is the path of the input history file; `output_lines` is how many lines of a tool's output are
-    shown, 0 for all."""
+    shown, 0 for all; `vi_keys`: the person types with vi's keys."""
 
     client: Client
     session: SessionId
@@ -27,3 +27,4 @@ class OpenedSession(Struct, frozen=True):
     history: str
     max_steps: int | None = None
     output_lines: int = 0
+    vi_keys: bool = False

@@ -30,6 +30,8 @@ from coderelay.client.slash_line import (
     Slash,
     SlashResult,
     SwitchedSession,
+    TextToCopy,
+    ViKeys,
     bare_command,
     classify,
 )
@@ -240,6 +242,14 @@ class PlainRepl:
                 write(f"{told.told}\n")
             case OutputLines():
                 write(t("this terminal shows one line for each call; /output changes nothing here") + "\n")
+            case TextToCopy():
+                from coderelay.surfaces.terminal.input.copying import copy_with_program
+
+                done = t("copied {count} characters to the clipboard", count=f"{len(told.text):,}")
+                missing = t("not copied: install wl-copy, xclip or pbcopy, or use /export")
+                write(f"{done if await copy_with_program(told.text) else missing}\n")
+            case ViKeys():
+                write(t("this terminal has no line editor; /vim changes nothing here") + "\n")
             case str() | ChangedFiles():
                 self._renderer.write_between(f"{told}\n" if str(told) else "")
         return True

@@ -78,6 +78,8 @@ class Repl:
             TypedHistory(self._opened.history, self._region.folder, self._attachments),
             Placeholders(self._attachments),
         )
+        if self._opened.vi_keys:
+            self._screen.has_vi_keys = True
         self._screen.on_key(self._before_key)
         self._screen.buffer.on_text_changed += self._text_changed
         for text in sent:

@@ -14,8 +14,10 @@ from prompt_toolkit.application import Application, in_terminal
 from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import Completer
+from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig, to_cursor_shape_config
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.history import History
@@ -162,6 +164,22 @@ class Screen:
         if not self.is_lent:
             self._output.write_raw(f"\x1b]9;{message}\x07\x07")
             self._output.flush()
+
+    def send_sequence(self, sequence: str) -> None:
+        """Send a control sequence to the terminal, which shows nothing of it."""
+        if sequence and not self.is_lent:
+            self._output.write_raw(sequence)
+            self._output.flush()
+
+    @property
+    def has_vi_keys(self) -> bool:
+        return self._app.editing_mode == EditingMode.VI
+
+    @has_vi_keys.setter
+    def has_vi_keys(self, on: bool) -> None:
+        self._app.editing_mode = EditingMode.VI if on else EditingMode.EMACS
+        self._app.vi_state.reset()
+        self._app.cursor = to_cursor_shape_config(ModalCursorShapeConfig() if on else None)
 
     def set_title(self, title: str) -> None:
         if not self.is_lent:

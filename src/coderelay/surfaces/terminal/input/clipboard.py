@@ -40,7 +40,7 @@ _WAYS = (
 
 async def clipboard_picture(env: Mapping[str, str] = os.environ) -> Picture:
     """Raises BadInput if the clipboard holds no image, or no program can read it."""
-    found = [(way, program) for way in _WAYS if (program := _program(way, env)) is not None]
+    found = [(way, program) for way in _WAYS if (program := program_on_path(way.program, way.needs, env)) is not None]
     if not found:
         told = t(
             "pasting images needs wl-paste, xclip or pngpaste; you can also drag the file here or mention it with @"
@@ -94,10 +94,11 @@ async def _all_of(stream: asyncio.StreamReader) -> bytes:
     return b"".join(pieces)
 
 
-def _program(way: _ClipboardProgram, env: Mapping[str, str]) -> str | None:
-    """The path of the program, or None. Relative folders in PATH are ignored."""
-    if way.needs and not env.get(way.needs):
+def program_on_path(name: str, needs: str, env: Mapping[str, str]) -> str | None:
+    """The path of a clipboard program, or None, also if the variable of its display (`needs`) is not set. Relative
+    folders in PATH are ignored."""
+    if needs and not env.get(needs):
         return None
     folders = [each for each in env.get("PATH", "").split(os.pathsep) if os.path.isabs(each)]
-    paths = [os.path.join(each, way.program) for each in folders]
+    paths = [os.path.join(each, name) for each in folders]
     return next((each for each in paths if os.path.isfile(each) and os.access(each, os.X_OK)), None)

@@ -13,8 +13,9 @@ from prompt_toolkit.application import in_terminal
 from prompt_toolkit.application.current import get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.filters import Condition, is_searching, vi_insert_mode, vi_navigation_mode
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.keys import Keys
 
 from coderelay.client.language import t
@@ -170,10 +171,11 @@ def _bind_sending(keys: KeyBindings, actions: Actions) -> None:
         if not actions.answer_key(event.data):
             event.current_buffer.insert_text(event.data)
 
+    begins = typing & is_empty & ~vi_navigation_mode
     for key in ANSWER_KEYS:
-        keys.add(key, filter=typing & is_empty)(answer)
+        keys.add(key, filter=begins)(answer)
 
-    @keys.add("?", filter=typing & is_empty)
+    @keys.add("?", filter=begins)
     def _(event: KeyPressEvent) -> None:
         """Show the shortcuts until the next key; a prompt may begin with a question mark, too."""
         event.current_buffer.insert_text(event.data)
@@ -205,6 +207,12 @@ def _bind_stopping(keys: KeyBindings, actions: Actions) -> None:
         buffer = event.current_buffer
         if buffer.complete_state:
             buffer.cancel_completion()
+        elif vi_insert_mode():
+            if not buffer.text and actions.interrupt():
+                return
+            event.app.vi_state.input_mode = InputMode.NAVIGATION
+            buffer.cursor_position += buffer.document.get_cursor_left_position()
+            actions.hint("-- NORMAL --")
         elif actions.interrupt():
             return
         elif again:
@@ -261,6 +269,7 @@ def _bind_pasting(keys: KeyBindings, actions: Actions, attachments: Attachments)
 
 def _send(buffer: Buffer, actions: Actions) -> None:
     text = buffer.text
+    get_app().vi_state.input_mode = InputMode.INSERT  # the next line begins as this one did
     if actions.send(text) and text:
         buffer.append_to_history()
     _clear(buffer)

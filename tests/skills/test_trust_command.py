@@ -112,7 +112,7 @@ def test_x36_what_an_agent_runs_cannot_type_trust(serve: Serve, coder_on: CoderO
     shown = coder.run(text="/trust\n", env={"CODER": "1"}).out
     code = re.findall(r"/trust (\w{6})\n", shown)[0]
     ran = coder.run(text=f"/trust\n/trust {code}\n", env={"CODER": "1"})
-    assert "a command that an agent runs cannot trust a folder" in ran.out + ran.err
+    assert "a command that an agent runs cannot change your settings or trust a folder" in ran.out + ran.err
     assert trusted_texts(str(coder.home), str(folder)) == {}
 
 

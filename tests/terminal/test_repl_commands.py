@@ -26,6 +26,7 @@ TOLD = {
     "permissions": "preset: balanced",
     "permissions strict": "strict",
     "trust": "nothing to trust",
+    "config mode": 'mode = "default"',
     "think high": "think: high",
     "steer": "/steer TEXT",
     "queue": "nothing is queued",

@@ -13,18 +13,31 @@ from coderelay.config.mcp_json import MCP_FILE, mcp_json_file, mcp_json_servers
 from coderelay.config.parse_config import read_document
 from coderelay.config.paths import FILE, OWN_FOLDER, folder_file, person_file
 from coderelay.config.read_config import read_folder_file, read_person_file
-from coderelay.config.settings import TO_COME, Settings
+from coderelay.config.settings import TO_COME, Settings, is_to_come
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.translatable import say
 
 Tree = dict[str, Any]
-_NATIVE_TOOLS = ("agents", "native", "tools", "disabled")
 
 
 def person_settings(home: str) -> Settings | None:
     """The settings in the person's file, or None if there is no file."""
     content = read_person_file(home)
     return None if content is None else _available(content, person_file(home))[1]
+
+
+def person_keys(home: str) -> set[str]:
+    """The keys that the person's file sets. Raises BadInput."""
+    content = read_person_file(home)
+    return (
+        set() if content is None else {".".join(key) for key, _ in keys_in(_available(content, person_file(home))[0])}
+    )
+
+
+def folder_keys(home: str, folder: str) -> dict[str, str]:
+    """The keys that the folder's files set, each with its file, as a path in the folder. Raises BadInput."""
+    tree, own = _folder_tree(home, folder)
+    return {key: _file_of(key, own) for key in (".".join(path) for path, _ in keys_in(tree or {}))}
 
 
 class LayeredSettings(Struct, frozen=True):
@@ -41,17 +54,23 @@ class LayeredSettings(Struct, frozen=True):
 def folder_settings(home: str, folder: str, mine: Settings) -> LayeredSettings | None:
     """None if the folder has no file, or if its file is the person's own because coder's home lies in the folder. The
     servers in `.mcp.json` count as if the folder's file named them, if it does not."""
-    if os.path.realpath(os.path.join(folder, OWN_FOLDER)) == os.path.realpath(home):
+    tree, own = _folder_tree(home, folder)
+    if tree is None:
         return None
+    layered = layer(mine, tree)
+    return replace(layered, files={key: _file_of(key, own) for key in layered.loosening})
+
+
+def _folder_tree(home: str, folder: str) -> tuple[Tree | None, Tree]:
+    """The keys of the folder's files, None if it has none; and the servers that its own file names."""
+    if os.path.realpath(os.path.join(folder, OWN_FOLDER)) == os.path.realpath(home):
+        return None, {}
     content = read_folder_file(folder)
     tree = {} if content is None else _available(content, folder_file(folder))[0]
     own = tree.get("mcp_servers", {})
     if os.path.lexists(mcp_json_file(folder)) and (servers := mcp_json_servers(folder)):
         tree["mcp_servers"] = servers | own
-    if not tree and content is None:
-        return None
-    layered = layer(mine, tree)
-    return replace(layered, files={key: _file_of(key, own) for key in layered.loosening})
+    return (None if not tree and content is None else tree), own
 
 
 def _file_of(key: str, own_servers: Tree) -> str:
@@ -64,7 +83,7 @@ def _available(content: bytes, path: str) -> tuple[Tree, Settings]:
     tree, settings = read_document(content, path)
     for name in TO_COME:
         for key, _ in keys_in({name: tree[name]}) if name in tree else ():
-            if key != _NATIVE_TOOLS:
+            if is_to_come(key):
                 dotted = escaped(".".join(key))
                 told = say("{file}: {key} is not available yet", file=display_path(path), key=dotted)
                 raise BadInput(told, "Remove it for now.")

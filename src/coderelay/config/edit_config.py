@@ -13,10 +13,12 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from coderelay.config.display_path import display_path, escaped
+from coderelay.config.folder_limits import rule_of
 from coderelay.config.parse_config import parse_object, read_document
 from coderelay.config.paths import folder_file, person_file
 from coderelay.config.read_config import open_beneath, read_folder_file, read_person_file
 from coderelay.config.redaction import REFERENCE, names_secret
+from coderelay.config.settings import is_to_come
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import new_id
 from coderelay.protocol.translatable import say
@@ -60,6 +62,39 @@ def remove_server(home: str, name: str) -> None:
             )
 
     _change(home, change)
+
+
+def set_key(home: str, key: str, value: Any) -> None:
+    """Set a key in the person's file, or take it out if the value is None. Raises BadInput, and then nothing has
+    changed."""
+    path = tuple(key.split("."))
+    if is_to_come(path):
+        raise BadInput(say("{key} is not available yet", key=escaped(key)))
+    if path[0] == _KEY:
+        raise BadInput("MCP servers are set up with `coder mcp add` and `coder mcp remove`")
+    if not key or rule_of(path) is None:
+        raise BadInput(say("there is no setting {key}", key=repr(key)), "/config lists all settings.")
+
+    def change(tree: Tree) -> None:
+        _take_out(tree, path)
+        if value is not None:
+            tree[key] = value
+
+    _change(home, change)
+
+
+def _take_out(tree: Tree, path: tuple[str, ...]) -> None:
+    """Remove a key, whether it is nested or dotted, and the objects that it leaves empty."""
+    for at in range(1, len(path) + 1):
+        name, rest = ".".join(path[:at]), path[at:]
+        if name not in tree:
+            continue
+        if not rest:
+            del tree[name]
+        elif isinstance(inner := tree[name], dict):
+            _take_out(cast(Tree, inner), rest)
+            if not inner:
+                del tree[name]
 
 
 def _refuse_secrets(kind: str, values: Mapping[str, str]) -> None:

@@ -186,6 +186,11 @@ TO_COME = ("web", "acp", "feishu", "persist_partials", "agents")
 that does nothing deceives the person who wrote it. Of `agents`, only `agents.native.tools` is there."""
 
 
+def is_to_come(path: tuple[str, ...]) -> bool:
+    """Whether this version does nothing with a key."""
+    return path[0] in TO_COME and path != ("agents", "native", "tools", "disabled")
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     model: Text | None = None
     mode: Mode = "default"

@@ -27,6 +27,7 @@ from coderelay.protocol.commands import (
     RevokeApproval,
     RunShell,
     SendPrompt,
+    SetSetting,
     StopBackground,
     StopTurn,
     TrustFolder,
@@ -88,7 +89,7 @@ async def carry_out(
             return await answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
-        case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession() | TrustFolder():
+        case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession() | SetSetting() | TrustFolder():
             raise AssertionError("the host does this one itself")
         case OpenSession():
             decide.require(record.state)

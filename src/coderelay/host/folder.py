@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -18,7 +19,7 @@ from coderelay.policy.secrets.masking import Secrets, worth_hiding
 from coderelay.protocol.calls import Need
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.session_events import Mode
-from coderelay.protocol.session_info import SkillsShown, SubagentsShown, TrustShown
+from coderelay.protocol.session_info import SettingShown, SkillsShown, SubagentsShown, TrustShown
 from coderelay.workspace.processes.processes import Processes
 
 if TYPE_CHECKING:
@@ -133,6 +134,28 @@ class ConfiguredFolders:
         theirs, own = text_folders("agents", home=self._configs.home, user_home=self._user_home, folder=path)
         return self.texts(path).subagents() if any(map(os.path.isdir, (*theirs, *own))) else SubagentsShown()
 
+    def settings_shown(self, path: str) -> list[SettingShown]:
+        """The settings that hold in a folder. Raises BadInput if its configuration is wrong."""
+        from coderelay.config.setting_sources import settings_in_force  # imported late: only people ask for this
+
+        return settings_in_force(self._configs.of(path), self._env)
+
+    def set_key(self, key: str, value: str | None) -> None:
+        """Set a key in the person's file, to a value as JSON. Raises BadInput, also if an agent started this
+        process."""
+        from coderelay.config.edit_config import set_key
+
+        self._refuse_agents()
+        try:
+            decoded = None if value is None else msgspec.json.decode(value)
+        except msgspec.DecodeError as error:
+            raise BadInput(f"the value is not JSON: {error}") from error
+        set_key(self._configs.home, key, decoded)
+
+    def _refuse_agents(self) -> None:
+        if self._env.get("CODER"):
+            raise BadInput("a command that an agent runs cannot change your settings or trust a folder")
+
     def untrusted_names(self, path: str) -> dict[str, tuple[str, ...]]:
         """The names of the folder's texts that the person does not trust, by their kind. Where a folder has no texts,
         as most have none, no code for them is loaded."""
@@ -154,8 +177,7 @@ class ConfiguredFolders:
         it has changed, or if an agent started this process: only a person may agree."""
         from coderelay.config.trust_review import trust_reviewed
 
-        if self._env.get("CODER"):
-            raise BadInput("a command that an agent runs cannot trust a folder")
+        self._refuse_agents()
         return trust_reviewed(self._configs.home, self._user_home, path, digest)
 
     @property

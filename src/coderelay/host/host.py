@@ -31,6 +31,7 @@ from coderelay.protocol.commands import (
     MoveSession,
     Outcome,
     RevokeApproval,
+    SetSetting,
     StopBackground,
     StopTurn,
     TrustFolder,
@@ -62,6 +63,7 @@ from coderelay.protocol.queries import (
     ListServedModels,
     ListServers,
     ListSessions,
+    ListSettings,
     ListSkills,
     ListSubagents,
     ListTodos,
@@ -129,6 +131,10 @@ class Host:
             if not is_elsewhere(decide.require(record.state), self.context):
                 await write_snapshot(record, self.context.agents)
             return Unchanged(record.state.head)
+        if isinstance(command, SetSetting):
+            _require_all_commands(capabilities)
+            self.context.folders.set_key(command.key, command.value)
+            return Accepted(record.state.head)
         if isinstance(command, TrustFolder):
             folder = await self._folder_to_trust(command.session, capabilities)
             is_new = self.context.folders.trust(folder, command.digest)
@@ -165,6 +171,8 @@ class Host:
 
     async def _answer(self, query: AnyQuery, capabilities: Capabilities) -> object:
         match query:
+            case ListSettings():
+                return self.context.folders.settings_shown(await self._folder(query.session))
             case ShowTrust():
                 return self.context.folders.untrusted(await self._folder_to_trust(query.session, capabilities))
             case ListSessions():
@@ -302,8 +310,7 @@ class Host:
     async def _folder_to_trust(self, session: SessionId, capabilities: Capabilities) -> str:
         """The folder of a session, for a person at this machine: nobody else may trust it, or see all that is in its
         files."""
-        if not capabilities.all_commands:
-            raise BadInput("a folder can only be trusted at the machine itself, in a terminal")
+        _require_all_commands(capabilities)
         return await self._folder(session)
 
     async def _answer_about_session(self, query: "SessionQuery") -> object:
@@ -386,3 +393,9 @@ def _who_was_faster(state: State, undone: TurnUndone) -> str:
     done = [f"restored {path}" for path in undone.restored] + [f"removed {path}" for path in undone.removed]
     told = f"the files are as before ({', '.join(done)}), but " if done else ""
     return f"{told}another turn began meanwhile, so the conversation stays as it is"
+
+
+def _require_all_commands(capabilities: Capabilities) -> None:
+    """Refuse what only the person at this machine may do."""
+    if not capabilities.all_commands:
+        raise BadInput("this can only be done at the machine itself, in a terminal")

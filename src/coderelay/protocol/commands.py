@@ -165,6 +165,16 @@ class MoveSession(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class SetSetting(Struct, frozen=True, kw_only=True):
+    """Set a key in the configuration file of the person at the host's machine, to a value as JSON, or take it out if
+    that is None. It is refused for a client that may not use all commands. The log does not change."""
+
+    session: SessionId
+    key: str
+    value: str | None
+    by: By
+
+
 class TrustFolder(Struct, frozen=True, kw_only=True):
     """Trust what a ShowTrust with this digest has shown of the session's folder. It is refused if anything of that
     has changed, and for a client that may not use all commands. The log does not change."""
@@ -203,6 +213,7 @@ Command = (
     | UndoTurn
     | OpenSession
     | MoveSession
+    | SetSetting
     | TrustFolder
     | WriteSnapshot
     | DeleteSession

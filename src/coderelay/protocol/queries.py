@@ -26,6 +26,7 @@ from coderelay.protocol.session_info import (
     PermissionsShown,
     ServedModels,
     ServerRow,
+    SettingShown,
     SkillsShown,
     SubagentsShown,
     ToolShown,
@@ -192,6 +193,13 @@ class ExpandCommand(Query[str], frozen=True):
     arguments: str = ""
 
 
+class ListSettings(Query[list[SettingShown]], frozen=True):
+    """The settings that hold in a session's folder, and where each comes from. Only a host that has the folder can
+    answer."""
+
+    session: SessionId
+
+
 class ShowTrust(Query[TrustShown], frozen=True):
     """What the person would trust in a session's folder. Only a host that has the folder can answer, and only a
     client that may use all commands: the values are not masked."""
@@ -326,6 +334,7 @@ AnyQuery = (
     | ListSubagents
     | ListCommands
     | ExpandCommand
+    | ListSettings
     | ShowTrust
     | ShowContext
     | ListModels

@@ -79,6 +79,15 @@ class CommandsShown(Struct, frozen=True, omit_defaults=True):
     untrusted: tuple[str, ...] = ()
 
 
+class SettingShown(Struct, frozen=True, omit_defaults=True):
+    """A setting that holds: its value as JSON, with secrets hidden, and the files or the variable that set it; none
+    for a default."""
+
+    key: str
+    value: str
+    sources: tuple[str, ...] = ()
+
+
 class UntrustedSetting(Struct, frozen=True):
     """A key that a folder's `file` sets, and its value as JSON, in full."""
 

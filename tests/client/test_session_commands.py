@@ -314,19 +314,6 @@ async def test_nothing_that_a_terminal_would_obey_is_told(tmp_path: Path) -> Non
 
 @pytest.mark.quick
 @story
-async def test_x26_c31_fork_says_that_sessions_are_linear(tmp_path: Path) -> None:
-    async with house(tmp_path, script()) as coder:
-        await coder.create("default")
-        told = await Typist(coder).is_refused("/fork")
-        assert told == (
-            "/fork is not supported: sessions are linear\nUse /new to start another session, or /rewind to go "
-            "back in this one."
-        )
-        assert len(await coder.host.get(ListSessions())) == 1
-
-
-@pytest.mark.quick
-@story
 async def test_exit_and_quit_leave(tmp_path: Path) -> None:
     async with house(tmp_path, script()) as coder:
         await coder.create("default")

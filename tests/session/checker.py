@@ -41,6 +41,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionForked,
     SessionMoved,
     StopRequested,
     TreeTaken,
@@ -213,7 +214,7 @@ class Checker(HeldBatches):
                 self._configure(event)
             case AskParked() as event:
                 self._park(event, recorded.at)
-            case SessionMoved():
+            case SessionMoved() | SessionForked():
                 pass  # a dead owner may still be on the record
             case AgentAttached() as event:
                 self.check_owned()

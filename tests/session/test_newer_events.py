@@ -23,6 +23,7 @@ from coderelay.protocol.events import (
     Recorded,
     SessionClaimed,
     SessionDeleted,
+    SessionForked,
     SessionMoved,
     TreeTaken,
     TurnProlonged,
@@ -94,6 +95,7 @@ def whole_life() -> list[AnyEvent]:
     play.write([TurnUndone(turn_id=taken.turn_id, by=ANNE)])
     play.write([HistoryCleared(by=ANNE)])
     play.write([SessionMoved(machine=MachineIdentity(MachineId("m2"), "laptop"), by=ANNE)])
+    play.write([SessionForked(of=SessionId("other"), at=7, by=ANNE)])
     play.prompt("seven")
     play.claim("B", blocking=True)
     play.propose(asked("c9"))

@@ -160,7 +160,7 @@ async def test_completion_knows_everything_that_can_be_typed(tmp_path: Path) -> 
         assert found[: len(offered)] == [
             CommandShown(each.name, "built-in", each.text.english, each.hint) for each in offered
         ]
-        assert {each.name for each in COMMANDS if not each.offered} == {"fork"}
+        assert {each.name for each in COMMANDS if not each.offered} == set()
         assert found[len(offered) :] == [
             CommandShown("same", "command", "the command"),
             CommandShown("pdf", "skill", "reads PDF files"),

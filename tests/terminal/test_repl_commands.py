@@ -35,7 +35,6 @@ TOLD = {
     "copy": "copied 8 characters to the clipboard",
     "vim on": "vi keys: on",
     "vim": "vi keys: off",
-    "fork": "linear",
     "add-dir": "work",
     "diff": "changed.txt",
     "diff full": "+ two",
@@ -56,7 +55,7 @@ TOLD = {
 }
 PICKED = {"model": "openai:scripted", "sessions": "earlier words", "resume": "earlier words", "rewind": "hello"}
 """What is typed without saying what, and something to pick then."""
-IN_OTHER_TESTS = {"new", "clear", "exit", "quit", "undo", "compact", "init", "review"}
+IN_OTHER_TESTS = {"new", "fork", "clear", "exit", "quit", "undo", "compact", "init", "review"}
 
 
 def test_c18_c19_c24_c25_c29_every_command_tells_what_it_should(

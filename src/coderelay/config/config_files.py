@@ -29,9 +29,8 @@ def person_settings(home: str) -> Settings | None:
 def person_keys(home: str) -> set[str]:
     """The keys that the person's file sets. Raises BadInput."""
     content = read_person_file(home)
-    return (
-        set() if content is None else {".".join(key) for key, _ in keys_in(_available(content, person_file(home))[0])}
-    )
+    tree = {} if content is None else _available(content, person_file(home))[0]
+    return {".".join(key) for key, _ in keys_in(tree)}
 
 
 def folder_keys(home: str, folder: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ from coderelay.protocol.commands import (
     CreateSession,
     DeleteSession,
     EditPrompt,
+    ForkSession,
     MoveSession,
     OpenSession,
     Outcome,
@@ -42,6 +43,8 @@ from coderelay.protocol.session_events import Preset
 from coderelay.session import decide
 from coderelay.session.settings import Facts, configure
 from coderelay.session.state import State
+
+_BY_HOST = "the host does this one itself"
 
 
 async def carry_out(
@@ -89,8 +92,10 @@ async def carry_out(
             return await answer(record, command)
         case RevokeApproval():
             return await _write(record, lambda state: decide.revoke(state, command))
-        case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession() | SetSetting() | TrustFolder():
-            raise AssertionError("the host does this one itself")
+        case UndoTurn() | StopBackground() | WriteSnapshot() | MoveSession() | ForkSession():
+            raise AssertionError(_BY_HOST)
+        case SetSetting() | TrustFolder():
+            raise AssertionError(_BY_HOST)
         case OpenSession():
             decide.require(record.state)
             return Unchanged(record.state.head)

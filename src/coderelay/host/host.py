@@ -28,6 +28,7 @@ from coderelay.protocol.commands import (
     ConfigureSession,
     CreateSession,
     DeleteSession,
+    ForkSession,
     MoveSession,
     Outcome,
     RevokeApproval,
@@ -131,6 +132,10 @@ class Host:
             if not is_elsewhere(decide.require(record.state), self.context):
                 await write_snapshot(record, self.context.agents)
             return Unchanged(record.state.head)
+        if isinstance(command, ForkSession):
+            from coderelay.host.forking import fork_session  # imported late: sessions are seldom forked
+
+            return await fork_session(record, command, self.context)
         if isinstance(command, SetSetting):
             _require_all_commands(capabilities)
             self.context.folders.set_key(command.key, command.value)

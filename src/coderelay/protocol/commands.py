@@ -184,6 +184,16 @@ class TrustFolder(Struct, frozen=True, kw_only=True):
     by: By
 
 
+class ForkSession(Struct, frozen=True, kw_only=True):
+    """Create the session `to` with the settings and the conversation of this one, up to the last turn that has ended.
+    Its log is its own. The outcome's head is that of the new session."""
+
+    session: SessionId
+    to: SessionId
+    by: By
+    title: str = ""
+
+
 class WriteSnapshot(Struct, frozen=True, kw_only=True):
     """Write the session's snapshot file now, as happens at the end of every turn. Nothing is written on another
     machine than the session's. The log does not change."""
@@ -215,6 +225,7 @@ Command = (
     | MoveSession
     | SetSetting
     | TrustFolder
+    | ForkSession
     | WriteSnapshot
     | DeleteSession
 )

@@ -3,7 +3,7 @@ types of the session itself and of its prompts are declared in `session_events`.
 
 The life of a session, in order:
 
-    session.created
+    session.created                       (what a fork copies follows, and then session.forked)
       prompt.admitted                     any time, by anyone; the prompt waits in the queue
       prompt.edited  prompt.recalled      while it waits, it can be changed or removed
       session.claimed  turn.started       one owner at a time, a higher epoch each time
@@ -55,6 +55,7 @@ from coderelay.protocol.session_events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionForked,
     SessionMoved,
     StopRequested,
     Task,
@@ -104,8 +105,8 @@ class MessageAdded(Event, frozen=True, tag="message.added"):
 
     The workflow can be the author too, when it starts a todo list or checks the work, and so can the person, whose
     one call is a command of their own. The model gets such messages in the role of the user. `verification` is how
-    the check of the work ended, in the message of the workflow that says so. A
-    `verbatim` event, of this or another type, stands in a message that the agent handed in before (message.kept).
+    the check of the work ended, in the message of the workflow that says so. A `verbatim` event, of this or another
+    type, stands in a message that the agent handed in before (message.kept).
     """
 
     message_id: MessageId
@@ -334,6 +335,7 @@ AnyEvent = (
     | SessionConfigured
     | SessionClaimed
     | SessionMoved
+    | SessionForked
     | AgentAttached
     | MessageKept
     | SessionDeleted

@@ -77,6 +77,16 @@ class SessionMoved(Event, frozen=True, tag="session.moved"):
     by: By
 
 
+class SessionForked(Event, frozen=True, tag="session.forked"):
+    """The events before this one were copied from the log of the session `of`, up to its event `at`, in the same
+    append. What they cost is not counted again, and their turns cannot be undone here, because their snapshots,
+    background commands and child sessions belong to the other session. At most once, before the first own prompt."""
+
+    of: SessionId
+    at: int
+    by: By
+
+
 class SessionClaimed(Event, frozen=True, tag="session.claimed"):
     """A process took the session to run it. From here on, owners with an older epoch cannot write.
 

@@ -37,6 +37,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionForked,
     SessionMoved,
     StopRequested,
     TreeTaken,
@@ -50,7 +51,7 @@ from coderelay.protocol.ids import PromptId, SessionId
 from coderelay.protocol.translatable import with_template
 from coderelay.session import verbatim
 from coderelay.session.background import over_topic
-from coderelay.session.history import clear, see, undo
+from coderelay.session.history import clear, leave_behind, see, undo
 from coderelay.session.settings import first_settings, joined, values, without
 from coderelay.session.state import (
     AskState,
@@ -146,6 +147,8 @@ def apply(state: State, recorded: Recorded) -> None:
             _configure(state, event)
         case SessionMoved() as event:
             _move(state, event)
+        case SessionForked():
+            leave_behind(state)
         case AgentAttached() as event:
             if state.settings is not None:
                 state.settings = replace(state.settings, agent_session_id=event.agent_session_id)

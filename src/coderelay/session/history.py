@@ -1,4 +1,4 @@
-"""What the model knows: how calls show it files, and how an undone turn leaves its history."""
+"""What the model knows: how calls show it files, and how undoing, clearing and forking change its history."""
 
 from msgspec.structs import replace
 
@@ -20,6 +20,31 @@ def undo(state: State, event: TurnUndone) -> None:
         del state.history[places[0] :]
         _know_again(state)
     state.context_tokens = 0
+
+
+def clear(state: State, session: SessionId) -> None:
+    """Forget the history and all that the model knows from it. It hears again of background commands that run. An
+    agent that keeps a history of its own begins a new one."""
+    if state.settings is not None and state.settings.agent_session_id != session:
+        state.settings = replace(state.settings, agent_session_id=None)
+    for command in state.background.values():
+        command.old = command.old or command.end is not None
+    for call in state.calls.values():
+        call.forgotten = True
+    waiting = {each.prompt_id for each in state.queue}
+    state.images = {prompt_id: images for prompt_id, images in state.images.items() if prompt_id in waiting}
+    state.history.clear()
+    state.told.clear()
+    state.seen.clear()
+    state.context_tokens = 0
+
+
+def leave_behind(state: State) -> None:
+    """Forget what belongs to the session that this one was forked from, and keep what the model knows."""
+    state.past.clear()
+    state.background.clear()
+    state.allowances.clear()
+    state.cost = None
 
 
 def _know_again(state: State) -> None:
@@ -47,20 +72,3 @@ def see(state: State, outcome: Finished) -> None:
         state.told[background_topic(outcome.background)] = ""
     if outcome.over is not None:
         state.told[over_topic(outcome.over)] = ""
-
-
-def clear(state: State, session: SessionId) -> None:
-    """Forget the history and all that the model knows from it. It hears again of background commands that run. An
-    agent that keeps a history of its own begins a new one."""
-    if state.settings is not None and state.settings.agent_session_id != session:
-        state.settings = replace(state.settings, agent_session_id=None)
-    for command in state.background.values():
-        command.old = command.old or command.end is not None
-    for call in state.calls.values():
-        call.forgotten = True
-    waiting = {each.prompt_id for each in state.queue}
-    state.images = {prompt_id: images for prompt_id, images in state.images.items() if prompt_id in waiting}
-    state.history.clear()
-    state.told.clear()
-    state.seen.clear()
-    state.context_tokens = 0

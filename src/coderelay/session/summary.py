@@ -25,6 +25,7 @@ from coderelay.protocol.events import (
     SessionConfigured,
     SessionCreated,
     SessionDeleted,
+    SessionForked,
     SessionMoved,
     StopRequested,
     TurnEnded,
@@ -51,6 +52,9 @@ def summarise(row: Summary | None, recorded: Recorded) -> Summary | None:
             return _configured(row, event)
         case SessionMoved():
             return replace(row, machine=event.machine)
+        case SessionForked():
+            unspent = replace(row, usage=Usage(), cost=None, day="", day_cost=0.0, day_costs={})
+            return replace(unspent, background=0, children=0)
         case AgentAttached():
             return replace(row, agent_session_id=event.agent_session_id)
         case SessionClaimed():

@@ -1,4 +1,4 @@
-"""`/new`, `/resume`, `/sessions`, `/title`, `/exit`: start, switch, list, name and leave sessions."""
+"""`/new`, `/fork`, `/resume`, `/sessions`, `/title`, `/exit`: start, copy, switch, list, name and leave sessions."""
 
 import os
 
@@ -6,7 +6,7 @@ from coderelay.client.commands.command import CONVERSATION, ONLY_SHOWS, SESSIONS
 from coderelay.client.language import retell, t
 from coderelay.client.session_names import find_session, is_known, session_line
 from coderelay.client.slash_line import LeftSession, SwitchedSession
-from coderelay.protocol.commands import ConfigureSession, CreateSession, OpenSession, WriteSnapshot
+from coderelay.protocol.commands import ConfigureSession, CreateSession, ForkSession, OpenSession, WriteSnapshot
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.ids import SessionId, new_id
 from coderelay.protocol.localized import Localized
@@ -71,11 +71,21 @@ async def leave(_: Context, __: str) -> LeftSession:
     return LeftSession()
 
 
-async def fork(_: Context, __: str) -> str:
-    raise BadInput(
-        t("/fork is not supported: sessions are linear"),
-        t("Use /new to start another session, or /rewind to go back in this one."),
-    )
+async def fork(here: Context, title: str) -> SwitchedSession:
+    """Continue in a new session that begins with the conversation of this one."""
+    row = await here.client.get(ShowSession(here.session))
+    session = SessionId(new_id())
+    named = title or (t("{title} (fork)", title=row.title) if row.title else "")
+    command = ForkSession(session=here.session, to=session, title=named, by=here.by)
+    outcome = await here.client.send(command)
+    await here.client.send(WriteSnapshot(session=here.session, by=here.by))
+    lines = [
+        t("forked: session {session} has the same conversation and goes on by itself", session=session),
+        t("not copied: approvals, undo of earlier turns, background commands, queued prompts"),
+        *([t("the turn that is running is not copied; it continues in the other session")] if row.turn_open else []),
+        t("go back with /resume {session}", session=here.session),
+    ]
+    return SwitchedSession(session, outcome.head, "\n".join(lines))
 
 
 def _listed(here: Context, rows: list[Summary], *, with_folder: bool) -> str:
@@ -207,8 +217,18 @@ COMMANDS = (
     SlashCommand(
         name="fork",
         group=SESSIONS,
-        text=Localized("not supported: sessions are linear", "不支持：会话是线性的"),
+        text=Localized(
+            "continue in a new session that begins with this conversation", "以当前对话为开头，在新会话中继续"
+        ),
         run=fork,
-        offered=False,
+        hint="[TITLE]",
+        detail=Localized(
+            "Copies the conversation up to the last finished turn, and the settings. Approvals, undo of earlier "
+            "turns, background commands and queued prompts stay with this session, which is kept. The files are the "
+            "same for both.",
+            "复制到最近一个已结束回合为止的对话以及设置。许可、此前回合的撤销、后台命令和排队的提示留在当前会话中，"
+            "当前会话保留。两个会话使用相同的文件。",
+        ),
+        example="/fork Try it with a cache",
     ),
 )

@@ -41,7 +41,7 @@ from coderelay.protocol.commands import (
     UndoTurn,
     WriteSnapshot,
 )
-from coderelay.protocol.errors import BadInput, CannotRun, StoreFailed, UnknownSession
+from coderelay.protocol.errors import CannotRun, StoreFailed, UnknownSession
 from coderelay.protocol.events import ApprovalGranted, Recorded, TurnUndone
 from coderelay.protocol.ids import APPROVALS, AskId, SessionId
 from coderelay.protocol.live import Live
@@ -136,14 +136,10 @@ class Host:
             from coderelay.host.forking import fork_session  # imported late: sessions are seldom forked
 
             return await fork_session(record, command, self.context)
-        if isinstance(command, SetSetting):
-            _require_all_commands(capabilities)
-            self.context.folders.set_key(command.key, command.value)
-            return Accepted(record.state.head)
-        if isinstance(command, TrustFolder):
-            folder = await self._folder_to_trust(command.session, capabilities)
-            is_new = self.context.folders.trust(folder, command.digest)
-            return (Accepted if is_new else Unchanged)(record.state.head)
+        if isinstance(command, SetSetting | TrustFolder):
+            from coderelay.host.person_files import change_person_file  # imported late: people seldom do this
+
+            return change_person_file(record, command, self.context, capabilities)
         if isinstance(command, MoveSession):
             return await self._move(record, command)
         if isinstance(command, DeleteSession) and tasks(record.state):
@@ -179,7 +175,9 @@ class Host:
             case ListSettings():
                 return self.context.folders.settings_shown(await self._folder(query.session))
             case ShowTrust():
-                return self.context.folders.untrusted(await self._folder_to_trust(query.session, capabilities))
+                from coderelay.host.person_files import untrusted_in  # imported late: people seldom ask for this
+
+                return untrusted_in(await self.record(query.session), self.context, capabilities)
             case ListSessions():
                 here = self.context.machine.identity if query.here else None
                 return await without_children(self.store, query, None if here is None else here.id)
@@ -312,12 +310,6 @@ class Host:
     async def _folder(self, session: SessionId) -> str:
         return require_folder(decide.require((await self.record(session)).state), self.context)
 
-    async def _folder_to_trust(self, session: SessionId, capabilities: Capabilities) -> str:
-        """The folder of a session, for a person at this machine: nobody else may trust it, or see all that is in its
-        files."""
-        _require_all_commands(capabilities)
-        return await self._folder(session)
-
     async def _answer_about_session(self, query: "SessionQuery") -> object:
         from coderelay.host.session_queries import answer_session_query  # imported late: only people ask for this
 
@@ -398,9 +390,3 @@ def _who_was_faster(state: State, undone: TurnUndone) -> str:
     done = [f"restored {path}" for path in undone.restored] + [f"removed {path}" for path in undone.removed]
     told = f"the files are as before ({', '.join(done)}), but " if done else ""
     return f"{told}another turn began meanwhile, so the conversation stays as it is"
-
-
-def _require_all_commands(capabilities: Capabilities) -> None:
-    """Refuse what only the person at this machine may do."""
-    if not capabilities.all_commands:
-        raise BadInput("this can only be done at the machine itself, in a terminal")

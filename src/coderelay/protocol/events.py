@@ -216,8 +216,7 @@ class AskOpened(Event, frozen=True, tag="ask.opened"):
 
 
 class AskParked(Event, frozen=True, tag="ask.parked"):
-    """Nobody answered in time, and nobody waits for the answer any longer. The ask stays open: an answer counts,
-    whenever it comes. At most once for an ask."""
+    """Nobody answered in time. The ask stays open: an answer counts, whenever it comes. At most once for an ask."""
 
     ask_id: AskId
 

@@ -10,7 +10,8 @@ from coderelay.client.views.message_blocks import blocks_of, read_message, resul
 from coderelay.protocol.errors import BadInput
 from coderelay.protocol.events import AnyEvent, MessageKept, Recorded, TurnEnded
 from coderelay.protocol.ids import MessageId, SessionId, TurnId
-from coderelay.surfaces.headless.output import JsonOutput, ProgressLines, RunState
+from coderelay.surfaces.headless.json_output import JsonOutput
+from coderelay.surfaces.headless.output import ProgressLines, RunState
 from coderelay.surfaces.headless.run_result import RunResult
 
 pytestmark = pytest.mark.quick

@@ -1,7 +1,6 @@
-"""Output formats of `coder -p` (text, json, stream-json), and pacing for readers that are slower than the session."""
+"""What `coder -p` prints as text, its progress on stderr, and pacing for readers slower than the session."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from typing import Any, Literal, Protocol, TextIO
 
@@ -10,7 +9,6 @@ import msgspec
 from coderelay.client.client import Client
 from coderelay.client.language import retell
 from coderelay.client.todo_text import lists_in
-from coderelay.client.views import cowork
 from coderelay.protocol.calls import Denied, Finished, one_line
 from coderelay.protocol.content import text_of
 from coderelay.protocol.errors import UnknownSession
@@ -21,7 +19,6 @@ from coderelay.protocol.events import (
     CallStarted,
     Ending,
     MessageAdded,
-    MessageKept,
     Recorded,
     TurnEnded,
     TurnStarted,
@@ -30,7 +27,6 @@ from coderelay.protocol.events import (
 from coderelay.protocol.ids import CallId, MessageId, PromptId, SessionId, TurnId
 from coderelay.protocol.live import Live, Notice, TextDelta, ThinkingDelta
 from coderelay.protocol.summary import AskRow
-from coderelay.protocol.translatable import encode_plain
 from coderelay.surfaces import standard_streams
 
 Form = Literal["text", "json", "stream-json"]
@@ -206,102 +202,6 @@ class NullOutput:
 
     def cut_short(self, cut: CutShort) -> None:
         pass
-
-
-class JsonOutput:
-    """Writes one JSON object, the result, at the end of the run. The agent may have handed it in before the end."""
-
-    def __init__(self, out: TextIO, progress: ProgressLines, result: ResultMessages) -> None:
-        self._out = out
-        self._progress = progress
-        self._result = result
-        self._kept: list[str] = []
-
-    def event(self, recorded: Recorded) -> None:
-        self._result.take(recorded)
-        self._progress.event(recorded)
-        if isinstance(recorded.event, MessageKept) and recorded.event.is_last:
-            self._kept = cowork.lines(recorded)
-
-    def child_event(self, recorded: Recorded) -> None:
-        self._result.take(recorded)
-        self._progress.event(recorded)
-
-    def live(self, live: Live) -> None:
-        self._progress.live(live)
-
-    def finish(self, ended: Recorded) -> None:
-        ours = cowork.lines(ended) or not self._kept
-        for line in [_encoded(self._result.of_turn(ended))] if ours else self._kept:
-            _write_line(self._out, line)
-
-    def cut_short(self, cut: CutShort) -> None:
-        _write_line(self._out, _encoded(self._result.of_cut(cut)))
-
-
-class StreamJsonOutput:
-    """Writes one JSON message per line while the turn runs."""
-
-    def __init__(self, out: TextIO, progress: ProgressLines, result: ResultMessages, init: InitFields) -> None:
-        self._out = out
-        from coderelay.client.views.partial_messages import Partials  # of no other output
-
-        self._progress = progress
-        self._result = result
-        self._init = init
-        self._partials = Partials(result.session)
-
-    def event(self, recorded: Recorded) -> None:
-        self.child_event(recorded)
-        if isinstance(recorded.event, MessageAdded | MessageKept | TurnEnded):
-            self._write(self._partials.finish())
-        for line in self._lines(recorded):
-            _write_line(self._out, line)
-
-    def child_event(self, recorded: Recorded) -> None:
-        self._result.take(recorded)
-        self._progress.event(recorded)
-
-    def live(self, live: Live) -> None:
-        if isinstance(live, TextDelta | ThinkingDelta):
-            self._write(self._partials.grow(live))
-        else:
-            self._progress.live(live)
-
-    def finish(self, ended: Recorded) -> None:
-        pass  # `event` has already written the result
-
-    def cut_short(self, cut: CutShort) -> None:
-        self._write([*self._partials.finish(), self._result.of_cut(cut)])
-
-    def _lines(self, recorded: Recorded) -> list[str]:
-        """An agent that hands in its own messages has told of the beginning and the end of a turn by itself."""
-        lines = cowork.lines(recorded)
-        match recorded.event:
-            case TurnEnded() if lines:
-                return [_encoded(self._result.of_turn(recorded))]
-            case TurnStarted() as event if lines:
-                init, more = msgspec.json.decode(lines[0]), self._init(event.model, event.cwd)
-                return [_encoded(init | more | {"mcp_servers": _servers(more["mcp_servers"], init["mcp_servers"])})]
-            case _:
-                return lines
-
-    def _write(self, messages: list[dict[str, Any]]) -> None:
-        for message in messages:
-            _write_line(self._out, _encoded(message))
-
-
-def _servers(configured: Sequence[str], connected: list[dict[str, str]]) -> list[dict[str, str]]:
-    known = [each["name"] for each in connected]
-    return connected + [{"name": each, "status": "pending"} for each in configured if each not in known]
-
-
-def _encoded(message: dict[str, Any]) -> str:
-    return msgspec.json.encode(message, enc_hook=encode_plain).decode()
-
-
-def _write_line(out: TextIO, line: str) -> None:
-    standard_streams.write_json(out, line)
 
 
 def _line(text: str) -> str:

@@ -35,12 +35,10 @@ from coderelay.surfaces.headless.output import (
     CutShort,
     Form,
     InitFields,
-    JsonOutput,
     PacedOutput,
     ProgressLines,
     PromptOutput,
     RunState,
-    StreamJsonOutput,
     TextOutput,
 )
 
@@ -54,7 +52,8 @@ def open_output(
     progress = ProgressLines(sys.stderr, everything=form == "text" or verbose)
     if form == "text":
         return TextOutput(sys.stdout, sys.stderr, progress)
-    from coderelay.surfaces.headless.run_result import RunResult  # text has no result message
+    from coderelay.surfaces.headless.json_output import JsonOutput, StreamJsonOutput  # text has no messages
+    from coderelay.surfaces.headless.run_result import RunResult
 
     result = RunResult(session, run)
     if form == "json":

@@ -48,7 +48,7 @@ def main() -> None:
             terminal.enter("the test of total fails, please repair it")
             asks(terminal, "edit wants")
             terminal.type("y")
-            asks(terminal, "bash wants to run")
+            asks(terminal, "Run this command")
             terminal.type("y")
             settle(terminal, "one line")
             PICTURE.write_text(_drawn(terminal))

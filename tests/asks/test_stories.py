@@ -146,7 +146,7 @@ def test_an_ask_opened_in_the_terminal_is_answered_by_another_coder(scene: Scene
         asks = scene.asks()
         for ask in asks[:2]:
             assert scene.run("answer", ask, "allow", "--no-wait").code == 0
-            assert "(answered in cli by " in screen.wait_for("s(top) > ")
+            assert "(answered by " in screen.wait_for("s(top) > ")
         screen.type("y\n")
         screen.wait_for("done it: ran, ran, ran\n> ")
         scene.check()

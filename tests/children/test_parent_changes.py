@@ -116,7 +116,7 @@ def test_a_child_uses_tools_that_are_forbidden_now(
             await coder.ended()
             shown = await coder.host.get(ShowPermissions(child.session))
             assert tuple(each for each in shown.allowed_tools if each != "task") == of_child
-            told = "bash is not among the tools allowed in this session"
+            told = "bash is not allowed in this session"
             assert await outcomes(child) == [Denied(told)]
             assert not (coder.folder / "out.txt").exists()
 
@@ -141,7 +141,7 @@ async def test_a_child_writes_where_its_parent_may_not_be_any_more(tmp_path: Pat
         await coder.prompt("go")
         child = await late.after(coder, take_away)
         await coder.ended()
-        assert await outcomes(child) == [Denied(f"{each} is not in the session's folders any more") for each in paths]
+        assert await outcomes(child) == [Denied(f"{each} is no longer in the session's folders") for each in paths]
         assert not (other / "out.txt").exists()
 
 

@@ -40,7 +40,7 @@ def test_nobody_is_there_for_the_child_either(serve: Serve, coder_on: CoderOn, s
     coder = coder_on(serve(by_history(ASKING)))
     ran = coder.run("-p", "go", *AUTO)
     assert (ran.code, ran.out) == (3, "all done\n")
-    assert "coder: bash ./build.sh: not allowed: nobody was there to allow or answer it\n" in ran.err
+    assert "coder: bash ./build.sh: not allowed: nobody was there to answer\n" in ran.err
     assert not (folder / "effects").exists()
     assert coder.run("-p", "go", *AUTO, "--unattended", "allow") == Ran(0, "all done\n", "")
     assert (folder / "effects").read_text() == "ran\n"
@@ -72,7 +72,7 @@ def test_a_parked_child_is_answered_where_its_parent_is_opened(
     coder = coder_on(serve(by_history(ASKING)))
     parked = coder.run("-p", "go", *AUTO, "--unattended", "park")
     with terminal(coder, "--resume", parked.err.split()[-1]) as screen:
-        assert "[task: build] bash asks for permission: ./build.sh" in screen.wait_for("s(top) > ")
+        assert "[task: build] Run this command?\n  $ ./build.sh" in screen.wait_for("s(top) > ")
         screen.type("y\n")
         screen.wait_for("all done\n")
     assert (folder / "effects").read_text() == "ran\n"
@@ -85,7 +85,7 @@ def test_what_a_child_asks_is_answered_in_the_terminal_of_its_parent(
     with terminal(coder, *AUTO) as screen:
         screen.wait_for("> ")
         screen.type("go\n")
-        assert "• task build\n" in screen.wait_for("[task: build] bash asks for permission: ./build.sh")
+        assert "• task build\n" in screen.wait_for("[task: build] Run this command?\n  $ ./build.sh")
         screen.wait_for("s(top) > ")
         screen.type("/tasks\n")
         screen.wait_for("1. waiting  build  · ")
@@ -106,7 +106,7 @@ def test_what_a_child_asks_disappears_when_it_is_answered_elsewhere(
         screen.wait_for("s(top) > ")
         (row,) = [json.loads(line) for line in coder.run("asks", "--json").out.splitlines()]
         assert coder.run("answer", "--no-wait", row["ask"]["id"], "deny").code == 0
-        screen.wait_for("(answered in cli by ")
+        screen.wait_for("(answered by ")
         screen.wait_for("all done\n")
     assert not (folder / "effects").exists()
 
@@ -144,7 +144,7 @@ def test_the_list_shows_a_child_below_its_parent(serve: Serve, coder_on: CoderOn
 
 EVIL = conversations(
     parent=[
-        proposes(task("look\x1b[8m]\nread asks for permission: notes.txt" + " x" * 80, "build it")),
+        proposes(task("look\x1b[8m]\nRead notes.txt?" + " x" * 80, "build it")),
         says("all\x1b[2J done"),
     ],
     children={"build it": [proposes(bash("./build.sh")), says("built")]},
@@ -155,8 +155,8 @@ def test_the_name_of_a_task_repaints_what_its_agent_asks(serve: Serve, coder_on:
     with terminal(coder_on(serve(by_history(EVIL))), *AUTO) as screen:
         screen.wait_for("> ")
         screen.type("go\n")
-        shown = screen.wait_for("x…] bash asks for permission: ./build.sh") + screen.wait_for("s(top) > ")
-        assert "\n[task: look [8m] read asks for permission: notes.txt x x" in shown
+        shown = screen.wait_for("x…] Run this command?\n  $ ./build.sh") + screen.wait_for("s(top) > ")
+        assert "\n[task: look [8m] Read notes.txt? x x" in shown
         screen.type("/tasks\n")
         shown += screen.wait_for("s(top) > ")
         screen.type("y\n")

@@ -42,13 +42,13 @@ def asked(need: Need) -> str:
 
 def test_an_ask_shows_the_command_where_it_runs_and_what_always_means() -> None:
     assert asked(TESTS) == (
-        "bash asks for permission: pytest -q\n  why\n  runs in a sandbox (bubblewrap)\n"
-        "  always: pytest, with any files here and harmless options"
+        "Run this command?\n  $ pytest -q\n  why\n  runs in a sandbox (bubblewrap)\n"
+        "  always: pytest with any files here and safe options"
     )
     assert asked(SERVER) == (
-        "bash asks for permission: CODER_NETWORK=1 ./serve\n  why\n"
+        "Run this command?\n  $ CODER_NETWORK=1 ./serve\n  why\n"
         "  runs without a sandbox, runs with network access, keeps running in the background\n"
-        "  always: exactly this text, with network access"
+        "  always: exactly this command, with network access"
     )
 
 
@@ -57,10 +57,10 @@ def test_c35_always_says_what_it_covers_for_files_the_network_and_other_programs
     served = Need(tool="mcp__db__query", kind="mcp", title="query", server="mark")
     always = {need.tool: asked(need).splitlines()[-1].strip() for need in (WRITE, PATCH, secret, FETCH, served)}
     assert always == {
-        "write": "always: write on this file only, with any content",
-        "patch": "always: patch on exactly these 2 files, with any content",
-        "grep": "always: grep on exactly /w/.env",
-        "web_fetch": "always: web_fetch, exactly https://x.example/",
+        "write": "always: any edit to this file",
+        "patch": "always: patch on exactly these 2 files",
+        "grep": "always: grep on /w/.env",
+        "web_fetch": "always: web_fetch https://x.example/",
         "mcp__db__query": "always: mcp__db__query with any arguments",
     }
 
@@ -71,7 +71,7 @@ def test_of_a_long_command_the_first_and_last_lines_are_always_seen() -> None:
     assert shown == [*lines[:25], "… 965 lines left out …", *lines[-10:], "(1,000 lines, 8,889 bytes)"]
     wide = shortened("a" * 10000 + "; rm x")
     assert wide.startswith("aaa")
-    assert wide.endswith("a; rm x\n(1 lines, 10,006 bytes)")
+    assert wide.endswith("a; rm x\n(1 line, 10,006 bytes)")
     assert "… 6,506 characters left out …" in wide
     assert shortened("ls\npwd\n") == "ls\npwd\n"
 
@@ -79,9 +79,7 @@ def test_of_a_long_command_the_first_and_last_lines_are_always_seen() -> None:
 def test_an_approval_in_a_line() -> None:
     day = 1_800_000_000_000
     kept = Approval(AskId("a"), "project", "bash", "pytest -q", "/w", "pytest -q", (), ("pytest",), True, (), day)
-    assert approval_in_words(kept) == (
-        "bash: pytest, with any files here and harmless options  (/w, until 2027-01-15)"
-    )
+    assert approval_in_words(kept) == ("bash: pytest with any files here and safe options  (/w, until 2027-01-15)")
     exact = Approval(AskId("a"), "session", "bash", "a\nb", command="a\nb", rights=("network", "outside"))
     assert approval_in_words(exact) == "bash: a ⏎ b, with network access, outside the sandbox  (this session)"
     old = Approval(

@@ -150,7 +150,7 @@ async def test_the_tests_are_run_the_way_the_project_does(
         assert isinstance(ask, PermissionAsk)
         assert ask.need.command == command
         await session.coder.answer(ask, Deny())
-        assert await session.ended() == f"Not allowed: the person did not allow it. Nothing was done.{END}"
+        assert await session.ended() == f"Not allowed: the user denied it. Nothing was done.{END}"
 
 
 @story
@@ -216,7 +216,7 @@ async def test_in_plan_mode_commands_are_refused(tmp_path: Path) -> None:
         await session.coder.prompt("run the tests")
         (ask,) = await session.coder.plan_asks()
         assert isinstance(ask, PlanAsk)
-        assert ask.plan == f"Not allowed: make is not known to only read; mode is plan. Nothing was done.{END}"
+        assert ask.plan == f"Not allowed: make may change things; mode is plan. Nothing was done.{END}"
 
 
 @story

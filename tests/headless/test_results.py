@@ -51,7 +51,7 @@ def test_x04_what_was_denied_is_named_and_is_no_success(serve: Serve, coder_on: 
         ("Write", {"file_path": "a.txt", "content": "x"}),
         ("Bash", {"command": "touch c"}),
     ]
-    nobody = "not allowed: nobody was there to allow or answer it"
+    nobody = "not allowed: nobody was there to answer"
     assert ran.err.startswith(f"coder: write a.txt: {nobody}\ncoder: bash touch c: {nobody}\n")
     assert ran.err.endswith("or use --unattended park to answer it later.\n")
 

@@ -178,7 +178,7 @@ async def test_a_link_is_judged_by_where_it_leads(tmp_path: Path) -> None:
         await coder.create("default")
         await coder.prompt("go")
         (ask,) = await coder.asks()
-        assert getattr(ask, "reason", "") == ".env is where secrets are kept"
+        assert getattr(ask, "reason", "") == ".env may hold secrets"
         await coder.answer(ask, Deny())
         await coder.ended()
         assert await coder.story() == ["user: go", "read: denied", "read: ok", "agent: done"]

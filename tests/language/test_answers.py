@@ -139,4 +139,4 @@ def test_what_nobody_knows_stays_as_it_is() -> None:
 
 def test_english_is_what_stands_in_the_code() -> None:
     assert retell("it removes files") == "it removes files"
-    assert choices(PERMISSION) == "allow? y / n / a(lways) / s(top)"
+    assert choices(PERMISSION) == "Allow? y / n / a(lways) / s(top)"

@@ -110,9 +110,9 @@ def test_c35_an_ask_is_put_in_chinese_and_answered_in_chinese(serve: Serve, code
         terminal.wait_until(lambda seen: "沙箱：" in seen.all_text and "\n会话 " in seen.all_text, "the greeting")
         terminal.enter("开始")
         for title, answer in (
-            ("bash 请求许可：touch a", "允许"),
-            ("bash 请求许可：touch b", "拒绝"),
-            ("write 请求许可：c", "是"),
+            ("运行此命令？\n  $ touch a", "允许"),
+            ("运行此命令？\n  $ touch b", "拒绝"),
+            ("创建 c？", "是"),
         ):
             terminal.wait_until(
                 lambda seen, title=title: title in seen.all_text and seen.cursor_row.startswith("允许吗？"), title
@@ -134,7 +134,7 @@ def test_c14_c35_the_repl_speaks_chinese(serve: Serve, coder_on: CoderOn, folder
         terminal.enter("开始")
         terminal.wait_until(lambda seen: "bash 请求执行：" in seen.text and "❯ y  允许" in seen.text, "an ask")
         terminal.enter("允许")
-        terminal.wait_until(lambda seen: "✓ 已允许" in seen.text and "write 请求许可：b" in seen.text, "another")
+        terminal.wait_until(lambda seen: "✓ 已允许" in seen.text and "创建 b？" in seen.text, "another")
         terminal.enter("拒绝")
         seen = terminal.wait_until(lambda seen: "好了" in seen.all_text and " 2 步 " in seen.all_text, "the end")
     assert "⊘ 未获允许：用户没有允许" in seen.all_text

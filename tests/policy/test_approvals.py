@@ -35,7 +35,7 @@ KEPT: list[tuple[Need, Scope, Approval]] = [
     (MAKE, "session", Approval(AskId("a"), "session", "bash", "make test", command="make test")),
     (MAKE, "person", Approval(AskId("a"), "person", "bash", "make test", command="make test")),
     (MAKE, "project", Approval(AskId("a"), "project", "bash", "make test", project="/w", command="make test")),
-    (WRITE, "session", Approval(AskId("a"), "session", "write", "a.py", paths=("a.py",))),
+    (WRITE, "session", Approval(AskId("a"), "session", "write", "a.py", paths=("a.py",), edits=True)),
     (MOVE, "project", Approval(AskId("a"), "project", "patch", "2 files", project="/w", paths=("a.py", "b.py"))),
     (FETCH, "person", Approval(AskId("a"), "person", "web_fetch", "https://a.example/")),
 ]
@@ -59,7 +59,8 @@ OTHERS: list[tuple[Need, Need]] = [
     (WRITE, replace(WRITE, paths=("b.py",))),
     (WRITE, replace(WRITE, paths=("a.py", "b.py"))),
     (WRITE, replace(WRITE, paths=())),
-    (WRITE, replace(WRITE, tool="edit")),
+    (WRITE, replace(WRITE, tool="grep", kind="read")),
+    (MOVE, replace(MOVE, tool="write")),
     (WRITE, replace(WRITE, command="make test")),
     (MOVE, replace(MOVE, paths=("b.py", "a.py"))),  # from and to are not the same the other way round
     (MOVE, replace(MOVE, paths=("a.py",))),
@@ -72,6 +73,14 @@ OTHERS: list[tuple[Need, Need]] = [
 def test_d20_an_approval_covers_nothing_else(need: Need, other: Need) -> None:
     assert not covers(approved(need), other)
     assert covers(approved(need), need)
+
+
+def test_always_for_a_file_covers_any_edit_to_it_as_the_ask_says() -> None:
+    """Symptom: "always: any edit to this file" was asked again when the model used `edit` after `write`."""
+    assert covers(approved(WRITE), replace(WRITE, tool="edit"))
+    old = replace(approved(WRITE), edits=False)  # of a log that was written when it covered one tool
+    assert covers(old, WRITE)
+    assert not covers(old, replace(WRITE, tool="edit"))
 
 
 def test_the_words_for_people_do_not_make_a_command_another() -> None:

@@ -54,7 +54,7 @@ def test_what_the_sandbox_hides_at_home_is_asked_about_by_file_tools() -> None:
     assert secret_beneath_home("/home/me/.claude/x", "/home/me", ("/home/me/.claude",)) is None
     need = Need(tool="read", kind="read", title="x", paths=("/home/me/.mozilla/x",))
     (verdict,) = judge([need], Policy("default", SPECS, folders=("/home/me",), home="/home/me"))
-    assert (verdict.verdict, verdict.reason) == ("ask", ".mozilla is where secrets are kept")
+    assert (verdict.verdict, verdict.reason) == ("ask", ".mozilla may hold secrets")
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_a_link_to_a_secret_was_read_through_the_front_door(tmp_path: Path, fold
     coder = Coder(tmp_path / "home", folder, None)
     said = {each: coder.run("permissions", "check", each).out for each in ("cat notes.txt", "grep -r KEY .", "ls")}
     assert said == {
-        "cat notes.txt": "ask: it would show .env, where secrets are kept\n",
-        "grep -r KEY .": "ask: it would show .env, where secrets are kept\n",
+        "cat notes.txt": "ask: it would show .env, which may hold secrets\n",
+        "grep -r KEY .": "ask: it would show .env, which may hold secrets\n",
         "ls": "allow: it only reads\n",
     }

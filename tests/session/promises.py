@@ -30,7 +30,7 @@ from coderelay.protocol.ids import PromptId
 from coderelay.protocol.session_events import Mode
 
 CARRY_OUT = "The plan is approved. Carry it out now."
-NOT_ALLOWED = "the person did not allow it"
+NOT_ALLOWED = "the user denied it"
 APPROVING: dict[str, Mode] = {"smart": "auto-edit", "default": "default"}
 
 

@@ -250,9 +250,9 @@ def test_x05_nobody_can_answer_in_no_time(seconds: int) -> None:
 
 ENDS: list[tuple[Proposed, Decision | None, Outcome | None]] = [
     (questions("c"), Answers({"Which colour?": "Red"}), Finished("Which colour?\n→ Red", summary="Red")),
-    (questions("c"), Deny(), Denied("the person did not allow it")),
+    (questions("c"), Deny(), Denied("the user denied it")),
     (questions("c"), TOO_LATE, Denied("nobody answered in time")),
-    (questions("c"), None, Denied("the person did not allow it")),
+    (questions("c"), None, Denied("the user denied it")),
     (
         plan("c"),
         PlanDecision("smart"),
@@ -269,8 +269,8 @@ ENDS: list[tuple[Proposed, Decision | None, Outcome | None]] = [
         PlanDecision("feedback", "use tabs"),
         Denied("the plan is not approved yet; the person says: use tabs"),
     ),
-    (plan("c"), DenyAndStop(), Denied("the person did not allow it")),
-    (plan("c"), None, Denied("the person did not allow it")),
+    (plan("c"), DenyAndStop(), Denied("the user denied it")),
+    (plan("c"), None, Denied("the user denied it")),
     (asked("c"), Allow("session"), None),
     (asked("c"), Allow("person"), None),
 ]

@@ -100,7 +100,7 @@ def test_promise_5_what_was_allowed_before_allows_nothing_now() -> None:
     assert play.state.batch is not None
     assert play.state.batch.resumed
     play.ask_again("c1")
-    assert outcome_without_running(play.state.calls[CallId("c1")]) == Denied("the person did not allow it")
+    assert outcome_without_running(play.state.calls[CallId("c1")]) == Denied("the user denied it")
     assert not play.state.batch.resumed
 
 

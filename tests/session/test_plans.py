@@ -194,7 +194,7 @@ def test_a62_a_plan_that_was_refused_outside_of_plan_mode_was_not_asked_about() 
 
 @pytest.mark.parametrize("blocks", [(), (Thinking("hm"),), (Text(" \n"),)])
 def test_a62_where_nothing_was_said_there_is_no_plan_to_approve(blocks: tuple[Text | Thinking, ...]) -> None:
-    """Symptom: "Is this plan approved?" under an empty plan."""
+    """Symptom: "Approve this plan?" under an empty plan."""
     play = planning()
     play.message(blocks=blocks)
     assert (endings(play), play.state.open_asks()) == (["done"], [])

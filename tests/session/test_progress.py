@@ -270,10 +270,10 @@ OUTCOMES: list[tuple[Proposed, Decision | None, Outcome | None]] = [
     (broken("c"), None, Failed("bad arguments")),
     (replace(broken("c"), verdict="allow"), None, Failed("bad arguments")),
     (asked("c"), Allow(), None),
-    (asked("c"), Deny(), Denied("the person did not allow it")),
+    (asked("c"), Deny(), Denied("the user denied it")),
     (asked("c"), Deny("no"), Denied("no")),
-    (asked("c"), DenyAndStop(), Denied("the person did not allow it")),
-    (asked("c"), None, Denied("the person did not allow it")),  # silence is never consent
+    (asked("c"), DenyAndStop(), Denied("the user denied it")),
+    (asked("c"), None, Denied("the user denied it")),  # silence is never consent
 ]
 
 

@@ -43,9 +43,7 @@ def test_c03_the_prompt_comes_first_and_each_call_is_followed_by_its_result() ->
         UserMessage("go"),
         AssistantMessage(WELL, calls),
         ToolMessage(CallId("c1"), "bash", "ok"),
-        ToolMessage(
-            CallId("c2"), "bash", "Not allowed: the person did not allow it. The call did not run.", failed=True
-        ),
+        ToolMessage(CallId("c2"), "bash", "Not allowed: the user denied it. The call did not run.", failed=True),
         ToolMessage(CallId("c3"), "bash", "Not allowed: deny: a rule. The call did not run.", failed=True),
         AssistantMessage(WELL, ()),
     ]

@@ -62,11 +62,9 @@ async def test_c24_a_tool_that_the_session_may_not_use_says_so(tmp_path: Path) -
         await coder.create("default")
         tools = [
             ToolShown("read", "read", "Read a file. With numbers."),
-            ToolShown("bash", "command", "Runs", "not among the tools allowed in this session"),
+            ToolShown("bash", "command", "Runs", "not allowed in this session"),
         ]
-        assert tools_in_words(tools) == (
-            "read  read     Read a file.\nbash  command  (not among the tools allowed in this session)"
-        )
+        assert tools_in_words(tools) == ("read  read     Read a file.\nbash  command  (not allowed in this session)")
         assert tools_in_words([]) == "this agent has no tools"
 
 

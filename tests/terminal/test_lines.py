@@ -36,17 +36,17 @@ def test_c35_an_ask_is_answered_with_y_n_or_always(serve: Serve, coder_on: Coder
     with terminal(coder_on(serve(script(calls, again, says("done"))))) as screen:
         screen.wait_for("> ")
         screen.type("go\n")
-        assert "write asks for permission: a" in screen.wait_for(ALLOW)
+        assert "Create a?" in screen.wait_for(ALLOW)
         screen.type("what\n")
         screen.wait_for("'what' is not a valid answer")
         screen.wait_for(ALLOW)
         screen.type("y\n")
-        assert "bash asks for permission: touch b" in screen.wait_for(ALLOW)
+        assert "Run this command?\n  $ touch b\n" in screen.wait_for(ALLOW)
         screen.type("n\n")
         screen.wait_for(ALLOW)
         screen.type("always\n")
         shown = screen.wait_for("done\n")
-        assert "• write a\n  created, 1 lines\n  not allowed: the person did not allow it\n• write c\n" in shown
+        assert "• write a\n  created, 1 lines\n  not allowed: the user denied it\n• write c\n" in shown
     assert sorted(path.name for path in folder.glob("[!.]*")) == ["a", "c"]
     assert (folder / "c").read_text() == "y"
 

@@ -232,7 +232,7 @@ def test_c35_always_settles_what_waits_beside_it(serve: Serve, coder_on: CoderOn
         terminal.enter("go")
         asks(terminal, "touch one")
         terminal.type("a")
-        seen = asks(terminal, "write asks for permission")  # which is another thing
+        seen = asks(terminal, "Create ")  # which is another thing
         assert "touch two\n┃ it makes" not in seen.all_text
         terminal.enter("n, rather keep it in mind")
         settle(terminal, "done")

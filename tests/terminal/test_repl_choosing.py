@@ -10,7 +10,7 @@ from tests.terminal.pty import Terminal
 from tests.terminal.repl import answers_in, asks, log_of, repl, results, settle
 
 CoderOn = Callable[[ModelServerThread], Coder]
-ALL_EDITS = "Yes, and all edits in this session (auto-edit mode)"
+ALL_EDITS = "Yes, and allow all edits this session (auto-edit mode)"
 
 
 def marks(terminal: Terminal, option: str) -> None:
@@ -41,12 +41,12 @@ def test_c35_all_edits_of_the_session_are_a_recorded_change_of_mode(
     coder = coder_on(serve(script(first, proposes(write("d", "4")), says("done"))))
     with repl(coder) as terminal:
         terminal.enter("go, no tests")
-        seen = asks(terminal, "asks for permission: a")
+        seen = asks(terminal, "Create a?")
         assert ALL_EDITS in seen.text
         terminal.type("e")
         seen = settle(terminal, "done")
         assert "auto-edit ❯" in seen.cursor_row
-        assert "allowed, and all edits in this session (mode auto-edit)" in seen.all_text
+        assert "allowed, with all edits this session (auto-edit mode)" in seen.all_text
     assert [(folder / name).exists() for name in "abcd"] == [True] * 4
     assert answers_in(coder) == ["allow"] * 3, "the mode decided what waited, and what came later was not asked about"
     events = log_of(coder)

@@ -83,7 +83,7 @@ def test_c35_a_pipe_does_not_print_questions_that_nobody_is_asked(serve: Serve, 
     calls = proposes(bash("touch a"), bash("touch b"), bash("touch c"))
     ran = coder_on(serve(script(calls, says("done")))).run(text="go\n", env=TERMINAL)
     assert "allow?" not in ran.out
-    assert ran.out.count("nobody was there to allow or answer it") == 3
+    assert ran.out.count("nobody was there to answer") == 3
 
 
 def test_x16_a_piped_command_does_not_overtake_the_prompts_before_it(

@@ -38,7 +38,7 @@ def test_a_yes_to_a_question_that_somebody_else_decided_became_a_prompt(serve: S
         assert coder.run("answer", "--no-wait", ask, "deny").code == 0
         terminal.wait_for("as you wish")
         terminal.press("enter")
-        seen = terminal.wait_for("that question has already been answered; nothing was sent")
+        seen = terminal.wait_for("that question was already answered; nothing was sent")
         assert typed_in(seen) == "yes"
     assert len(server.requests) == 2
 
@@ -51,7 +51,7 @@ def test_a_line_that_was_given_back_was_refused_for_ever(serve: Serve, coder_on:
         terminal.type("yes")
         first, _ = open_asks(coder)
         assert coder.run("answer", "--no-wait", first, "deny").code == 0
-        terminal.wait_for("write asks for permission: b")
+        terminal.wait_for("Create b?")
         terminal.press("enter")
         terminal.wait_for("your answer was not sent")
         terminal.wait_until(lambda _: enters(terminal, coder) == 2, "the second answer", poll=True)

@@ -101,13 +101,13 @@ def shown(ask: Ask) -> AskShown:
 
 
 def _permission(ask: PermissionAsk) -> AskShown:
-    edits = AskOption("e", t("Yes, and all edits in this session (auto-edit mode)"), "e")
+    edits = AskOption("e", t("Yes, and allow all edits this session (auto-edit mode)"), "e")
     return AskShown(
         headline=f"{ask.need.tool}: {ask.need.title}",
         text=f"{permission_in_words(ask)}{_preview(ask.need.diff)}",
-        choices=t("allow? y / n / e (all edits in this session) / a(lways) / s(top)")
+        choices=t("Allow? y / n / e (all edits this session) / a(lways) / s(top)")
         if ask.mode is not None
-        else t("allow? y / n / a(lways) / s(top)"),
+        else t("Allow? y / n / a(lways) / s(top)"),
         parse=lambda texts: _permit(texts, ask.mode),
         options=(
             AskOption("y", t("Yes"), "y"),
@@ -162,11 +162,11 @@ def _plan(ask: PlanAsk) -> AskShown:
 
     return AskShown(
         headline=t("plan: {plan}", plan=ask.plan.strip().partition(chr(10))[0]),
-        text=f"{ask.plan.rstrip()}\n{t('Is this plan approved?')}",
+        text=f"{ask.plan.rstrip()}\n{t('Approve this plan?')}",
         choices=t("smart / default / keep / s(top), or what to change"),
         parse=parse,
         options=(
-            AskOption("1", t("Yes, and edit files without asking (auto-edit mode)"), "smart"),
+            AskOption("1", t("Yes, and accept all edits (auto-edit mode)"), "smart"),
             AskOption("2", t("Yes, and ask before each edit"), "default"),
             AskOption("3", t("No, keep planning"), "keep", t("or type what to change")),
             AskOption("", t("No, and stop"), "stop"),
@@ -178,12 +178,12 @@ def _plan(ask: PlanAsk) -> AskShown:
 def _budget(ask: BudgetAsk) -> AskShown:
     whose = t("this session") if ask.span == "session" else t("today")
     limit, spent = _dollars(ask.limit), _dollars(ask.spent)
-    used = t("the budget of {limit} for {whose} is used up ({spent} spent)", limit=limit, whose=whose, spent=spent)
-    then = t("allow: the turn continues up to {until}; deny: it stops here", until=_dollars(ask.until))
+    used = t("Budget for {whose} reached: {spent} of {limit} spent", limit=limit, whose=whose, spent=spent)
+    then = t("Continue up to {until}?", until=_dollars(ask.until))
     return AskShown(
         headline=used,
         text=f"{used}\n  {then}",
-        choices=t("allow? y / n"),
+        choices=t("Allow? y / n"),
         parse=_permit,
         options=(AskOption("y", t("Yes"), "y"), AskOption("n", t("No, stop here"), "n")),
     )
@@ -242,8 +242,8 @@ def _denial(text: str) -> Deny | None:
 def _preview(diff: str) -> str:
     lines = diff.splitlines()
     left = len(lines) - _DIFF_LINES
-    more = f"\n({t('and {count} more lines', count=left)})" if left > 0 else ""
-    return "".join(f"\n{line}" for line in lines[:_DIFF_LINES]) + more
+    more = t("and 1 more line") if left == 1 else t("and {count} more lines", count=left)
+    return "".join(f"\n{line}" for line in lines[:_DIFF_LINES]) + (f"\n({more})" if left > 0 else "")
 
 
 def _dollars(amount: float) -> str:
@@ -296,11 +296,11 @@ def _refusal(ask: QuestionAsk, given: Sequence[str]) -> Decision | None:
 def _answers(ask: QuestionAsk, given: Sequence[str], choices: str) -> Answers:
     asked = [each.question for each in ask.questions]
     if len(given) != len(asked):
-        told = t("there are {asked} questions, and {given} answers were given", asked=len(asked), given=len(given))
+        told = t("{asked} questions need {asked} answers, not {given}", asked=len(asked), given=len(given))
         raise BadInput(told, choices)
     chosen = [_chosen(question, text) for question, text in zip(ask.questions, given, strict=True)]
     if not all(chosen):
-        raise BadInput(t("{question} has no answer", question=repr(asked[chosen.index("")])), choices)
+        raise BadInput(t("no answer to {question}", question=repr(asked[chosen.index("")])), choices)
     return Answers(dict(zip(asked, chosen, strict=True)))
 
 

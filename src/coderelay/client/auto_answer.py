@@ -11,7 +11,7 @@ from coderelay.protocol.ids import CallId, SessionId
 
 Unattended = Literal["park", "deny", "allow"]
 
-_NOBODY = "nobody was there to allow or answer it"
+_NOBODY = "nobody was there to answer"
 
 
 class AutoAnswer:

@@ -19,16 +19,31 @@ _RUNS: dict[Right, str] = {"network": "runs with network access", "outside": "ru
 
 def permission_in_words(ask: PermissionAsk) -> str:
     need = ask.need
-    title = need.title if need.command is None else shortened(need.command)
-    wants = t("{tool} asks for permission: {title}", tool=need.tool, title=title)
-    return "\n  ".join([wants, retell(ask.reason, ask.said), *context_lines(need)])
+    command = [f"$ {shortened(need.command)}"] if need.command is not None else []
+    return "\n  ".join([permission_question(need), *command, retell(ask.reason, ask.said), *context_lines(need)])
+
+
+def permission_question(need: Need) -> str:
+    """What is asked, on one line. A command is shown below it."""
+    if need.command is not None:
+        return t("Run this command?")
+    if need.kind == "edit":
+        is_new = len(need.paths) < 2 and need.diff.startswith("--- /dev/null")
+        return t("Create {title}?", title=need.title) if is_new else t("Edit {title}?", title=need.title)
+    if need.kind == "read" and need.paths and need.title in need.paths[0]:
+        return t("Read {title}?", title=need.title)
+    return t("Allow {tool}: {title}?", tool=need.tool, title=need.title)
 
 
 def shortened(command: str) -> str:
     """The command itself; a long one is cut to its beginning and its end, with its size."""
     lines = command.splitlines()
     length = len(command.encode(errors="replace"))
-    size = t("({lines} lines, {bytes} bytes)", lines=f"{len(lines):,}", bytes=f"{length:,}")
+    size = (
+        t("(1 line, {bytes} bytes)", bytes=f"{length:,}")
+        if len(lines) == 1
+        else t("({lines} lines, {bytes} bytes)", lines=f"{len(lines):,}", bytes=f"{length:,}")
+    )
     if len(lines) > _LINES:
         left_out = t("… {count} lines left out …", count=f"{len(lines) - _FIRST - _LAST:,}")
         first, last = map("\n".join, (lines[:_FIRST], lines[-_LAST:]))
@@ -49,7 +64,7 @@ def context_lines(need: Need) -> list[str]:
     if need.server or need.command is None:
         return [_always(need)]
     facts = [_sandbox(need), *(t(_RUNS[right]) for right in need.rights)]
-    facts.append(t("runs in the folder {folder}", folder=repr(need.folder)) if need.folder else "")
+    facts.append(t("runs in {folder}", folder=repr(need.folder)) if need.folder else "")
     facts.append(t("keeps running in the background") if need.background else "")
     told = t(", ").join(fact for fact in facts if fact)
     return [*([told] if told else []), t("always: {rule}", rule=_remembered(need))]
@@ -59,7 +74,7 @@ def _remembered(need: Need) -> str:
     """What an approval of this command would cover. Must agree with `policy.approvals.covers`."""
     if not need.rights:
         return _kept(need.words, need.prefix)
-    return t(", ").join([t("exactly this text"), *(t(_RIGHTS[right]) for right in need.rights)])
+    return t(", ").join([t("exactly this command"), *(t(_RIGHTS[right]) for right in need.rights)])
 
 
 def _always(need: Need) -> str:
@@ -68,12 +83,12 @@ def _always(need: Need) -> str:
     if need.server:
         return t("always: {tool} with any arguments", tool=need.tool)
     if need.kind == "edit" and count == 1:
-        return t("always: {tool} on this file only, with any content", tool=need.tool)
+        return t("always: any edit to this file")
     if need.kind == "edit" and count:
-        return t("always: {tool} on exactly these {count} files, with any content", tool=need.tool, count=count)
+        return t("always: {tool} on exactly these {count} files", tool=need.tool, count=count)
     if count:
-        return t("always: {tool} on exactly {paths}", tool=need.tool, paths=", ".join(need.paths))
-    return t("always: {tool}, exactly {title}", tool=need.tool, title=need.title)
+        return t("always: {tool} on {paths}", tool=need.tool, paths=", ".join(need.paths))
+    return t("always: {tool} {title}", tool=need.tool, title=need.title)
 
 
 def _sandbox(need: Need) -> str:
@@ -104,7 +119,8 @@ def approval_in_words(approval: Approval) -> str:
     where = approval.project or (t("everywhere") if approval.scope == "person" else t("this session"))
     if approval.expires is not None:
         where += t(", until {date}", date=time.strftime("%Y-%m-%d", _time(approval.expires)))
-    return f"{approval.tool}: {text}{rights}  ({where})"
+    tool = "edit" if approval.edits else approval.tool
+    return f"{tool}: {text}{rights}  ({where})"
 
 
 def _time(ms: int) -> time.struct_time:
@@ -113,12 +129,12 @@ def _time(ms: int) -> time.struct_time:
 
 def _kept(words: tuple[str, ...], prefix: bool) -> str:
     if not words:
-        return t("exactly this text")
+        return t("exactly this command")
     said = " ".join(word if word and not set(word) & set(" \t\n'\"") else repr(word) for word in words)
     if not prefix:
         return said
     from coderelay.policy.shell.approval_prefixes import takes_files  # loaded for the first one shown
 
     if takes_files(words):
-        return t("{command}, with any files here and harmless options", command=said)
-    return t("{command}, with harmless options", command=said)
+        return t("{command} with any files here and safe options", command=said)
+    return t("{command} with safe options", command=said)

@@ -240,9 +240,7 @@ def _outside(need: Need, folders: tuple[str, ...]) -> Verdict | None:
         return None
     roots = [os.path.realpath(folder) for folder in folders]
     path = next((each for each in need.paths if not any(is_in(each, root) for root in roots)), None)
-    return (
-        None if path is None else Verdict("deny", say("{path} is not in the session's folders any more", path=path))
-    )
+    return None if path is None else Verdict("deny", say("{path} is no longer in the session's folders", path=path))
 
 
 def _real(path: str) -> str:

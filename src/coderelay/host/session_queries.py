@@ -61,7 +61,7 @@ def _tools(described: Description, settings: SessionSettings) -> list[ToolShown]
     ]
 
 
-_NOT_HERE = "not among the tools allowed in this session"
+_NOT_HERE = "not allowed in this session"
 _DISABLED = "disabled in the configuration"
 
 

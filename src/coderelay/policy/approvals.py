@@ -46,6 +46,7 @@ def approval_of(
         scripts=need.scripts,
         person=person,
         machine=machine if scope == "project" else ANY_MACHINE,
+        edits=need.kind == "edit" and len(need.paths) == 1 and not need.server,
         expires=now + LASTS_DAYS * _DAY_MS if lasts and now is not None else None,
     )
 
@@ -79,8 +80,10 @@ def rights_wanted(need: Need) -> tuple[Right, ...]:
 
 def covers(approval: Approval, need: Need, folders: tuple[str, ...] = ()) -> bool:
     """Whether an approval covers this call: exactly the same command, a command with the same remembered words that
-    wants no rights, the same tool on exactly the same paths, or the same tool of the same MCP server."""
-    if approval.tool != need.tool or approval.server != need.server:
+    wants no rights, any edit to the same file, the same tool on exactly the same paths, or the same tool of the same
+    MCP server."""
+    is_edit = approval.edits and need.kind == "edit"
+    if (approval.tool != need.tool and not is_edit) or approval.server != need.server:
         return False
     if approval.server:
         return True

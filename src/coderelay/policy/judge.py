@@ -71,9 +71,9 @@ def _judge_one(need: Need, policy: Policy, facts: DiskFacts) -> Verdict:
     if need.problem is not None:
         return Verdict("deny", with_template(need.problem, need.said))
     if not policy.tools.is_allowed(need.tool, policy.allowed_tools):
-        return Verdict("deny", say("{tool} is not among the tools allowed in this session", tool=need.tool))
+        return Verdict("deny", say("{tool} is not allowed in this session", tool=need.tool))
     if need.plan is not None and policy.mode != "plan":
-        return Verdict("deny", "there is no plan to approve outside of plan mode")
+        return Verdict("deny", "no plan to approve outside plan mode")
     if need.kind == "ask":
         return Verdict(
             "ask", say("{tool} asks, {reason}", tool=need.tool, reason=table_name(policy.mode, policy.preset))
@@ -94,7 +94,7 @@ def _judge_call(need: Need, policy: Policy) -> Verdict:
     if rule := find_rule(policy.rules.ask, need, policy.place):
         return Verdict("ask", say("a rule asks about {rule}", rule=rule.text))
     if secret := _secret(need, policy):
-        cell, reason = "ask", say("{path} is where secrets are kept", path=secret)
+        cell, reason = "ask", say("{path} may hold secrets", path=secret)
     allowing = policy.rules.allow
     if files_others_obey(table) == "ask" and (why := _why_obeyed(need, policy)):
         cell, reason = "ask", why

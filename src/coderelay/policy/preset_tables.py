@@ -83,5 +83,5 @@ def in_words(table: ModeTable) -> list[tuple[str, Cell]]:
         ("other commands", table.commands["run"]),
         ("commands with network access", table.rights["network"]),
         ("commands outside the sandbox", table.rights["outside"]),
-        ("catastrophic commands (rm -rf /)", table.commands["stop"]),
+        ("destructive commands (rm -rf /)", table.commands["stop"]),
     ]

@@ -76,7 +76,7 @@ class PermissionAsk(Struct, frozen=True, tag="permission", omit_defaults=True):
     changes files and the policy would not ask about it in that mode; the answer may then switch to it."""
 
     answered_by: ClassVar[type[Struct]] = Allow
-    misfit: ClassVar[str] = "this asks for permission: allow or deny it"
+    misfit: ClassVar[str] = "this is a permission request: allow or deny it"
 
     id: AskId
     call_id: CallId
@@ -124,7 +124,7 @@ class BudgetAsk(Struct, frozen=True, tag="budget", omit_defaults=True):
     everybody's, and `person` is empty. All amounts are in US dollars."""
 
     answered_by: ClassVar[type[Struct]] = Allow
-    misfit: ClassVar[str] = "this asks for permission: allow or deny it"
+    misfit: ClassVar[str] = "this is a permission request: allow or deny it"
 
     id: AskId
     span: str
@@ -150,13 +150,14 @@ Ask = PermissionAsk | QuestionAsk | PlanAsk | BudgetAsk
 
 class Approval(Struct, frozen=True, omit_defaults=True):
     """An action that is allowed without asking again: exactly this command, commands of these `words` (with `prefix`,
-    more words may follow), this tool on exactly these paths, or this tool of this MCP server with any arguments. It
-    never covers more rights than it was given for. If it was given for a command in a `sandbox`, it never covers that
-    command without one. It covers changed install `scripts` only if it was given for such a change. `expires` is in
-    milliseconds since 1970.
+    more words may follow), any edit to this file (`edits`), this tool on exactly these paths, or this tool of this
+    MCP server with any arguments. It never covers more rights than it was given for. If it was given for a command in
+    a `sandbox`, it never covers that command without one. It covers changed install `scripts` only if it was given
+    for such a change. `expires` is in milliseconds since 1970.
 
     `person` gave it; with the scope `person` it counts only for them. With the scope `project` it counts only on its
-    `machine`. In old logs both are empty, and it counts for everybody and everywhere."""
+    `machine`. In old logs both are empty, and it counts for everybody and everywhere; an
+    edit of an old log covers only its own tool."""
 
     id: AskId
     scope: Scope
@@ -174,3 +175,4 @@ class Approval(Struct, frozen=True, omit_defaults=True):
     scripts: tuple[str, ...] = ()
     person: str = ""
     machine: MachineId = MachineId("")
+    edits: bool = False

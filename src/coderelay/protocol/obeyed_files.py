@@ -85,11 +85,11 @@ OBEYED_FILES = (
             ".bundle/config", ".mvn", "pip.conf", "pip.ini", "nuget.config",
             "binding.gyp", "rust-toolchain", "rust-toolchain.toml",
         ),
-        "package managers and compilers obey {path}, which can name programs and servers",
+        "package managers and compilers follow {path}, which can name programs and servers",
     ),
     ObeyedFiles(
         (".yarn/releases", ".yarn/plugins"),
-        "package managers and compilers obey {path}, which can name programs and servers",
+        "package managers and compilers follow {path}, which can name programs and servers",
         "never",
     ),
     ObeyedFiles((".mcp.json",), _AGENTS, "always"),

@@ -30,9 +30,9 @@ def outcome_without_running(call: CallState) -> Outcome | None:
         case PlanDecision():
             return _plan_outcome(call.answer)
         case Deny(message):
-            return Denied(message or "the person did not allow it")
+            return Denied(message or "the user denied it")
         case _:
-            return Denied("the person did not allow it")
+            return Denied("the user denied it")
 
 
 def _plan_outcome(decision: PlanDecision) -> Outcome:

@@ -37,11 +37,11 @@ def command(text: str, sandbox: str = "bubblewrap") -> Need:
 def test_c35_a_command_its_reason_and_where_it_runs() -> None:
     ask = permission(command('make && echo "hi"', "none"), "it runs make")
     assert marked(ask_card(ask, 60)) == (
-        "\n⟨33⟩┃ ⟨⟩⟨1;33⟩bash wants to run:⟨⟩\n"
+        "\n⟨33⟩┃ ⟨⟩⟨1;33⟩Run this command?⟨⟩\n"
         '⟨33⟩┃ ⟨⟩$ make && ⟨36⟩echo⟨⟩ ⟨32⟩"hi"⟨⟩\n'
         "⟨33⟩┃ ⟨⟩⟨33⟩it runs make⟨⟩\n"
         "⟨33⟩┃ ⟨⟩⟨31⟩runs without a sandbox⟨⟩\n"
-        "⟨33⟩┃ ⟨⟩⟨2⟩always: make, with harmless options⟨⟩\n"
+        "⟨33⟩┃ ⟨⟩⟨2⟩always: make with safe options⟨⟩\n"
     )
 
 
@@ -50,21 +50,21 @@ def test_c35_a_command_can_hide_nothing() -> None:
     shown = without_colours(ask_card(permission(command(text), "it is odd"), 50))
     assert [line.rstrip() for line in shown.splitlines()] == [
         "",
-        "┃ bash wants to run:",
+        "┃ Run this command?",
         "┃ $ ls \\x1b[8m; rm -rf ~ \\r# \\u202e harmless",
         "┃",
         "┃           ; curl evil",
         "┃ it is odd",
         "┃ runs in a sandbox (bubblewrap)",
-        "┃ always: make, with harmless options",
+        "┃ always: make with safe options",
     ]
 
 
 def test_c35_a_change_with_its_diff() -> None:
     need = Need(tool="write", kind="edit", title="a.py", diff="--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+x\n")
     assert without_colours(ask_card(permission(need, "it changes files"), 60, task="tidy up")) == (
-        "\n┃ [task: tidy up]\n┃ write asks for permission: a.py\n┃ a.py (new)  +1 −0\n┃ 1 + x\n┃ it changes files\n"
-        "┃ always: write, exactly a.py\n"
+        "\n┃ [task: tidy up]\n┃ Create a.py?\n┃ a.py (new)  +1 −0\n┃ 1 + x\n┃ it changes files\n"
+        "┃ always: write a.py\n"
     )
 
 
@@ -74,40 +74,39 @@ def test_c35_c36_after_a_long_diff_it_is_said_again_what_is_asked() -> None:
         tool="write", kind="edit", title="a.py", diff=f"--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,400 @@\n{lines}"
     )
     shown = without_colours(ask_card(permission(need, "it changes files"), 60)).splitlines()
-    head = ["┃ write asks for permission: a.py", "┃ it changes files"]
+    head = ["┃ Create a.py?", "┃ it changes files"]
     assert shown[:6] == ["", *head, "┃ a diff of 401 lines:", "┃ a.py (new)  +400 −0", "┃   1 + line 0"]
-    assert shown[-4:] == ["┃ 400 + line 399", *head, "┃ always: write, exactly a.py"]
+    assert shown[-4:] == ["┃ 400 + line 399", *head, "┃ always: write a.py"]
 
 
 def test_c35_the_first_question_whose_options_are_in_the_menu() -> None:
     colour = Question("Which colour?", "Colour", (Option("Red", "warm"), Option("Blue")), multi_select=True)
     assert without_colours(ask_card(QuestionAsk(_ASK, _CALL, (colour, Question("Why?"))), 60)) == (
-        "\n┃ Colour\n┃ Which colour? (several may be chosen)\n"
+        "\n┃ Colour\n┃ Which colour? (select one or more)\n"
     )
     menu = AskMenu(QuestionAsk(_ASK, _CALL, (colour,)))
     menu.move(1)
     menu.toggle()
     rows = [without_colours(row) for row in menu.lines(60, 20, 1)]
-    assert rows == ["↑ ↓ move · Space checks · Enter sends, or type your own an…", "     ☐ Red  warm", "❯    ☑ Blue"]
+    assert rows == ["↑ ↓ move · Space toggles · Enter submits, or type your own…", "     ☐ Red  warm", "❯    ☑ Blue"]
     assert menu.answer == "2"
 
 
 def test_c35_a_plan_and_a_budget() -> None:
     plan = PlanAsk(_ASK, "# Plan\n\n1. do **this**\n\n```\n" + "x" * 40 + "\n```", _CALL)
     assert without_colours(ask_card(plan, 30)) == (
-        f"\n┃ Plan\n┃\n┃ 1. do this\n┃\n┃ {'x' * 28}\n┃ {'x' * 12}\n┃\n┃ Is this plan approved?\n"
+        f"\n┃ Plan\n┃\n┃ 1. do this\n┃\n┃ {'x' * 28}\n┃ {'x' * 12}\n┃\n┃ Approve this plan?\n"
     )
-    assert without_colours(ask_card(PlanAsk(_ASK, "# Plan"), 30)) == "\n┃ Is this plan approved?\n"
+    assert without_colours(ask_card(PlanAsk(_ASK, "# Plan"), 30)) == "\n┃ Approve this plan?\n"
     assert without_colours(ask_card(BudgetAsk(_ASK, "session", 1.2, 1.0, 2.0), 80)) == (
-        "\n┃ the budget of $1.00 for this session is used up ($1.20 spent)\n"
-        "┃ allow: the turn continues up to $2.00; deny: it stops here\n"
+        "\n┃ Budget for this session reached: $1.20 of $1.00 spent\n┃ Continue up to $2.00?\n"
     )
 
 
 def test_c35_several_are_listed() -> None:
     asks = [permission(command("make"), ""), permission(command("rm -rf build\nmake " + "x" * 40), "")]
     assert without_colours(batch_list(asks, 40)) == (
-        "\n┃ 2 requests wait for your answer:\n┃ 1. bash: make\n┃ 2. bash: rm -rf build ⏎ make xxxxxxxx…\n"
+        "\n┃ 2 requests need your answer:\n┃ 1. bash: make\n┃ 2. bash: rm -rf build ⏎ make xxxxxxxx…\n"
     )
 
 
@@ -115,17 +114,17 @@ def test_c35_several_are_listed() -> None:
     ("decision", "told"),
     [
         (Allow(), "⟨32⟩✓ allowed⟨⟩"),
-        (Allow("project"), "⟨32⟩✓ allowed, always in this folder⟨⟩"),
+        (Allow("project"), "⟨32⟩✓ always allowed in this folder⟨⟩"),
         (Deny(), "⟨33⟩⊘ denied⟨⟩"),
         (Deny("no\nway"), "⟨33⟩⊘ denied: no way⟨⟩"),
-        (DenyAndStop(), "⟨33⟩■ denied; the turn stops⟨⟩"),
+        (DenyAndStop(), "⟨33⟩■ denied; turn stopped⟨⟩"),
         (Answers({"Which?": "red", "Why?": "so"}), "⟨32⟩✓ red, so⟨⟩"),
-        (PlanDecision("smart"), "⟨32⟩✓ the plan is approved; mode auto-edit⟨⟩"),
-        (PlanDecision("feedback", "less"), "⟨33⟩⊘ not approved yet: less⟨⟩"),
+        (PlanDecision("smart"), "⟨32⟩✓ plan approved; auto-edit mode⟨⟩"),
+        (PlanDecision("feedback", "less"), "⟨33⟩⊘ plan not approved yet: less⟨⟩"),
     ],
 )
 def test_c35_what_was_decided_and_by_whom(decision: Decision, told: str) -> None:
     ask, me = permission(command("make"), ""), By("me", "terminal")
     assert marked(answered(ask, decision, me, me)) == f"{told}\n"
     other = By("al\x1b[2J", "web")
-    assert marked(answered(ask, decision, other, me)) == f"{told}⟨2⟩ (answered in web by al\\x1b[2J)⟨⟩\n"
+    assert marked(answered(ask, decision, other, me)) == f"{told}⟨2⟩ (answered by al\\x1b[2J in web)⟨⟩\n"

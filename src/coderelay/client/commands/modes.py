@@ -120,8 +120,7 @@ def permissions_in_words(shown: PermissionsShown) -> str:
         lines += [t("approved:"), *(f"  {each.id}  {approval_in_words(each)}" for each in shown.approvals)]
     if shown.skills_run:
         told = t(
-            "skills: while a skill that the agent chose is in use, calls run without asking "
-            "(skills.auto_approve is run)"
+            "skills: no approval needed while a skill chosen by the agent is in use (skills.auto_approve is run)"
         )
         lines.append(told)
     lines.append(t("sandbox: {sandbox}", sandbox=sandbox_in_words(shown)) + unconfined_note(shown))

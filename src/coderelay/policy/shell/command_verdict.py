@@ -100,7 +100,7 @@ def judge_command(
         return ShellVerdict("allow", found.reason)
     if cell == "sandboxed" and sandboxed:
         return ShellVerdict("allow", "it runs in the sandbox")
-    reason = join_texts("; ", (found.reason, "there is no sandbox")) if cell == "sandboxed" else found.reason
+    reason = join_texts("; ", (found.reason, "no sandbox")) if cell == "sandboxed" else found.reason
     return ShellVerdict(
         "ask",
         join_texts("; ", (reason, table_name(mode, preset))) if found.effect == "read" else reason,
@@ -121,7 +121,7 @@ def assess(
         return Assessment("run", "it is empty")
     unseen = any(rule.about != "tool" for rule in (*rules.deny, *rules.ask))  # one may be about an unread text
     if len(command) > MOST_CHARACTERS:
-        return Assessment("run", "it is too long to be inspected", ruled=unseen)
+        return Assessment("run", "it is too long to check", ruled=unseen)
     if odd := odd_character(command):
         return Assessment(
             "run", say("it contains an invisible or misleading character ({character})", character=odd), ruled=unseen
@@ -153,7 +153,7 @@ def assess(
     if proved.effect == "read":
         strict = tuple(rule for rule in strict if is_about_paths(rule, "read"))
     if not ruled and (rule := find_perhaps_reached(strict, script, place)):
-        ruled, reason = True, say("it may touch what the rule {rule} covers", rule=rule.text)
+        ruled, reason = True, say("it may touch what rule {rule} covers", rule=rule.text)
     if not ruled and _is_allowed_by_rules(script, rules, folders, facts):
         return Assessment("run", "a rule allows it", allowed=True)
     if reason:
@@ -187,9 +187,9 @@ def _prove(script: Script, place: CommandFolders, facts: DiskFacts) -> Assessmen
     try:
         away = next((target for target in facts.targets if not place.holds(target)), None)
         if away and not place.sandboxed:
-            raise NotReadOnly(say("a link leads to {path}, outside of the workspace", path=away))
+            raise NotReadOnly(say("a link leads to {path}, outside the workspace", path=away))
         if facts.secret:
-            raise NotReadOnly(say("it would show {path}, where secrets are kept", path=facts.secret))
+            raise NotReadOnly(say("it would show {path}, which may hold secrets", path=facts.secret))
         if facts.too_many:
             raise NotReadOnly("it may read files with secrets")
         if len(script.commands) > _MOST_COMMANDS:
@@ -237,7 +237,7 @@ def _change_folder(command: Simple, place: CommandFolders) -> CommandFolders:
         case [_, Word(text=text, glob=False)] if not text.startswith("-") and text and place.holds(text):
             pass
         case _:
-            raise NotReadOnly("it leaves the workspace, or may leave it")
+            raise NotReadOnly("it may leave the workspace")
     if command.piped or command.assignments:
         raise NotReadOnly("cd is part of a pipe")
     # After leaving the root, the command never counts as back there: the cd that returns may not be run.
@@ -254,7 +254,7 @@ def _check_assignment(name: str, value: str) -> None:
 def _check_secret(word: Word) -> None:
     """Refuses a word that, as the shell reads it, names a place of secrets. The raw text is checked in `danger`."""
     if secret := secret_word(word.text, glob=word.glob):
-        raise NotReadOnly(say("it touches {path}, where secrets are kept", path=secret))
+        raise NotReadOnly(say("it touches {path}, which may hold secrets", path=secret))
 
 
 def _check_redirection(redirection: Redirection, place: CommandFolders) -> None:
@@ -267,5 +267,5 @@ def _check_redirection(redirection: Redirection, place: CommandFolders) -> None:
     if operator == "<" and place.holds(target):
         return
     if operator == "<":
-        raise NotReadOnly(say("{path} is outside of the workspace", path=target))
+        raise NotReadOnly(say("{path} is outside the workspace", path=target))
     raise NotReadOnly(say("it writes to {path}", path=target))

@@ -108,13 +108,13 @@ class _DangerSearch:
 
     def _text(self, record: ShellText) -> Iterator[Danger]:
         if _FORK_BOMB.search(record.text):
-            yield Danger("it starts itself again and again", stop=True)
+            yield Danger("it keeps starting itself", stop=True)
         if "GIT_CONFIG_" in record.text and any(rule[:1] == ("git",) for rule in self._strict):
             yield Danger("it changes what git runs, so a rule may apply to it", ruled=True)
         if record.root.has_error and self._strict:
             yield Danger("it cannot be parsed, so a rule may apply to it", ruled=True)
         if secret := secret_in_text(record.text):
-            yield Danger(say("it touches {path}, where secrets are kept", path=secret))
+            yield Danger(say("it touches {path}, which may hold secrets", path=secret))
 
     def _command(self, words: tuple[str, ...], *, guessed: bool) -> Iterator[Danger]:
         name, program, rest = base_name(words[0]), find_program(words[0]), words[1:]

@@ -391,4 +391,4 @@ _NAMES = {
 
 
 def _name_of(node: "Node") -> str:
-    return _NAMES.get(node.type, "it is more than a list of simple commands")
+    return _NAMES.get(node.type, "it is more than simple commands")

@@ -42,8 +42,8 @@ _CODE_OPTIONS = {"-c", "-e", "--eval", "-r", "-p"}
 _SPLIT_OPTION = re.compile(r"(?:--split-string=?|-[A-Za-z0]*S)")
 _OPTION_NAME = re.compile(r"^(?:--?[\w-]+=|-[A-Za-z]|\w+=)")
 _UNREAD = re.compile(r"<\(|/dev/(?:stdin|fd/|tcp/|udp/)|/proc/(?:self|thread-self)/fd/")
-_TOO_DEEP = "its commands are nested too deeply to be inspected"
-_TOO_MANY = "it contains too many commands to be inspected"
+_TOO_DEEP = "its commands are nested too deeply to check"
+_TOO_MANY = "it contains too many commands to check"
 _RUNS_OUTPUT = "it runs the output of another command"
 
 
@@ -197,7 +197,7 @@ class _Walker:
             for each in rest[:MOST_WORDS]:
                 yield from self._inner(_OPTION_NAME.sub("", each), depth)
         if program.interprets in ("commands", "file") and any(map(_UNREAD.match, rest)):
-            yield Suspicion("it runs code that cannot be inspected", unseen=True)
+            yield Suspicion("it runs code that cannot be checked", unseen=True)
 
     def _started(self, name: str, own: int, rest: tuple[str, ...], depth: int) -> Iterator[Record]:
         """The command that a wrapper starts. The wrapper's options may take values, so each of the first operands

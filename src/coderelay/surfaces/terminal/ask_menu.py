@@ -63,10 +63,10 @@ class AskMenu:
         if not self._shown.options:
             return self._shown.choices
         if self._shown.several:
-            return t("↑ ↓ move · Space checks · Enter sends, or type your own answer")
+            return t("↑ ↓ move · Space toggles · Enter submits, or type your own answer")
         if self._shown.open_ended:
-            return t("↑ ↓ and Enter choose, or type your own answer")
-        return t("↑ ↓ and Enter choose, or press a key")
+            return t("↑ ↓ move · Enter selects, or type your own answer")
+        return t("↑ ↓ move · Enter selects, or press a key")
 
     def _option(self, number: int, width: int) -> list[str]:
         """An option, with its meaning beside it, or below it if there is not enough room."""

@@ -92,7 +92,7 @@ class InputDispatch:
             case PromptToSend() if len(self._view.asks):
                 return await self._take_answer(prepared, sent)
             case PromptToSend() if sent.ask is not None and (is_answer(said.text) or len(said.text) == 1):
-                return self._give_back(sent.text, t("that question has already been answered; nothing was sent"))
+                return self._give_back(sent.text, t("that question was already answered; nothing was sent"))
             case PromptToSend():
                 if said.text or prepared.images:
                     await self.prompt(prepared)
@@ -199,7 +199,7 @@ class InputDispatch:
             await self._put_off(typed)  # the person began the line before the ask opened
             return None
         if sent.ask != first.ask.id:
-            told = t("that question has already been answered, and this is another one; your answer was not sent")
+            told = t("that question was already answered and this is another one; your answer was not sent")
             return self._give_back(sent.text, told)
         line, answered = split_all(typed.text, self._view.asks.batch)
         try:

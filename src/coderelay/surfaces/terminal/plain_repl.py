@@ -329,7 +329,7 @@ class PlainRepl:
                     self._show_ask()
             case ClosedAsk():
                 if change.by not in (self._by, self._nobody.by):
-                    told = t("(answered in {via} by {who})", via=change.by.via, who=change.by.who)
+                    told = t("(answered by {who} in {via})", via=change.by.via, who=change.by.who)
                     write(f"\n{told}\n")
                 if change.was_first:
                     self._show_ask()
@@ -353,7 +353,7 @@ class PlainRepl:
             return
         ask = asked.ask
         shown_before = isinstance(ask, PlanAsk) and ask.call_id is None and self._turn is not None
-        words = t("Is this plan approved?") if shown_before else in_words(ask)  # the plan was just printed
+        words = t("Approve this plan?") if shown_before else in_words(ask)  # the plan was just printed
         whose = t("[task: {title}] ", title=" ".join(asked.task.split())) if asked.task else ""
         write(f"{whose}{words}\n{choices(ask)} > ")
 

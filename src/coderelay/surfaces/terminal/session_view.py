@@ -184,7 +184,7 @@ class SessionView:
         answer = AnswerAsk(session=asked.session, ask=asked.ask.id, decision=decision, by=self._by)
         outcome = await self._client.send(answer)
         if isinstance(outcome, Answered) and outcome.by is not None and outcome.by != self._by:
-            told = t("{who} has already answered in {via}", who=outcome.by.who, via=outcome.by.via)
+            told = t("already answered by {who} in {via}", who=outcome.by.who, via=outcome.by.via)
             self._screen.print(note(told, self._screen.width))
 
     async def follow(self) -> None:

@@ -66,7 +66,7 @@ def recognise_echo(words: Sequence[Word], place: CommandFolders) -> None:
     for word in words:
         check_pattern(word)
         if word.glob and not place.holds(word.text):
-            raise NotReadOnly(say("{path} is outside of the workspace", path=word.text))
+            raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 
 
 def recognise_printf(words: Sequence[Word], place: CommandFolders) -> None:
@@ -94,7 +94,7 @@ def recognise_test(words: Sequence[Word], place: CommandFolders) -> None:
         raise NotReadOnly("a pattern is not a plain word")
     for path in paths:
         if not place.holds(path):
-            raise NotReadOnly(say("{path} is outside of the workspace", path=path))
+            raise NotReadOnly(say("{path} is outside the workspace", path=path))
 
 
 def recognise_date(words: Sequence[Word], place: CommandFolders) -> None:
@@ -157,7 +157,7 @@ def _check_names(words: Sequence[Word], place: CommandFolders) -> None:
         if word.glob or (word.text.startswith("-") and word.text != "-"):
             raise NotReadOnly(f"{word.text} could be an option")
         if not place.holds(word.text):
-            raise NotReadOnly(say("{path} is outside of the workspace", path=word.text))
+            raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 
 
 ARCHIVERS: dict[str, Program] = {

@@ -45,7 +45,7 @@ def recognise_find(words: Sequence[Word], place: CommandFolders) -> Sequence[Wor
             if rest.pop(0).glob:
                 raise NotReadOnly("an unquoted pattern becomes file names before find sees it")
         else:
-            raise NotReadOnly(say("find {option} is not known to only look", option=word.text))
+            raise NotReadOnly(say("find {option} may change things", option=word.text))
     return inner
 
 
@@ -74,7 +74,7 @@ def _check_file(word: Word, place: CommandFolders) -> None:
     if word.glob and word.text[0] in "*?":
         raise NotReadOnly(f"the pattern {word.text} could become an action")
     if not place.holds(word.text):
-        raise NotReadOnly(say("{path} is outside of the workspace", path=word.text))
+        raise NotReadOnly(say("{path} is outside the workspace", path=word.text))
 
 
 FIND = Program(recognise=recognise_find, whole=True, starts=0)

@@ -167,7 +167,7 @@ def recognise_git(words: Sequence[Word], place: CommandFolders) -> None:
             folder = rest.pop(0).text
             root = root if folder == "." else folder.startswith("/") and place.is_root(folder)
         elif option not in ("--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"):
-            raise NotReadOnly(say("the git option {option} is not known to be harmless", option=option))
+            raise NotReadOnly(say("the git option {option} may change things", option=option))
     if not root:
         raise NotReadOnly("git below the root of the workspace may meet another repository")
     if not rest or any(each.glob for each in rest[:2]):
@@ -204,10 +204,10 @@ def _subcommand(words: list[Word], place: CommandFolders) -> Operands | None:
         known, needed = _ONLY_WITH[name]
         operands = check(words[1:], known, place)
         if not set(needed) & set(operands.options):
-            raise NotReadOnly(say("git {name} only looks with {option}", name=name, option=needed[-1]))
+            raise NotReadOnly(say("git {name} only reads with {option}", name=name, option=needed[-1]))
         return operands
     if name not in SUBCOMMANDS:
-        raise NotReadOnly(say("git {name} is not known to only look", name=name))
+        raise NotReadOnly(say("git {name} may change things", name=name))
     return check(words[1:], SUBCOMMANDS[name], place)
 
 

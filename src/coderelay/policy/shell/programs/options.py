@@ -150,7 +150,7 @@ def check(words: Sequence[Word], known: Options, place: CommandFolders) -> Opera
     if known.most_operands is not None and (
         len(operands) > known.most_operands or any(each.glob for each in operands)
     ):
-        raise NotReadOnly("it has more operands than are known to be harmless")
+        raise NotReadOnly("it has more arguments than are known to be safe")
     if any(each.glob for each in operands[:texts]):
         raise NotReadOnly("a pattern is not a plain word")
     paths = [each.text for each in operands[texts:]]
@@ -180,7 +180,7 @@ def _long(word: Word, rest: list[Word], known: Options, place: CommandFolders) -
         if ending == "=/":
             _check_files([value], place)
         return name
-    raise NotReadOnly(say("the option {option} is not known to be harmless", option=name))
+    raise NotReadOnly(say("the option {option} may change things", option=name))
 
 
 def _short(word: Word, rest: list[Word], known: Options, place: CommandFolders) -> list[str]:
@@ -193,7 +193,7 @@ def _short(word: Word, rest: list[Word], known: Options, place: CommandFolders) 
         if letter in known.joined:
             return seen
         if letter not in known.texts and letter not in known.files:
-            raise NotReadOnly(say("the option {option} is not known to be harmless", option=f"-{letter}"))
+            raise NotReadOnly(say("the option {option} may change things", option=f"-{letter}"))
         value = letters[at + 1 :] or _next(word, rest)
         if letter in known.files:
             _check_files([value], place)
@@ -213,9 +213,9 @@ def _next(word: Word, rest: list[Word]) -> str:
 def _check_files(paths: Sequence[str], place: CommandFolders) -> None:
     for path in paths:
         if path != "-" and not place.holds(path):
-            raise NotReadOnly(say("{path} is outside of the workspace", path=path))
+            raise NotReadOnly(say("{path} is outside the workspace", path=path))
         if secret := secret_place(path):
-            raise NotReadOnly(say("it touches {path}, where secrets are kept", path=secret))
+            raise NotReadOnly(say("it touches {path}, which may hold secrets", path=secret))
 
 
 class Build(Struct, frozen=True):

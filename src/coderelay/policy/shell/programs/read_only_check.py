@@ -32,7 +32,7 @@ def recognise(words: Sequence[Word], place: CommandFolders) -> None:
     elif program.reads is not None:
         check(rest, program.reads, place)
     else:
-        raise NotReadOnly(say("{program} is not known to only read", program=name))
+        raise NotReadOnly(say("{program} may change things", program=name))
 
 
 def without_wrappers(words: Sequence[Word]) -> Sequence[Word]:
@@ -48,7 +48,7 @@ def recognise_edit(words: Sequence[Word], place: CommandFolders) -> None:
     """Returns if the command only makes empty files and folders in the workspace; otherwise raises NotReadOnly."""
     edits = system_program(words[0].text).edits
     if edits is None:
-        raise NotReadOnly(say("{program} is not known to only edit", program=system_name(words[0].text)))
+        raise NotReadOnly(say("{program} may do more than edit files", program=system_name(words[0].text)))
     if any(word.glob for word in words):
         raise NotReadOnly("a pattern is not a plain word")
     for path in check(words[1:], edits, place).paths:

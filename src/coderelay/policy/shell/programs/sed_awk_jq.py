@@ -52,7 +52,7 @@ def recognise_sed(words: Sequence[Word], place: CommandFolders) -> None:
     if not scripts:
         raise NotReadOnly("sed has no script")
     if set("wWrRe") & set("".join(scripts)) and not all(map(_only_prints, scripts)):
-        raise NotReadOnly("this sed script is not known to only print")
+        raise NotReadOnly("this sed script may change things")
 
 
 def _only_prints(script: str) -> bool:
@@ -68,14 +68,14 @@ def _scripts(words: Sequence[Word]) -> list[str]:
         elif word.text.startswith("--expression="):
             found.append(word.text.partition("=")[2])
         elif (re.match(r"-\w*e", word.text) and word.text != "-e") or word.text == "--expression":
-            raise NotReadOnly("this sed script is not known to only print")
+            raise NotReadOnly("this sed script may change things")
     return found
 
 
 def recognise_awk(words: Sequence[Word], place: CommandFolders) -> None:
     operands = check(words, _AWK, place)
     if not operands.texts or _AWK_ACTS.search("".join(_without_comparisons(operands.texts[0]))):
-        raise NotReadOnly("this awk program is not known to only print")
+        raise NotReadOnly("this awk program may change things")
 
 
 def _without_comparisons(program: str) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _without_comparisons(program: str) -> Iterator[str]:
 def recognise_jq(words: Sequence[Word], place: CommandFolders) -> None:
     operands = check(_without_variables(words), _JQ, place)
     if not operands.texts or _JQ_ACTS.search(operands.texts[0]):
-        raise NotReadOnly("this jq program is not known to only read its files")
+        raise NotReadOnly("this jq program may read other files")
 
 
 def _without_variables(words: Sequence[Word]) -> list[Word]:

@@ -63,9 +63,9 @@ def unwrap(name: str, words: Sequence[Word]) -> Sequence[Word]:
             while rest and rest[0].text.startswith("-"):
                 _drop(rest, _XARGS)
             if not rest or rest[0].text not in _TOUCHES_NO_FILE:
-                raise NotReadOnly("xargs gives a program whatever it reads")
+                raise NotReadOnly("xargs passes whatever it reads to a program")
     if not rest or rest[0].glob:
-        raise NotReadOnly(say("{program} starts no plain program", program=name))
+        raise NotReadOnly(say("{program} starts a program that cannot be checked", program=name))
     return rest
 
 
@@ -75,7 +75,7 @@ def _drop_options(rest: list[Word], alone: tuple[str, ...], with_value: tuple[st
         if option in with_value:
             _drop(rest, re.compile(r"[A-Z0-9]+s?"))
         elif option not in alone:
-            raise NotReadOnly(say("the option {option} is not known to be harmless", option=option))
+            raise NotReadOnly(say("the option {option} may change things", option=option))
 
 
 def _drop(rest: list[Word], form: re.Pattern[str]) -> None:

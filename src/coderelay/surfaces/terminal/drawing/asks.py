@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from coderelay.client.ask_text import headline, in_words
 from coderelay.client.language import retell, t
-from coderelay.client.permission_ask_text import context_lines, shortened
+from coderelay.client.permission_ask_text import context_lines, permission_question, shortened
 from coderelay.client.visible import visible
 from coderelay.protocol.asks import (
     Allow,
@@ -33,15 +33,15 @@ _BAR = "┃ "
 _LONG = 15  # rows; below a longer diff the heading is repeated
 _ALLOWED: dict[Scope, str] = {
     "once": "allowed",
-    "session": "allowed, always in this session",
-    "project": "allowed, always in this folder",
-    "person": "allowed, always and everywhere",
+    "session": "always allowed in this session",
+    "project": "always allowed in this folder",
+    "person": "always allowed, everywhere",
 }
 _PLANNED: dict[PlanOption, str] = {
-    "smart": "the plan is approved; mode auto-edit",
-    "default": "the plan is approved; mode default",
-    "keep": "not approved yet",
-    "feedback": "not approved yet",
+    "smart": "plan approved; auto-edit mode",
+    "default": "plan approved; default mode",
+    "keep": "plan not approved yet",
+    "feedback": "plan not approved yet",
 }
 
 
@@ -58,7 +58,7 @@ def ask_card(ask: Ask, width: int, task: str = "") -> str:
         case PlanAsk():
             if ask.call_id is not None:  # without a call, the plan was just printed as the answer
                 rows += [*markdown_lines(ask.plan, room), ""]
-            rows.append(paint(t("Is this plan approved?"), f"{BOLD};{YELLOW}"))
+            rows.append(paint(t("Approve this plan?"), f"{BOLD};{YELLOW}"))
         case _:
             first, *others = in_words(ask).split("\n")
             rows += wrapped(first, room, f"{BOLD};{YELLOW}")
@@ -68,7 +68,7 @@ def ask_card(ask: Ask, width: int, task: str = "") -> str:
 
 def batch_list(asks: Sequence[Ask], width: int) -> str:
     """A list of the asks that are open together, one per line."""
-    lines = [paint(t("{number} requests wait for your answer:", number=len(asks)), f"{BOLD};{YELLOW}")]
+    lines = [paint(t("{number} requests need your answer:", number=len(asks)), f"{BOLD};{YELLOW}")]
     lines += [cut(f"{number}. {headline(ask)}", within(width)) for number, ask in enumerate(asks, 1)]
     return "".join(f"{row}\n" for row in ["", *behind_bar(lines, YELLOW, _BAR)])
 
@@ -76,7 +76,7 @@ def batch_list(asks: Sequence[Ask], width: int) -> str:
 def answered(ask: Ask, decision: Decision, by: By, me: By | None) -> str:
     """The decision on an ask, and who decided it, if that was somebody else."""
     mark, colour, told = _decided(decision)
-    who = t(" (answered in {via} by {who})", via=by.via, who=visible(by.who)) if by != me else ""
+    who = t(" (answered by {who} in {via})", via=by.via, who=visible(by.who)) if by != me else ""
     return f"{paint(f'{mark} {told}', colour)}{paint(who, DIM)}\n"
 
 
@@ -89,13 +89,13 @@ def given_answer(decision: Decision, width: int) -> str:
 def _decided(decision: Decision) -> tuple[str, str, str]:
     match decision:
         case Allow() if decision.mode is not None:
-            return "✓", GREEN, t("allowed, and all edits in this session (mode auto-edit)")
+            return "✓", GREEN, t("allowed, with all edits this session (auto-edit mode)")
         case Allow():
             return "✓", GREEN, t(_ALLOWED[decision.scope])
         case Deny():
             return "⊘", YELLOW, t("denied") + (f": {_line(decision.message)}" if decision.message else "")
         case DenyAndStop():
-            return "■", YELLOW, t("denied; the turn stops")
+            return "■", YELLOW, t("denied; turn stopped")
         case Answers():
             return "✓", GREEN, _line(", ".join(decision.answers.values()))
         case PlanDecision():
@@ -107,13 +107,8 @@ def _decided(decision: Decision) -> tuple[str, str, str]:
 def _permission(ask: PermissionAsk, width: int) -> list[str]:
     need = ask.need
     heading = f"{BOLD};{YELLOW}"
-    if need.command is not None:
-        rows = wrapped(t("{tool} wants to run:", tool=visible(need.tool)), width, heading)
-        rows += drawn_command(shortened(need.command), width)
-    else:
-        rows = wrapped(
-            visible(t("{tool} asks for permission: {title}", tool=need.tool, title=need.title)), width, heading
-        )
+    rows = wrapped(visible(permission_question(need)), width, heading)
+    rows += drawn_command(shortened(need.command), width) if need.command is not None else []
     reason = wrapped(visible(retell(ask.reason, ask.said)), width, YELLOW)
     diff = drawn_diff(need.diff, width) if need.diff else []
     if len(diff) > _LONG:  # the heading above has scrolled off by the time of the answer, so it is repeated
@@ -133,7 +128,7 @@ def _is_unconfined(need: Need) -> bool:
 
 def _question(question: Question, width: int) -> list[str]:
     asked = visible(question.question)
-    asked = t("{question} (several may be chosen)", question=asked) if question.multi_select else asked
+    asked = t("{question} (select one or more)", question=asked) if question.multi_select else asked
     rows = wrapped(visible(question.header), width, DIM) if question.header else []
     return rows + [row for line in asked.split("\n") for row in wrapped(line, width, BOLD)]
 
